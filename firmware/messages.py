@@ -1,39 +1,46 @@
 """Translatable messages: a template with named placeholders, and the values for them.
 
-The template is the English text. A page in another language looks up the template's translation and fills that in.
+The template is the English text. A page in another language looks up the template's translation and fills that in. On
+the socket and in the record a message is `{"message", "args"}`; a plain text in an old row stays a plain text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import reduce
-from typing import Any, Final, TypeAlias, Union
-
-Word: TypeAlias = Union[str, int, float, "Message"]
+from typing import Any, Final, Self, TypeAlias
 
 
 class Message:
     """A message: one sentence, or a part of one.
+
+    Errors among the arguments stand for their messages, without the system's numbers; other objects for their `str`.
 
     >>> asked = Message("Seat %(seat)s has %(what)s.", seat=3, what=Message("an unsure card"))
     >>> str(asked)
     'Seat 3 has an unsure card.'
     >>> asked.as_json()["args"]
     {'seat': 3, 'what': {'message': 'an unsure card', 'args': {}}}
+    >>> Message.from_json(asked.as_json()) == asked
+    True
     """
 
-    __slots__ = ("args", "message")
-
-    def __init__(self, message: str, /, **args: Word) -> None:
+    def __init__(self, message: str, /, **args: object) -> None:
         self.message: Final = message
         """The English template, with placeholders such as `%(seat)s`. Without arguments it is used unchanged."""
-        self.args: Final[Mapping[str, Word]] = args
+        self.args: Final[Mapping[str, Word]] = {name: _word(value) for name, value in args.items()}
 
     def __str__(self) -> str:
         return self.message % self.args if self.args else self.message
 
     def __repr__(self) -> str:
         return f"Message({self.message!r}, **{dict(self.args)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Message) and (self.message, self.args) == (other.message, other.args)
+
+    def __hash__(self) -> int:
+        return hash(self.message)
 
     def as_json(self) -> dict[str, Any]:
         """Return the message as JSON-able data, `{"message", "args"}`; messages among the arguments likewise."""
@@ -42,9 +49,53 @@ class Message:
         }
         return {"message": self.message, "args": args}
 
+    @classmethod
+    def from_json(cls, data: object) -> Self:
+        """Return the message that `as_json` wrote. Raises ValueError if the data is no message."""
+        match data:
+            case {"message": str(message), "args": dict(args)}:
+                found = cls(message, **{str(name): _word_of_json(word) for name, word in args.items()})
+            case _:
+                raise ValueError("this is no message")
+        try:
+            str(found)
+        except (KeyError, TypeError) as error:
+            raise ValueError("this message's arguments do not fit its template") from error
+        return found
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
+        """Let pydantic read a message from its JSON form."""
+        from pydantic_core import core_schema
+
+        return core_schema.no_info_plain_validator_function(
+            lambda data: data if isinstance(data, cls) else cls.from_json(data)
+        )
+
     def refusal(self) -> dict[str, Any]:
         """Return the socket's answer to a command that is refused with this message."""
         return {"ok": False, "error": str(self), **self.as_json()}
+
+
+Word: TypeAlias = Message | str | int | float
+Text: TypeAlias = Message | str
+"""A message, or a plain text: somebody's own words, or a sentence of a record without templates."""
+
+
+class MessageError(Exception):
+    """Root of the errors whose message is for a person.
+
+    `str` is the English message; `sentence` has its template and arguments, for translation.
+    """
+
+    def __init__(self, message: Text = "", /, **args: object) -> None:
+        self.sentence = message if isinstance(message, Message) else Message(message, **args)
+        super().__init__(str(self.sentence))
+
+
+def message_of(text: Text) -> Message:
+    """Return the text as a message; a plain text is a template without arguments."""
+    return text if isinstance(text, Message) else Message(text)
 
 
 def listed(words: Iterable[Word]) -> Word:
@@ -72,7 +123,7 @@ class Term(Message):
     __slots__ = ("context", "english", "plural")
 
     def __init__(
-        self, message: str, /, *, context: str = "", plural: str = "", english: str = "", **args: Word
+        self, message: str, /, *, context: str = "", plural: str = "", english: str = "", **args: object
     ) -> None:
         super().__init__(message, **args)
         self.context: Final = context
@@ -83,3 +134,23 @@ class Term(Message):
 
     def __str__(self) -> str:
         return self.english
+
+
+def in_turn(sentences: Iterable[Text]) -> Text:
+    """Return sentences one after another; "" for none."""
+    said = list(sentences)
+    if not said:
+        return ""
+    return reduce(lambda one, other: Message("%(one)s %(other)s", one=one, other=other), said)
+
+
+def _word(value: object) -> Word:
+    if isinstance(value, MessageError):
+        return value.sentence
+    if isinstance(value, OSError) and value.strerror:
+        return value.strerror
+    return value if isinstance(value, Message | str | int | float) else str(value)
+
+
+def _word_of_json(word: object) -> object:
+    return Message.from_json(word) if isinstance(word, dict) else word

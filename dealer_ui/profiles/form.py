@@ -13,9 +13,8 @@ from typing import Any, Final, Literal
 
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
-from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
-from dealer_ui.text.words import capital
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -238,7 +237,7 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         try:
             values[path] = checked(path, _typed(typed, path, kind, before[path]))
         except ProfileError as error:
-            errors[path] = _as_shown(error.message)
+            errors[path] = _as_shown(say(error.message))
     name, title = (" ".join(typed.one(key).split()) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
@@ -252,9 +251,9 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
         text = _text(base, name, title, values)
         profile = parse_profile(text)
     except ProfileError as error:
-        return Draft(None, "", {error.key or "name": _as_shown(error.message)})
+        return Draft(None, "", {error.key or "name": _as_shown(say(error.message))})
     if found := contradictions(profile):
-        sentences = {one.path: _as_shown(f"{capital(one.sentence)}.") for one in reversed(found)}
+        sentences = {one.path: _as_shown(say(one.sentence)) for one in reversed(found)}
         return Draft(None, text, sentences)
     return Draft(profile, text, {})
 
@@ -262,11 +261,9 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
 _PATHS: Final = re.compile(rf"\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGNORECASE)
 
 
-def _as_shown(english: str) -> str:
-    """Translate an error into the current language; options are named as in the form, not by their path."""
-    return _PATHS.sub(
-        lambda found: f"“{rule_text(OPTIONS[found[0].lower()][2].title)}”", in_other_words(english)
-    )
+def _as_shown(error: str) -> str:
+    """Name an error's options as in the form, not by their path."""
+    return _PATHS.sub(lambda found: f"“{rule_text(OPTIONS[found[0].lower()][2].title)}”", error)
 
 
 def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:

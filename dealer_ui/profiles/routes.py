@@ -18,6 +18,7 @@ from dealer_ui.profiles.house_rules import house_rules
 from dealer_ui.profiles.versions import Shelf, Shelved, compared
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.web import guard
 from dealer_ui.web.commands import give
@@ -171,7 +172,7 @@ def _shelf() -> Shelf:
 
 
 def _unreadable(error: JournalError) -> NoReturn:
-    abort(503, str(error))
+    abort(503, say(error))
 
 
 def _found(shelf: Shelf, name: str, version: str = "") -> Shelved:

@@ -122,7 +122,7 @@ class Shelf:
             return parse_profile(text.decode()) if text is not None else None
         except (RulesError, UnicodeDecodeError) as error:
             raise JournalError(
-                Message("A profile in the record cannot be used: %(error)s.", error=str(error))
+                Message("A profile in the record cannot be used: %(error)s.", error=error)
             ) from error
 
     def _find_in_force(self) -> InForce | None:
@@ -138,7 +138,7 @@ class Shelf:
             rules = written.with_options(dict(options))
         except RulesError as error:
             raise JournalError(
-                Message("The table's options cannot be used: %(error)s.", error=str(error))
+                Message("The table's options cannot be used: %(error)s.", error=error)
             ) from error
         statement = self._stored(digest)
         return InForce(

@@ -20,6 +20,7 @@ from dealer_ui.review.timeline import Told, describe, timeline
 from dealer_ui.review.view import Correction, Reviewed, SeatOf, Settled, reviewed
 from dealer_ui.text.i18n import N_, SOURCE, known, speaking
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import card_name
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.hand_history import PastHand, load_hand
@@ -182,7 +183,7 @@ class _Hand:
             try:
                 data = self.store.load(captures[look.frame])
             except CaptureError as error:
-                yield self.type.text(str(error))
+                yield self.type.text(say(error))
                 yield self.type.text(caption, self.type.small)
                 continue
             with Image.open(BytesIO(data)) as picture:
@@ -216,7 +217,7 @@ class _Hand:
             with Image.open(BytesIO(self.store.load(capture))) as picture:
                 whole = picture.convert("RGB")
         except CaptureError as error:
-            return self.type.text("\n".join([*captions, str(error)]))
+            return self.type.text("\n".join([*captions, say(error)]))
         high = min(ZONE_WIDE * whole.height / whole.width, ZONE_WIDE)
         drawing = Drawing(ZONE_WIDE, high)
         drawing.add(_picture(whole, 0, 0, high * whole.width / whole.height, high))

@@ -299,7 +299,7 @@ def again(recalled: PastHand) -> str:
     try:
         rules = _rules(recalled) if name == own else load_profile(name)
     except RulesError as error:
-        abort(404, str(error))
+        abort(404, say(error))
     if recalled.settlement is None or rules is None:
         return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
     beside = settled_again(recalled, rules, rules.title)

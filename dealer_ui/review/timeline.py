@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
+from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.rules.recorded import recorded
 from firmware.table import events as ev
@@ -243,7 +244,7 @@ def _awaited(event: ev.CardsAwaited, _step: Step) -> str:
 def _reopened(event: ev.HandReopened, _step: Step) -> str:
     if event.resumed:
         return _("The closing is taken back: the payments go on.")
-    return _("Reopened: %(reason)s.", reason=in_other_words(event.reason).rstrip("."))
+    return _("Reopened: %(reason)s.", reason=say(event.reason).rstrip("."))
 
 
 def _irregular(event: ev.IrregularitySeen, _step: Step) -> str:
@@ -279,7 +280,8 @@ def _field(name: str, value: object) -> object:
     if name == "device":
         return capital(device_name(str(value)))
     if name in ("reason", "detail", "note"):
-        translated = in_other_words(str(value))
+        assert isinstance(value, Message | str)
+        translated = say(value)
         return translated if name == "detail" else translated.rstrip(".")
     return value
 

@@ -9,7 +9,7 @@ from typing import Any
 from dealer_ui.review.timeline import WITHDRAWN, Told, corrected, day_of, time_of, who_is
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import kind_name, money, signed_money
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
@@ -154,7 +154,7 @@ def _void(recalled: PastHand) -> str:
     event = recalled.last.steps[-1].entry.event
     if isinstance(event, HandWithdrawn):
         return _(WITHDRAWN)
-    reason = in_other_words(str(getattr(event, "reason", ""))).rstrip(".")
+    reason = say(getattr(event, "reason", "")).rstrip(".")
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
@@ -314,7 +314,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     return Correction(
         f"{day_of(entry.wall_ms)} {time_of(entry.wall_ms)}",
         who_is(entry.actor),
-        in_other_words(event.reason).rstrip("."),
+        say(event.reason).rstrip("."),
         corrected(chapter, hand),
         shown(_("Before"), before, end, NOTHING_SETTLED if chapter.is_void else after),
         shown(_("After"), after, end, before, waiting),

@@ -23,7 +23,7 @@ from dealer_ui.setup import camera
 from dealer_ui.setup import currency as set_up_currency
 from dealer_ui.setup import routes as set_up
 from dealer_ui.text import i18n
-from dealer_ui.text.messages import in_other_words
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, parts_of_sum, rank_text, row_name
 from dealer_ui.training import routes as training
 from dealer_ui.view.live import OWN_ERROR, Live
@@ -139,7 +139,7 @@ def bare_app() -> Flask:
     app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(
         capital=capital,
-        in_other_words=in_other_words,
+        say=say,
         card_name=card_name,
         parts_of_sum=parts_of_sum,
         row_name=row_name,

@@ -17,7 +17,7 @@ from dealer_ui.setup import camera_words
 from dealer_ui.setup.deck_spread import spread
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words, say_answer
+from dealer_ui.text.messages import say, say_answer, say_json
 from dealer_ui.web import guard
 from dealer_ui.web.answers import Job, answered
 from dealer_ui.web.commands import give
@@ -130,11 +130,12 @@ def job(number: int) -> tuple[Response, int]:
     if answer.state == "running":
         return answered(answer), 200
     failed = answer.state == "failed"
+    why = say_json(progress if failed else "")
     # the table's job numbers start again with it: the name identifies the picture
     shown = (
         f"/setup/picture/{number}?of={progress['name'].rpartition('/')[2]}" if progress["has_picture"] else ""
     )
-    answer = replace(answer, why=in_other_words(progress.get("why", "")), picture=shown)
+    answer = replace(answer, why=why, picture=shown)
     if progress["result"] or not failed:
         html = render_template(
             f"camera/{_PARTS[progress['work']]}.html",
@@ -171,7 +172,7 @@ def _ask(number: int, *, picture: bool = False) -> dict[str, Any]:
     try:
         return services().link.send(order if session is None else {**order, "session": session})
     except TableUnreachable as error:
-        abort(503, in_other_words(str(error)))
+        abort(503, say(error))
 
 
 def _words(facts: dict[str, Any]) -> dict[str, Any]:
@@ -181,7 +182,7 @@ def _words(facts: dict[str, Any]) -> dict[str, Any]:
         case "look":
             return {
                 "figures": camera_words.figures(result["verdicts"]),
-                "trouble": in_other_words(_sentence(result["error"])),
+                "trouble": say_json(result["error"] or ""),
             }
         case "calibrated":
             return _standing("felt" if facts["work"] == "felt" else "lens")
@@ -248,7 +249,3 @@ def _history(what: str) -> list[Made]:
 
 def _when(wall_ms: int) -> str:
     return f"{day_of(wall_ms)} {time_of(wall_ms)[:5]}"
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("." if text and not text.endswith((".", "!", "?")) else "")

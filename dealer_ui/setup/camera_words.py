@@ -1,7 +1,4 @@
-"""The texts of the camera's pages: figures with names and units, and the remedy for a bad one.
-
-Vision's texts are English; here they are written in the page's language, from the figures' names alone.
-"""
+"""The texts of the camera's pages: figures with names and units, and vision's remedy for a bad one."""
 
 from __future__ import annotations
 
@@ -9,30 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from firmware.health.check import Verdict
-from firmware.health.picture_checks import NAMES, number, picture_check
+from firmware.health.picture_checks import MEASURES, Measure, number, picture_check
+from firmware.messages import Message
 
-FIGURES: Final[Mapping[str, tuple[str, str, int]]] = {
-    "error_px": (N_("Markers lie off by"), "px", 2),
-    "wander_px": (N_("Markers wander by"), "px", 2),
-    "px_per_mm": (N_("Resolution"), "px/mm", 2),
-    "tilt_deg": (N_("Camera leans"), "°", 1),
-    "height_mm": (N_("Camera's height"), "mm", 0),
-    "across_mm": (N_("Right of the middle"), "mm", 0),
-    "down_mm": (N_("Below the middle"), "mm", 0),
-    "sharpness": (N_("An edge takes"), "mm", 2),
-    "light": (N_("White paper"), "", 0),
-    "glare": (N_("Glare"), "mm²", 0),
-    "banding": (N_("Flicker"), "%", 1),
-    "focal_px": (N_("Focal length"), "px", 0),
-    "angle_deg": (N_("Angle of view"), "°", 1),
-    "bend_px": (N_("Corners are bent by"), "px", 1),
-    "pictures": (N_("Pictures"), "", 0),
-    "sure_before": (N_("Read surely before"), "", 0),
-    "sure_after": (N_("Read surely now"), "", 0),
+FIGURES: Final[Mapping[str, Measure]] = {
+    "error_px": Measure(Message("Markers lie off by"), "px", 2),
+    "wander_px": Measure(Message("Markers wander by"), "px", 2),
+    "px_per_mm": MEASURES["resolution"],
+    "tilt_deg": MEASURES["tilt"],
+    "height_mm": Measure(Message("Camera's height"), "mm", 0),
+    "across_mm": Measure(Message("Right of the middle"), "mm", 0),
+    "down_mm": Measure(Message("Below the middle"), "mm", 0),
+    **{name: MEASURES[name] for name in ("sharpness", "light", "glare", "banding")},
+    "focal_px": Measure(Message("Focal length"), "px", 0),
+    "angle_deg": Measure(Message("Angle of view"), "°", 1),
+    "bend_px": Measure(Message("Corners are bent by"), "px", 1),
+    "pictures": Measure(Message("Pictures"), "", 0),
+    "sure_before": Measure(Message("Read surely before"), "", 0),
+    "sure_after": Measure(Message("Read surely now"), "", 0),
 }
 """The figures that a calibration keeps: what each is called, its unit, its decimals."""
 
@@ -51,10 +45,11 @@ class Figure:
 def figures(verdicts: Mapping[str, Mapping[str, Any]]) -> list[Figure]:
     """Return a reading's verdicts as shown, in order.
 
-    >>> figures({"tilt": {"ok": True, "figure": 0.61, "limit": 2.0}})[0].figure
+    >>> level = {"ok": True, "figure": 0.61, "limit": 2.0, "text": "The camera looks straight down."}
+    >>> figures({"tilt": level})[0].figure
     '0.6°'
     """
-    return [_figure(name, verdicts[name]) for name in NAMES if name in verdicts]
+    return [_figure(name, verdicts[name]) for name in MEASURES if name in verdicts]
 
 
 def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
@@ -66,10 +61,10 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
 def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> list[tuple[str, str, str]]:
     """Return the figures of two calibrations side by side: name, now, before ("" if there is none)."""
     rows = []
-    for name, (words, unit, decimals) in FIGURES.items():
+    for name, (title, unit, decimals) in FIGURES.items():
         if name in now:
             was = number(before[name], unit, decimals) if before and name in before else ""
-            rows.append((_(words), number(now[name], unit, decimals), was))
+            rows.append((say(title), number(now[name], unit, decimals), was))
     return rows
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from dealer_ui.text.i18n import N_
+from firmware.messages import Text
 from firmware.record.journal.journal import Entry
 from firmware.table import events as ev
 
@@ -73,7 +74,7 @@ class Standing:
     wall_ms: int = 0
     actor: str = ""
     why: str = ""
-    figures: Mapping[str, str | int | float | bool | None] | None = None
+    figures: Mapping[str, Text | int | float | bool | None] | None = None
 
 
 def standings(entries: Iterable[Entry]) -> dict[str, Standing]:

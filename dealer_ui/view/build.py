@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import known
-from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import (
     device_name,
     money,
@@ -159,7 +159,7 @@ def _phase(
         case Phase.SETTLED if state.reopened:
             return (
                 _("Hand %(hand)s is reopened", hand=f"{state.hand:,}"),
-                _("%(reason)s. Correct it, then close it.", reason=in_other_words(state.reopened)),
+                _("%(reason)s. Correct it, then close it.", reason=say(state.reopened)),
             )
         case Phase.SETTLED:
             if current is None:
@@ -177,7 +177,7 @@ def _phase(
                 ended % {"hand": f"{state.hand:,}"},
                 _(
                     "%(reason)s. Nothing was settled; open the next hand.",
-                    reason=in_other_words(state.void_reason),
+                    reason=say(state.void_reason),
                 ),
             )
 
@@ -224,8 +224,7 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
         return (*silent, Device(device_name("table"), False, _("not running")))
     names = (*DEVICES, *sorted(set(state.faults) - set(DEVICES)))
     return tuple(
-        Device(device_name(name), name not in state.faults, in_other_words(state.faults.get(name, "")))
-        for name in names
+        Device(device_name(name), name not in state.faults, say(state.faults.get(name, ""))) for name in names
     )
 
 
@@ -273,9 +272,9 @@ def _notices(
     if cannot := payback_refused(state):
         notices.append(say(cannot))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
-        notices.append(in_other_words(state.reading_failure))  # the placed cards settled
+        notices.append(say(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
-        notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=in_other_words(state.keyed)))
+        notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=say(state.keyed)))
     if state.phase is Phase.REVIEW and rules and not state.questions:
         try:
             settle(state, rules)  # nothing is open and the hand did not settle by itself: the rules say why

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import in_other_words, say
+from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
@@ -139,7 +139,7 @@ def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
 def puck_words(state: State) -> str:
     """Explain in a sentence why the puck marks no seat: in the reader's own words if it has any."""
     if state.puck.detail:
-        return in_other_words(state.puck.detail)
+        return say(state.puck.detail)
     return _(PUCK.get(state.puck.state, PUCK_SILENT))
 
 
@@ -195,12 +195,12 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
     seen, expected = len(question.cards), ROWS[row]
     where = {"seat": seat.seat, "row": row_name(row)}
     if state.reading_failure and looks_again(state):
-        title, sentence, rule = _("The cards were not read"), in_other_words(state.reading_failure), ""
+        title, sentence, rule = _("The cards were not read"), say(state.reading_failure), ""
     elif (state.reading_failure or state.keyed) and not seen:
         title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
         sentence = _(
             "%(trouble)s Key the row, left to right as its player sees it.",
-            trouble=in_other_words(state.reading_failure or ""),
+            trouble=say(state.reading_failure or ""),
         ).strip()
         rule = ""
     else:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import say_answer
+from dealer_ui.text.messages import say, say_answer
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
@@ -47,7 +47,7 @@ def give(order: dict[str, Any]) -> tuple[Response, int]:
             order if session is None else {**order, "session": session}, services().slow_s.get(order["do"])
         )
     except TableUnreachable as error:
-        abort(503, _(str(error)))
+        abort(503, say(error))
     return _answer(order["do"], answer, session)
 
 

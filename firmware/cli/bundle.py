@@ -151,7 +151,7 @@ def _record(data: Path) -> dict[str, Any]:
         "hands": found.hands,
         "anchors": found.anchors,
         "keys": list(found.keys),
-        "problems": [{"row": problem.seq, "what": problem.what} for problem in found.problems[:FAULTS]],
+        "problems": [{"row": problem.seq, "what": str(problem.what)} for problem in found.problems[:FAULTS]],
     }
     with JournalReader(data).opened() as db:
         if db is not None:

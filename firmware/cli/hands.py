@@ -344,4 +344,8 @@ def _verify_record(
 
 def _found_json(found: Verification) -> dict[str, Any]:
     facts = {name: value for name, value in vars(found).items() if name != "problems"}
-    return {"ok": found.ok, **facts, "problems": [vars(problem) for problem in found.problems]}
+    return {
+        "ok": found.ok,
+        **facts,
+        "problems": [{"seq": one.seq, "what": str(one.what)} for one in found.problems],
+    }

@@ -146,7 +146,7 @@ def _print_deletions(
     size = sum(drop.size for drop in drops)
     if as_json:
         hands = [
-            {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": d.reason} for d in drops
+            {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": str(d.reason)} for d in drops
         ]
         say_json({"done": done == "are gone", "bytes": size, "hands": hands})
         return

@@ -177,7 +177,7 @@ def check(file: str) -> None:
 
     loaded, *bases = _chain(file)
     if found := contradictions(loaded):
-        sentences = [f"  {contradiction.path}: {contradiction.sentence}." for contradiction in found]
+        sentences = [f"  {contradiction.path}: {contradiction.sentence}" for contradiction in found]
         raise click.UsageError("\n".join((f"{file} contradicts itself:", *sentences)))
     say(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
     for change in changes(loaded, bases[0]) if bases else ():

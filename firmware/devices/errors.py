@@ -1,7 +1,11 @@
 """The errors of devices."""
 
+from __future__ import annotations
 
-class DeviceError(Exception):
+from firmware.messages import MessageError
+
+
+class DeviceError(MessageError):
     """Any fault of a device. The message is a sentence that states what the user should do."""
 
 

@@ -13,6 +13,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+from firmware.messages import Message, Text, in_turn
+
 VCGENCMD = "vcgencmd"
 ANSWER_WITHIN = 2.0
 """Timeout of vcgencmd in seconds; it calls the firmware and can hang with it."""
@@ -39,19 +41,24 @@ class PowerReading:
     temperature_c: float | None
     """The processor's temperature in °C."""
 
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Message]:
         """Return warnings that need action, as sentences; empty if there are none or nothing is known."""
-        warnings = []
+        warnings: list[Message] = []
         if self.undervoltage:
-            warnings.append("The power supply is too weak: use the 5 V, 5 A one and its own cable.")
+            warnings.append(Message("The power supply is too weak: use the 5 V, 5 A one and its own cable."))
         elif self.undervoltage_since_boot:
-            warnings.append("The power supply was too weak since the box started: use the 5 V, 5 A one.")
+            warnings.append(
+                Message("The power supply was too weak since the box started: use the 5 V, 5 A one.")
+            )
         if self.temperature_c is not None and self.temperature_c >= HOT_C:
             warnings.append(
-                f"The box is at {self.temperature_c:.0f} °C: check its fan and the air around it."
+                Message(
+                    "The box is at %(celsius)s °C: check its fan and the air around it.",
+                    celsius=f"{self.temperature_c:.0f}",
+                )
             )
         elif self.throttled and not self.undervoltage:
-            warnings.append("The box runs slowly to cool down: check its fan and the air around it.")
+            warnings.append(Message("The box runs slowly to cool down: check its fan and the air around it."))
         return warnings
 
 
@@ -113,7 +120,7 @@ class PowerWatch:
         self._thread = threading.Thread(target=self._run, name="power", daemon=True)
         self.reading: PowerReading | None = None
         """The last reading; None before the first."""
-        self.warning = ""
+        self.warning: Text = ""
         """Warnings that need action, as sentences; empty if there are none or nothing is known."""
 
     def start(self) -> None:
@@ -129,7 +136,7 @@ class PowerWatch:
     def _run(self) -> None:
         while not self._stop.is_set():
             self.reading = self._power.read()
-            warning = " ".join(self.reading.warnings())
+            warning = in_turn(self.reading.warnings())
             if warning != self.warning:
                 log.warning("power: %s", warning or "well again")
             self.warning = warning

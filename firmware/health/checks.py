@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from firmware.health.check import Check, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
-from firmware.health.picture_checks import NAMES, picture_check
-from firmware.messages import Message
+from firmware.health.picture_checks import MEASURES, picture_check
+from firmware.messages import Message, Text, message_of
 from firmware.record.journal.disk import MB, RESERVE
 
 WORN_PERCENT: Final = 80
@@ -38,7 +38,7 @@ class Facts:
     """Whether the table process answers."""
     services: Mapping[str, str] | None = None
     """The service manager's state of each unit; None without a service manager."""
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Text] = field(default_factory=dict)
     """The table process's fault messages, by device."""
     picture: Mapping[str, Mapping[str, Any]] | None = None
     """The last picture's verdicts, by vision's names."""
@@ -58,7 +58,7 @@ class Facts:
     """How many of the chain's last rows were checked."""
     broken_at: int | None = None
     """The first checked row with a problem."""
-    record_wrong: str | None = None
+    record_wrong: Text | None = None
     """What is wrong with the record's file or its end; "" if nothing is."""
     synchronised: bool | None = None
     rtc: bool | None = None
@@ -109,9 +109,9 @@ Judged = Callable[[Facts], Found]
 
 
 def _fault(facts: Facts, device: str) -> Message | None:
-    """Return the table process's fault message for a device; the page has translations of these."""
+    """Return the table process's fault message for a device."""
     fault = facts.faults.get(device)
-    return Message(fault) if fault else None
+    return message_of(fault) if fault else None
 
 
 def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Judged:
@@ -368,8 +368,8 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ),
     ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
     ("light", Message("Light"), _of_picture("light")),
-    ("banding", NAMES["banding"], _of_picture("banding")),
-    ("markers", NAMES["markers"], _of_picture("markers", LOOK)),
+    ("banding", MEASURES["banding"].title, _of_picture("banding")),
+    ("markers", MEASURES["markers"].title, _of_picture("markers", LOOK)),
     ("drift", Message("Camera moved"), _of_picture("camera")),
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
     ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),

@@ -3,92 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from firmware.health.check import Check, Verdict
 from firmware.messages import Message
 
-NAMES: Final[Mapping[str, Message]] = {
-    "markers": Message("Markers found"),
-    "margin": Message("Room at the edge"),
-    "tilt": Message("Camera leans"),
-    "fit": Message("Felt lies off by"),
-    "resolution": Message("Resolution"),
-    "sharpness": Message("An edge takes"),
-    "light": Message("White paper"),
-    "glare": Message("Glare"),
-    "banding": Message("Flicker"),
-    "colour": Message("Colour"),
-    "suits": Message("Suits"),
-    "camera": Message("Moved by"),
+
+class Measure(NamedTuple):
+    """A figure of a picture: what it is called, its unit, its decimals."""
+
+    title: Message
+    unit: str
+    decimals: int
+
+
+MEASURES: Final[Mapping[str, Measure]] = {
+    "markers": Measure(Message("Markers found"), "", 0),
+    "margin": Measure(Message("Room at the edge"), "px", 0),
+    "tilt": Measure(Message("Camera leans"), "°", 1),
+    "fit": Measure(Message("Felt lies off by"), "px", 2),
+    "resolution": Measure(Message("Resolution"), "px/mm", 2),
+    "sharpness": Measure(Message("An edge takes"), "mm", 2),
+    "light": Measure(Message("White paper"), "", 0),
+    "glare": Measure(Message("Glare"), "mm²", 0),
+    "banding": Measure(Message("Flicker"), "%", 1),
+    "colour": Measure(Message("Colour"), "", 0),
+    "suits": Measure(Message("Suits"), "", 1),
+    "camera": Measure(Message("Moved by"), "mm", 1),
 }
 """In the order in which they are shown: first what is put right first."""
-WELL: Final[Mapping[str, Message]] = {
-    "markers": Message("All markers are seen."),
-    "margin": Message("The felt lies well inside the picture."),
-    "tilt": Message("The camera looks straight down."),
-    "fit": Message("The felt lies flat."),
-    "resolution": Message("The cards are large enough."),
-    "sharpness": Message("The picture is sharp."),
-    "light": Message("The light is right."),
-    "glare": Message("No glare."),
-    "banding": Message("No stripes."),
-    "colour": Message("The picture has colours."),
-    "suits": Message("Suits of one colour can be told apart."),
-    "camera": Message("The camera is where it was."),
-}
-ILL: Final[Mapping[str, Message]] = {
-    "markers": Message("Markers are hidden: clear the felt's edges and keep sleeves away."),
-    "margin": Message("A marker lies too near the picture's edge: move the camera or hang it higher."),
-    "tilt": Message("The camera leans: level it above the middle of the felt."),
-    "fit": Message("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
-    "resolution": Message("The cards are too small: hang the camera lower or use its full resolution."),
-    "sharpness": Message("The picture is out of focus: clean the lens and set the focus."),
-    "light": Message("The picture is too dark: turn the lamps up or lengthen the exposure."),
+_REMEDIES: Final[Mapping[str, Message]] = {
     "glare": Message("Glare in zone %(place)s %(row)s: move or shade the lamp that is mirrored there."),
-    "banding": Message("The light flickers: set the mains frequency and the exposure, or change the lamps."),
-    "colour": Message("No colour in this picture: set the camera to colour."),
     "suits": Message(
         "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
     ),
-    "camera": Message(
-        "The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt."
-    ),
 }
-_UNITS: Final[Mapping[str, tuple[str, int]]] = {
-    "markers": ("", 0),
-    "margin": ("px", 0),
-    "tilt": ("°", 1),
-    "fit": ("px", 2),
-    "resolution": ("px/mm", 2),
-    "sharpness": ("mm", 2),
-    "light": ("", 0),
-    "glare": ("mm²", 0),
-    "banding": ("%", 1),
-    "colour": ("", 0),
-    "suits": ("", 1),
-    "camera": ("mm", 1),
-}
+"""Remedies whose text names a zone or suits; the others are said as vision gives them."""
 _ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
 """Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
-BRIGHT: Final = Message("The picture is overexposed: shorten the exposure or dim the lamps.")
 
 
 def picture_check(name: str, seen: Mapping[str, Any]) -> Check:
     """Return a verdict of vision on a picture as a check. Its `figures` are the value and the limit as text."""
+    measure = MEASURES[name]
     value, limit = float(seen["figure"]), float(seen["limit"])
-    shown, bound = number(value, *_UNITS[name]), number(limit, *_UNITS[name])
+    shown, bound = (
+        number(value, measure.unit, measure.decimals),
+        number(limit, measure.unit, measure.decimals),
+    )
     too_bright = name == "light" and value > limit and not seen["ok"]
     least = name in _ROOM or (name == "light" and not too_bright)
     texts = {"value": shown, "limit": ("≥ " if least else "≤ ") + bound}
     if name == "markers":
         texts = {"value": f"{value:.0f} / {limit:.0f}", "limit": ""}
-    says = WELL[name] if seen["ok"] else BRIGHT if too_bright else ILL[name]
-    if name == "glare" and not seen["ok"]:
+    says = Message(str(seen.get("text", "")))
+    if name in _REMEDIES and not seen["ok"]:
         place, _space, row = str(seen.get("where", "")).partition(" ")
-        says = Message(says.message, place=place, row=row)
+        says = _REMEDIES[name]
+        says = Message(says.message, place=place, row=row) if name == "glare" else says
     verdict = Verdict.OK if seen["ok"] else Verdict.BAD
-    return Check(name, NAMES[name], verdict, f"{shown} ({bound})", says, figures=texts)
+    return Check(name, measure.title, verdict, f"{shown} ({bound})", says, figures=texts)
 
 
 def number(value: float, unit: str, decimals: int) -> str:

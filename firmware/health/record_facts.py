@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from firmware.record.evidence.chain import check_stretch
 from firmware.record.evidence.verify import problems_of_file
-from firmware.record.journal.file import as_journal_errors
+from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.journal import JournalReader
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
@@ -47,7 +47,7 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
         return {"rows": 0, "checked": 0}
     first = max(1, end - rows + 1) if rows else 1
     folder: Path = reader.path.parent
-    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+    with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         wrong = next(problems_of_file(db, folder, pages=rows is None), None) if db else None
     found = check_stretch(reader.uri(), folder, first, end, images=False)
     return {

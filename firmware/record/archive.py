@@ -280,7 +280,7 @@ class Archive:
             index_file.distrust(shared)
             raise JournalError(
                 "The archive's index could not be read (%(why)s); it is made again, try again in a moment.",
-                why=str(error),
+                why=error,
             ) from error
 
 

@@ -52,7 +52,7 @@ def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = 
         raise JournalError(
             "The archive's index %(path)s cannot be made: %(why)s.",
             path=str(path),
-            why=getattr(error, "strerror", None) or str(error),
+            why=error,
         ) from error
     return True
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.record.archive import Archive, Hand, Image
 from firmware.record.evidence import dispute_verifier as form
 from firmware.record.evidence.anchors import Anchor
@@ -87,7 +88,7 @@ def write_dispute_file(
         _forget(part)
         if isinstance(error, TableError):
             raise
-        why = "the disk is full" if error.errno == errno.ENOSPC else error.strerror or str(error)
+        why = Message("the disk is full") if error.errno == errno.ENOSPC else error
         raise DisputeFileError(
             "The dispute file %(path)s cannot be written: %(why)s.", path=str(out), why=why
         ) from error

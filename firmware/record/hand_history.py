@@ -137,7 +137,7 @@ def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
             after = apply(state, row.event)
         except UnknownEvent as error:
             raise CommandRefused(
-                "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=str(error)
+                "Row %(row)s of the record cannot be read: %(why)s", row=row.seq, why=error
             ) from error
         except CommandRefused:
             if row.type in ABOUT_TYPES - {HandReopened.type}:

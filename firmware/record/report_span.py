@@ -68,7 +68,7 @@ def down_of(reader: JournalReader, number: int) -> Span:
         else:
             after = opening
     if first is None:
-        raise CommandRefused(f"No hand was opened in a down {number}.")
+        raise CommandRefused("No hand was opened in a down %(number)s.", number=number)
     return Span(first.wall_ms, ends)
 
 

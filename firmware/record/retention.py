@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from firmware.messages import Message
 from firmware.record.archive import Archive
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.disk import MB, sync_folder
@@ -44,7 +45,7 @@ class Deletion:
 
     hand: int
     images: tuple[Capture, ...]
-    reason: str
+    reason: Message
 
     @property
     def size(self) -> int:
@@ -83,7 +84,11 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]
                 continue
             if line.disputed:
                 continue
-            reason = f"older than {rule.days} days" if too_old else f"more than {rule.megabytes} MB of images"
+            reason = (
+                Message("older than %(days)s days", days=rule.days)
+                if too_old
+                else Message("more than %(megabytes)s MB of images", megabytes=rule.megabytes)
+            )
             images = tuple(
                 image.capture for image in archive.images(archive.hand(line.hand)) if image.state == "ok"
             )

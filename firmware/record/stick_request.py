@@ -131,6 +131,6 @@ class StickDesk:
             raise CommandRefused(
                 "This box cannot ask for a stick to be written (%(path)s: %(why)s).",
                 path=str(self._request),
-                why=error.strerror or str(error),
+                why=error,
             ) from error
         return request.id

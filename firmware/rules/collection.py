@@ -35,7 +35,7 @@ def down_at(opened: int, now: int, profile: Profile) -> Down:
     """
     length = profile.collection.down_minutes * 60
     if not length:
-        raise StakesError(f"{profile.name} takes no collection by the down")
+        raise StakesError("%(name)s takes no collection by the down", name=profile.name)
     if now < opened:
         raise StakesError("the table was not open yet; a down begins when it opens")
     number = (now - opened) // length

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
 
-class RulesError(Exception):
+from firmware.messages import Message, MessageError, Text, message_of
+
+
+class RulesError(MessageError):
     """The root of every error this package raises."""
 
 
@@ -25,9 +29,9 @@ class HandError(RulesError, ValueError):
 class ProfileError(RulesError, ValueError):
     """An invalid rule profile; the message names the file, the key, the value and what is allowed."""
 
-    def __init__(self, message: str, *, key: str = "", file: str = "") -> None:
-        super().__init__(f"{file}: {message}" if file else message)
-        self.message = message
+    def __init__(self, message: Text, *, key: str = "", file: str = "") -> None:
+        super().__init__(Message("%(file)s: %(message)s", file=file, message=message) if file else message)
+        self.message: Final = message_of(message)
         self.key = key
         self.file = file
 

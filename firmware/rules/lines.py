@@ -10,7 +10,7 @@ from firmware.messages import Message, Term
 from firmware.rules.foul import Fault
 from firmware.rules.judging import JudgedHand
 from firmware.rules.naturals import NATURAL_WORDS, RankedNatural
-from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english
+from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english, unlike
 
 NO_ROW = -1
 

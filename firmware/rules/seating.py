@@ -95,7 +95,11 @@ def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | No
     if profile.order.opening == "left_of_dealer":
         return seats[0]
     if chosen not in seats:
-        raise SeatingError(f"{profile.name} leaves the first button to the house; choose one of {seats}")
+        raise SeatingError(
+            "%(name)s leaves the first button to the house; choose one of %(seats)s",
+            name=profile.name,
+            seats=seats,
+        )
     return chosen
 
 

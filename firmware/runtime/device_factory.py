@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from firmware.devices.errors import DeviceError
 from firmware.devices.power import PowerWatch
 from firmware.devices.puck.reading import Disks
+from firmware.messages import Message, Text
 from firmware.runtime.config import CameraConfig, Config
 from firmware.runtime.table_devices import Devices
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
     from firmware.devices.puck.reading import PuckReader
 
-MAINS_GONE: Final = (
-    "The mains is gone and the box runs on its battery: finish the hand. It shuts itself down soon; "
-    "nothing is lost, and the hand goes on when the mains is back."
+MAINS_GONE: Final = Message(
+    "The mains is gone and the box runs on its battery: finish the hand. It shuts itself "
+    "down soon; nothing is lost, and the hand goes on when the mains is back."
 )
 
 
@@ -34,7 +35,7 @@ class _Panel:
 
 def open_devices(config: Config) -> Devices:
     """Return the table's devices. A missing device becomes a fault, and the table runs without it."""
-    faults: dict[str, str] = {}
+    faults: dict[str, Text] = {}
     puck: PuckReader | None = None
     disks = Disks()
     panel: _Panel | None = None
@@ -42,14 +43,14 @@ def open_devices(config: Config) -> Devices:
         disks = Disks(frozenset(config.puck.dealer), frozenset(config.puck.action))
         puck = _puck(config, disks)
     except DeviceError as error:
-        faults["puck"] = str(error)
+        faults["puck"] = error.sentence
     try:
         panel = _panel(config)
     except DeviceError as error:
-        faults["buttons"] = str(error)
+        faults["buttons"] = error.sentence
     watch = PowerWatch()
 
-    def trouble() -> dict[str, str]:
+    def trouble() -> dict[str, Text]:
         now = dict(faults)
         if watch.warning:
             now["power"] = watch.warning
@@ -85,9 +86,9 @@ def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, boo
     }
 
 
-def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, str]:
+def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, Text]:
     """Return the faults on the header: a stuck button, no mains."""
-    faults = {"buttons": buttons.fault} if buttons.fault else {}
+    faults: dict[str, Text] = {"buttons": buttons.fault} if buttons.fault else {}
     return faults | {"power": MAINS_GONE} if power_line.failing() else faults
 
 

@@ -20,6 +20,7 @@ from firmware.devices.errors import DeviceError
 from firmware.devices.panel.interface import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.health.device_checks import ROOM_MB, SLOW_MS, clock_found
+from firmware.messages import Message, Text
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime import box_clock
 from firmware.runtime.disks import name_disk, tags
@@ -38,7 +39,7 @@ ASKED: Final[tuple[ButtonName, ...]] = ("next", "confirm", "reject")
 BEEPS: Final = 3
 
 DeviceTestCommand = TryDevice | EndTrial | SetClock | NameDisk
-Figures = dict[str, str | int | float | bool | None]
+Figures = dict[str, Text | int | float | bool | None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class Table(Protocol):
     def relight(self) -> None:
         """Update the lamps."""
 
-    def trouble_of(self, device: str) -> str | None:
+    def trouble_of(self, device: str) -> Text | None:
         """Return a device's fault: "" if it works, None if it has not reported yet."""
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
@@ -122,7 +123,7 @@ class DeviceTests:
         self._lit: LampName | None = None
         self._seen: dict[str, bool] = {}
         self._rang = False
-        self._mute = ""
+        self._mute: Text = ""
         self._written_ms: float | None = None
         self._unwritable = ""
         self._look: int | None = None
@@ -215,7 +216,7 @@ class DeviceTests:
             self._hardware.buzzer.beep(BEEPS)
             self._mute = ""
         except DeviceError as error:
-            self._mute = str(error)
+            self._mute = error.sentence
 
     def _kept(self, found: Finding, command: TryDevice, table: Table, who: Who) -> Finding:
         """Record the verdict. `seen` false: the user continues without the device."""
@@ -262,7 +263,7 @@ class DeviceTests:
                 return Finding("waits", "camera_takes")
         answer = table.camera(AskJob(job=self._look), who)
         if answer["state"] == "failed":
-            return Finding("fail", "camera_fails", {"says": str(answer["why"])})
+            return Finding("fail", "camera_fails", {"says": Message.from_json(answer)})
         if answer["state"] == "running":
             return Finding("waits", "camera_takes")
         width, height = answer["result"]["size"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from firmware.messages import MessageError
 
-class AppError(Exception):
+
+class AppError(MessageError):
     """Root of this package's errors. The message states what the user should do."""
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from firmware.access.control import Who
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.anchors import Anchor, sign_head
@@ -80,11 +80,13 @@ class RecordMaintenance:
         self._store = CaptureStore(data)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="record")
         self._key: DeviceKey | None = None
-        self._trouble = ""
+        self._trouble: Text = ""
         try:
             self._key = DeviceKey.open(key_folder)
         except KeyUnusable as error:
-            self._trouble = f"{error} Nothing can be signed: no dispute files, no anchors."
+            self._trouble = Message(
+                "%(error)s Nothing can be signed: no dispute files, no anchors.", error=error
+            )
             log.error("%s", self._trouble)
         self._indexing: Future[None] | None = None
         self._indexed, self._index_at = -1, float("-inf")
@@ -93,7 +95,7 @@ class RecordMaintenance:
         self._keep_at = clock() + KEEP_FIRST
 
     @property
-    def faults(self) -> dict[str, str]:
+    def faults(self) -> dict[str, Text]:
         """Faults by the name that is shown."""
         return {"key": self._trouble} if self._trouble else {}
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 from typing import Final
 
 from firmware.devices.puck.reading import PuckReading, PuckState
+from firmware.messages import Message, Text
 
 CHANGES: Final = 8
 """More changes than this within `WITHIN_S` seconds are unstable: to move the disk is one lift and one placement."""
 WITHIN_S: Final = 6.0
 CALM_S: Final = 10.0
 """Seconds without a change after which the reader counts as stable again."""
-RESTLESS: Final = (
+RESTLESS: Final = Message(
     "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
     "Until it keeps still the button is asked."
 )
@@ -39,7 +40,7 @@ class CalmPuck:
         if len(self._changed) == CHANGES and now - self._changed[0] <= WITHIN_S:
             self._is_restless = True
 
-    def fault(self, now: float) -> str:
+    def fault(self, now: float) -> Text:
         """Return the reader's fault; "" while it is stable."""
         if self._is_restless and now - self._changed[-1] >= CALM_S:
             self._is_restless = False
@@ -53,5 +54,5 @@ class CalmPuck:
         return replace(self._last, state=PuckState.AMBIGUOUS, seat=None, detail=RESTLESS)
 
 
-def _key(reading: PuckReading) -> tuple[PuckState, int | None, str]:
+def _key(reading: PuckReading) -> tuple[PuckState, int | None, Text]:
     return reading.state, reading.seat, reading.detail

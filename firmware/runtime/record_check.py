@@ -15,6 +15,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final
 
+from firmware.messages import Message, Text
 from firmware.record.evidence.verify import verify
 from firmware.record.evidence.workers import undisturbed
 from firmware.record.journal.journal import FILE, TABLE, Journal
@@ -39,7 +40,7 @@ class RecordCheck:
         self._data = data
         self._seq = journal.seq
         self._is_due = not journal.training
-        self._found = ""
+        self._found: Text = ""
         self._process: BaseProcess | None = None
         self._answer: Connection | None = None
 
@@ -54,7 +55,7 @@ class RecordCheck:
             else:
                 self._begin_beside()
         except OSError as error:
-            self._found = f"It cannot be checked: {error}."
+            self._found = Message("It cannot be checked: %(error)s.", error=error)
         self.turn(attempt)
 
     def _begin_beside(self) -> None:
@@ -71,11 +72,11 @@ class RecordCheck:
             try:
                 self._found = self._answer.recv()
             except EOFError:
-                self._found = "It could not be checked: the check broke off."
+                self._found = Message("It could not be checked: the check broke off.")
             self.close()
         if self._found:
             log.error("the record is damaged: %s", self._found)
-            if attempt([RecordFault("damaged", self._seq, detail=self._found[:500])], TABLE):
+            if attempt([RecordFault("damaged", self._seq, detail=self._found)], TABLE):
                 self._found = ""
 
     def close(self) -> None:
@@ -94,13 +95,15 @@ def _check(data: Path, answer: Connection) -> None:
     answer.send(first_problem(data))
 
 
-def first_problem(data: Path) -> str:
+def first_problem(data: Path) -> Text:
     """Return the first defect of a record, "" if there is none; its images are not read."""
     try:
         found = verify(data, images=False, replayed=False, is_open_here=True)
     except JournalError as error:
-        return str(error)
+        return error.sentence
     if found.ok:
         return ""
     first = found.problems[0]
-    return first.what if first.seq is None else f"Row {first.seq}: {first.what}"
+    return (
+        first.what if first.seq is None else Message("Row %(seq)s: %(what)s", seq=first.seq, what=first.what)
+    )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from firmware.messages import Message, Text, in_turn
 from firmware.record.evidence.verify import torn
 from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.record.journal.journal import Journal, JournalReader
@@ -16,17 +17,19 @@ EVERY: Final = 1.0
 ENOUGH: Final = RESERVE + 16 * MB
 """Free bytes from which hands open again: above the reserve, so that the lamp does not flicker at the limit."""
 
-DISK: Final = (
-    f"The disk has less than {RESERVE // MB} MB left: no new hand is opened. "
-    "Make room; nothing is deleted by itself."
+DISK: Final = Message(
+    "The disk has less than %(least)s MB left: no new hand is opened. Make room; nothing is "
+    "deleted by itself.",
+    least=RESERVE // MB,
 )
-FILES: Final = (
-    f"The disk has room for fewer than {RESERVE_FILES} more files: no new hand is opened. "
-    "Remove small files; nothing is deleted by itself."
+FILES: Final = Message(
+    "The disk has room for fewer than %(least)s more files: no new hand is opened. "
+    "Remove small files; nothing is deleted by itself.",
+    least=RESERVE_FILES,
 )
-CLOCK: Final = (
-    "The clock stepped back: it shows a time that the record has passed already. "
-    "Set it; hands go on in their order."
+CLOCK: Final = Message(
+    "The clock stepped back: it shows a time that the record has passed already. Set it; "
+    "hands go on in their order."
 )
 
 
@@ -43,25 +46,27 @@ class RecordWatch:
         self._every = every
         self._next = float("-inf")
         self._full = False
-        self._faults: dict[str, str] = {}
+        self._faults: dict[str, Text] = {}
         entries = JournalReader(data, training=journal.training).since_last_opened()
         self._hand = entries[-1].hand if entries else 0
-        self._torn = " ".join(torn(data, entries))
+        self._torn = in_turn(torn(data, entries))
 
-    def faults(self, hand: int) -> dict[str, str]:
+    def faults(self, hand: int) -> dict[str, Text]:
         """Return the current faults, while this hand is on the table."""
         if self._clock() >= self._next:
             self._next = self._clock() + self._every
             self._faults = self._look()
         return self._faults | ({"images": self._torn} if self._torn and hand == self._hand else {})
 
-    def _look(self) -> dict[str, str]:
-        found = {"clock": CLOCK} if self._journal.clock_is_behind() else {}
+    def _look(self) -> dict[str, Text]:
+        found: dict[str, Text] = {"clock": CLOCK} if self._journal.clock_is_behind() else {}
         try:
             self._full = free_bytes(self._data) < (ENOUGH if self._full else RESERVE)
         except OSError as error:
             return found | {
-                "disk": f"The data folder cannot be looked at ({error.strerror}); check the disk."
+                "disk": Message(
+                    "The data folder cannot be looked at (%(error)s); check the disk.", error=error
+                )
             }
         if self._full:
             return found | {"disk": DISK}

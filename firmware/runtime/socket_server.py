@@ -102,4 +102,4 @@ class _Handler(socketserver.StreamRequestHandler):
             self._send(self.server.submit(line))
 
     def _send(self, answer: dict[str, Any]) -> None:
-        self.wfile.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+        self.wfile.write(json.dumps(answer, separators=(",", ":"), default=vars).encode() + b"\n")

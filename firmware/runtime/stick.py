@@ -75,7 +75,7 @@ def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float)
         name = _put(request, data, _stick(find, teller, wait_s), teller)
     except NotWritten as error:
         log.warning("hand %s is on no stick: %s", request.hand, error)
-        teller.say(step="failed", refusal=error.said.as_json())
+        teller.say(step="failed", refusal=error.sentence.as_json())
         return False
     except Exception:
         teller.say(step="failed", refusal=OURS.as_json())
@@ -216,4 +216,4 @@ def _why(error: OSError) -> Message:
         return PROTECTED
     if error.errno in _FULL:
         return Message("The stick is full. Use another stick.")
-    return Message("The stick cannot be written: %(why)s.", why=error.strerror or str(error))
+    return Message("The stick cannot be written: %(why)s.", why=error)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from firmware.messages import Message
+from firmware.messages import Message, MessageError
 
 log = logging.getLogger(__name__)
 
@@ -36,12 +36,8 @@ GONE: Final = Message(
 )
 
 
-class NotWritten(Exception):
-    """The file is not on the stick; `said` is the reason."""
-
-    def __init__(self, words: Message) -> None:
-        super().__init__(str(words))
-        self.said: Final = words
+class NotWritten(MessageError):
+    """The file is not on the stick, and why."""
 
 
 class Stick(Protocol):

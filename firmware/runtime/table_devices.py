@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel.interface import Buttons, Buzzer, LampName, Lamps, Light
 from firmware.devices.puck.reading import Disks, PuckReader, PuckReading, PuckState
+from firmware.messages import Message, Text
 
 PUCK_GRACE: Final = 2.0
 """Seconds that the puck reader may be unknown before it counts as a fault: opening it takes time."""
@@ -38,7 +39,7 @@ class Devices:
     puck: PuckReader | None
     buttons: Buttons | None
     lamps: Lamps | None
-    trouble: Callable[[], Mapping[str, str]] = dict
+    trouble: Callable[[], Mapping[str, Text]] = dict
     buzzer: Buzzer | None = None
     others: Sequence[Part] = ()
     mains_gone: Callable[[], bool] = lambda: False
@@ -46,7 +47,7 @@ class Devices:
     """The power supply's sensor values by name; None for one without a value."""
     disks: Disks = field(default_factory=Disks)
     """The tags that the puck reader recognises: the configuration's, until `use`."""
-    _failed: dict[str, str] = field(default_factory=dict, init=False)
+    _failed: dict[str, Text] = field(default_factory=dict, init=False)
     """By device: the error of its last command."""
     _puck_known_at: float | None = field(default=None, init=False)
 
@@ -79,7 +80,7 @@ class Devices:
         if buzzer is not None and beeps:
             self._does("buzzer", lambda: buzzer.beep(beeps))
 
-    def faults(self, puck: PuckReading | None, now: float) -> dict[str, str]:
+    def faults(self, puck: PuckReading | None, now: float) -> dict[str, Text]:
         """Return the faults by device. `puck`: the reader's last reading; `now`: the monotonic clock."""
         found = {**self.trouble(), **self._failed}
         if self.puck is None:
@@ -88,7 +89,7 @@ class Devices:
         if known or self._puck_known_at is None:
             self._puck_known_at = now
         if now - self._puck_known_at > PUCK_GRACE:
-            found["puck"] = puck.detail if puck else "The puck reader does not answer."
+            found["puck"] = puck.detail if puck else Message("The puck reader does not answer.")
         return found
 
     def close(self) -> None:
@@ -101,7 +102,7 @@ class Devices:
         try:
             what()
         except DeviceError as error:
-            self._failed[name] = str(error)
+            self._failed[name] = error.sentence
             return False
         self._failed.pop(name, None)
         return True

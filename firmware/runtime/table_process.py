@@ -21,7 +21,7 @@ from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.puck.reading import PuckReading
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.record.journal.journal import TABLE, Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
@@ -442,7 +442,7 @@ class TableProcess:
         """Update the lamps, for the device tests."""
         self._show()
 
-    def trouble_of(self, device: str) -> str | None:
+    def trouble_of(self, device: str) -> Text | None:
         """Return a device's fault: "" if it works, None if it has not reported yet."""
         if device == "camera" and not self._scheduler.heard:
             return None
@@ -524,7 +524,7 @@ class TableProcess:
             else ev.PuckSeen(recorded.state, recorded.seat, recorded.detail)
         )
 
-    def _faults(self) -> dict[str, str]:
+    def _faults(self) -> dict[str, Text]:
         now = self._clock()
         faults = self._devices.faults(self._puck.reading(now), now) | self._watch.faults(self.state.hand)
         if restless := self._puck.fault(now):
@@ -532,14 +532,15 @@ class TableProcess:
         if self._maintenance is not None:
             faults |= self._maintenance.faults
         if self.state.record_fault is not None:
-            faults["record"] = str(self.state.record_fault.sentence)
+            faults["record"] = self.state.record_fault.sentence
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
         if self._scheduler.trouble:
             faults["camera"] = self._scheduler.trouble
         if why := self._scheduler.unseen:
-            why = why if why.endswith(".") else f"{why}."
-            faults["view"] = f"Placed cards are not seen: {why} Let the table lie still for a moment."
+            faults["view"] = Message(
+                "Placed cards are not seen: %(why)s Let the table lie still for a moment.", why=why
+            )
         return faults
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.rules import CARDS as DECK
 from firmware.rules import SEATS
 from firmware.table.errors import CommandRefused
@@ -68,9 +68,9 @@ def need_no_payment(state: State) -> None:
         raise CommandRefused("A payment is already marked paid; take that mark back first.")
 
 
-def need_reason(reason: str, ask: Message) -> None:
+def need_reason(reason: Text, ask: Message) -> None:
     """Raise CommandRefused for an empty reason."""
-    if not reason.strip():
+    if not str(reason).strip():
         raise CommandRefused(ask)
 
 

@@ -114,7 +114,7 @@ def _next_button(state: State, house: House) -> int:
             return state.button_kept
         return next_button(last, sitters(state, house))
     except RulesError as error:
-        raise CommandRefused("No hand can be dealt: %(why)s.", why=str(error)) from error
+        raise CommandRefused("No hand can be dealt: %(why)s.", why=error) from error
 
 
 def button_due(state: State, house: House) -> int | None:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from firmware.messages import Message, Word
+from firmware.messages import MessageError, Text
 
 
-class TableError(Exception):
+class TableError(MessageError):
     """Root of this package's errors.
-
-    `str` is the English message; `sentence` has its template and arguments, for translation.
 
     >>> str(CommandRefused("Seat %(seat)s does not play this hand.", seat=3))
     'Seat 3 does not play this hand.'
     """
-
-    def __init__(self, message: str | Message = "", /, **args: Word) -> None:
-        self.sentence = message if isinstance(message, Message) else Message(message, **args)
-        super().__init__(str(self.sentence))
 
 
 class CommandRefused(TableError, ValueError):
@@ -59,12 +53,12 @@ class NotAllowed(CommandRefused):
 
     def __init__(
         self,
-        message: str | Message,
+        message: Text,
         /,
         *,
         roles: frozenset[str] = frozenset(),
         wait_s: float = 0.0,
-        **args: Word,
+        **args: object,
     ) -> None:
         super().__init__(message, **args)
         self.roles = roles

@@ -143,12 +143,16 @@ def parse(type_name: str, text: str) -> Event:
     kind: Any = BY_TYPE.get(type_name)
     if kind is None:
         raise UnknownEvent(
-            f"This release does not know the event {type_name!r}; read the journal with a later one."
+            "This release does not know the event %(type)s; read the journal with a later one.",
+            type=repr(type_name),
         )
     try:
         return _adapter(kind).validate_json(text, strict=True)
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"])
         raise UnknownEvent(
-            f"A {type_name} event in the journal cannot be read ({where}: {error.errors()[0]['msg']})."
+            "A %(type)s event in the journal cannot be read (%(where)s: %(why)s).",
+            type=type_name,
+            where=where,
+            why=error.errors()[0]["msg"],
         ) from error

@@ -106,11 +106,15 @@ def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile |
 def stored_profile(name: str, text: bytes | None) -> Profile:
     """Parse a profile's text from the journal. Raises TableError if it is missing or invalid."""
     if text is None:
-        raise TableError(f"The text of the profile {name} that the table plays is missing from its record.")
+        raise TableError(
+            "The text of the profile %(name)s that the table plays is missing from its record.", name=name
+        )
     try:
         return parse_profile(text.decode())
     except (RulesError, UnicodeDecodeError) as error:
-        raise TableError(f"The profile {name} that the table plays cannot be used: {error}.") from error
+        raise TableError(
+            "The profile %(name)s that the table plays cannot be used: %(error)s.", name=name, error=error
+        ) from error
 
 
 def with_options(written: Profile, options: Mapping[str, JsonValue]) -> Profile:
@@ -118,4 +122,6 @@ def with_options(written: Profile, options: Mapping[str, JsonValue]) -> Profile:
     try:
         return written.with_options(options)
     except RulesError as error:
-        raise TableError(f"The options of {written.name} cannot be used: {error}.") from error
+        raise TableError(
+            "The options of %(name)s cannot be used: %(error)s.", name=written.name, error=error
+        ) from error

@@ -39,7 +39,7 @@ def rules_of(opened: Opening, text: bytes | None) -> Profile:
         raise TableError(
             "The profile that hand %(hand)s was opened with cannot be used: %(why)s.",
             hand=opened.hand,
-            why=str(error),
+            why=error,
         ) from error
 
 
@@ -135,7 +135,7 @@ def _settled(state: State, rules: Profile) -> Settlement:
     try:
         return settle(hand_from_json(hand_json(state)), rules)
     except RulesError as error:
-        raise CommandRefused("The hand cannot be settled: %(why)s.", why=str(error)) from error
+        raise CommandRefused("The hand cannot be settled: %(why)s.", why=error) from error
 
 
 def _seat_json(seat: Seat) -> dict[str, Any]:

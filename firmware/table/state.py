@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from firmware.messages import Text
 from firmware.table.people import Person
 from firmware.table.phase import Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
@@ -136,7 +137,7 @@ class State:
     button_keyed: bool = False
     puck: Puck = field(default_factory=Puck)
     frame: Capture | None = None
-    reading_failure: str = ""
+    reading_failure: Text = ""
     awaited: AwaitedCards | None = None
     """The seats at which the last reading saw too few cards; the table is read again automatically."""
     button_kept: int | None = None
@@ -169,7 +170,7 @@ class State:
     disputed: frozenset[int] = frozenset()
     """Hands under dispute."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
-    faults: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, Text] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
     dealer: str = ""
     down: int = 0

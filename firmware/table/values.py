@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import JsonValue
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.table.people import Person
 from firmware.table.seen import Capture, CardReading, Row
 from firmware.table.settings import HouseSettings
@@ -21,7 +21,7 @@ class Puck:
 
     state: PuckState = "unknown"
     seat: int | None = None
-    detail: str = ""
+    detail: Text = ""
 
 
 Calibrates = Literal["felt", "lens", "deck"]
@@ -103,7 +103,7 @@ class Opening:
     seats: tuple[SeatOpened, ...]
     button: int | None = None
     puck: Puck = field(default_factory=Puck)
-    faults: dict[str, str] = field(default_factory=dict)
+    faults: dict[str, Text] = field(default_factory=dict)
     options: dict[str, JsonValue] = field(default_factory=dict)
     layout_hash: str = ""
     model_hash: str = ""
@@ -184,7 +184,7 @@ class RecordDamage:
     seen: int = 0
     seen_hash: str = ""
     captures: tuple[str, ...] = ()
-    detail: str = ""
+    detail: Text = ""
 
     @property
     def problem(self) -> Message:

@@ -212,7 +212,7 @@ def test_run_without_any_hardware_shows_its_faults_and_is_played_by_hand(
         until(lambda: len(reader.recover()[0].faults) == 3)
         state = reader.recover()[0]
         assert set(state.faults) == {"puck", "buttons", "camera"}
-        assert "The puck reader is not connected" in state.faults["puck"]
+        assert "The puck reader is not connected" in str(state.faults["puck"])
         with socket.socket(socket.AF_UNIX) as line:
             line.connect(str(tmp_path / "table.sock"))
             line.sendall(b'{"do":"next"}\n')

@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 
 from firmware.access.control import AccessControl
 from firmware.access.pins import PinStore
+from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.state import State, opened, touch
@@ -333,7 +334,10 @@ PLAIN: Final = (
             felt.say(
                 ev.DeviceFault(
                     "puck",
-                    "The puck reader is not connected (/dev/feltwatch-puck): plug it in, or key the seat.",
+                    Message(
+                        "The puck reader is not connected (%(port)s): plug it in, or key the seat.",
+                        port="/dev/feltwatch-puck",
+                    ),
                 )
             ),
         ),

@@ -10,11 +10,16 @@ from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 
 _PICTURE: Final = {
-    "sharpness": {"ok": True, "figure": 0.71, "limit": 1.3},
-    "light": {"ok": True, "figure": 182.0, "limit": 70.0},
-    "banding": {"ok": False, "figure": 0.062, "limit": 0.04},
-    "markers": {"ok": True, "figure": 8, "limit": 8},
-    "camera": {"ok": True, "figure": 0.4, "limit": 3.0},
+    "sharpness": {"ok": True, "figure": 0.71, "limit": 1.3, "text": "The picture is sharp."},
+    "light": {"ok": True, "figure": 182.0, "limit": 70.0, "text": "The light is right."},
+    "banding": {
+        "ok": False,
+        "figure": 0.062,
+        "limit": 0.04,
+        "text": "The light flickers: set the mains frequency and the exposure, or change the lamps.",
+    },
+    "markers": {"ok": True, "figure": 8, "limit": 8, "text": "All markers are seen."},
+    "camera": {"ok": True, "figure": 0.4, "limit": 3.0, "text": "The camera is where it was."},
 }
 _READING: Final = AdaptiveLimit(20, 300)
 _READING.took(1.2)
@@ -48,7 +53,7 @@ def troubled(felt: Felt) -> None:
 
 def well(felt: Felt) -> None:
     """Nothing to be put right."""
-    flicker = {"ok": True, "figure": 0.012, "limit": 0.04}
+    flicker = {"ok": True, "figure": 0.012, "limit": 0.04, "text": "No stripes."}
     felt.health = {
         **_FACTS,
         "was_weak": False,

@@ -6,6 +6,7 @@ from typing import Final
 
 from playwright.sync_api import Page
 
+from firmware.messages import Message
 from firmware.table import events as ev
 from tests.browser.state import State, opened
 from tests.browser.states_seats import closed
@@ -23,7 +24,9 @@ def timed_out(felt: Felt) -> None:
     """Hands were over the felt all the time."""
     felt.to_setting()
     felt.to_reading()
-    felt.say(ev.ReadingFailed("The table did not lie still: a hand moves. Look again."))
+    felt.say(
+        ev.ReadingFailed(Message("The table did not lie still: %(why)s. Look again.", why="a hand moves"))
+    )
 
 
 def folded(felt: Felt) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from firmware.messages import Message
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import Show
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 EMPTY = ("", "", "")
 FIVE = {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}
-RESTLESS = "The table did not lie still: a hand moves. Look again."
+RESTLESS = Message("The table did not lie still: %(why)s. Look again.", why="a hand moves")
 
 
 def reading(felt: Felt) -> None:

@@ -135,7 +135,10 @@ def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
         for name in named:
             journal.append([ev.ReadingTaken((), replace(FRAME, name=name))], "camera")
     said = [problem.what for problem in verify(hostile, replayed=False).problems]
-    assert [any(name in what and "missing" in what for what in said) for name in named] == [True, True], said
+    assert [any(name in str(what) and "missing" in str(what) for what in said) for name in named] == [
+        True,
+        True,
+    ], said
     monkeypatch.setattr(captures, "_NAME", re.compile(".*"))
     monkeypatch.setattr("os.path.realpath", os.path.join)
     assert verify(hostile, replayed=False).ok, "taken for a picture of this record"
@@ -179,7 +182,7 @@ def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_made_by(hostile, *TRIGGER)
-    said = " ".join(problem.what for problem in verify(hostile, replayed=False).problems)
+    said = " ".join(str(problem.what) for problem in verify(hostile, replayed=False).problems)
     assert "lacks journal_no_update as Feltwatch makes it" in said
     assert "holds the trigger bent, which Feltwatch did not make" in said
     with pytest.raises(BackupError, match="does not hold, and nothing was replaced"):

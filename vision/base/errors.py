@@ -1,8 +1,30 @@
 """The errors of vision. Every message is one sentence with a remedy for a person."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+
+def N_(text: str, /) -> str:  # noqa: N802 - gettext's own name for it
+    """Mark a text for the page's catalogues and return it unchanged."""
+    return text
+
 
 class VisionError(Exception):
-    """The root of all errors that vision raises on purpose."""
+    """The root of all errors that vision raises on purpose.
+
+    `template` is the English text with places such as `%(name)s`, `values` what stands there; `str` has them filled in.
+    """
+
+    def __init__(self, template: str = "", /, **values: object) -> None:
+        self.template: Final = template
+        self.values: Final = {name: v if isinstance(v, int | float) else str(v) for name, v in values.items()}
+        super().__init__(template % self.values if values else template)
+
+    def to_json(self) -> Mapping[str, Any]:
+        """Return the template and its values as JSON values."""
+        return {"message": self.template, "args": self.values}
 
 
 class UnknownCardError(VisionError, ValueError):

@@ -83,7 +83,7 @@ def command(
             failed = True
             why = str(error)
             if isinstance(error, NoMarkersError):
-                why += "; for a photo without the felt use --loose"
+                why = f"{why.rstrip('.')}; for a photo without the felt use --loose."
             click.echo(f"Error: {_named(file, why)}", err=True)
             if as_json:
                 click.echo(json.dumps({"image": str(file), "error": why}))

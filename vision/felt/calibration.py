@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import CalibrationError
+from vision.base.errors import N_, CalibrationError
 from vision.felt.geometry import FeltView, find_felt, project
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
@@ -95,8 +95,12 @@ class FeltCalibration:
         sx, sy = width / self.width_px, height / self.height_px
         if not math.isclose(sx, sy, rel_tol=0.01):
             raise CalibrationError(
-                f"the felt was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
-                f"{width}×{height} has other proportions: calibrate in the camera's present mode"
+                "The felt was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
+                "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode.",
+                width_px=self.width_px,
+                height_px=self.height_px,
+                width=width,
+                height=height,
             )
         # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
         return np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]]) @ self.homography
@@ -131,12 +135,14 @@ class FeltCalibration:
                 {str(name): float(figure) for name, figure in values["figures"].items()},
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CalibrationError(f"this is no felt calibration ({error}): calibrate again") from error
+            raise CalibrationError(
+                "This is no felt calibration (%(error)s): calibrate again.", error=error
+            ) from error
         matrix = found.homography
         if matrix.shape != (3, 3) or not np.isfinite(matrix).all() or abs(np.linalg.det(matrix)) < 1e-12:
-            raise CalibrationError("this is no felt calibration (impossible values): calibrate again")
+            raise CalibrationError("This is no felt calibration (impossible values): calibrate again.")
         if found.width_px <= 0 or found.height_px <= 0:
-            raise CalibrationError("this is no felt calibration (impossible size): calibrate again")
+            raise CalibrationError("This is no felt calibration (impossible size): calibrate again.")
         return found
 
 
@@ -148,23 +154,25 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
         MarkersError: a picture does not show the felt.
     """
     if not frames:
-        raise CalibrationError("there is no picture to calibrate from: take some of the bare felt")
+        raise CalibrationError("There is no picture to calibrate from: take some of the bare felt.")
     if len({frame.shape for frame in frames}) > 1:
-        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+        raise CalibrationError("The calibration pictures have different sizes; take all in one camera mode.")
     views = [find_felt(frame, layout, lens) for frame in frames]
     missing = sorted(
         {m.id for m in layout.markers.at} - _ids(views[0]).intersection(*(_ids(view) for view in views))
     )
     if missing:
         raise CalibrationError(
-            f"not every marker was seen ({', '.join(map(str, missing))} missing): clear the felt's edges, keep hands "
-            "away, and calibrate again"
+            "Not every marker was seen (%(missing)s missing): clear the felt's edges, keep hands away, "
+            "and calibrate again.",
+            missing=", ".join(map(str, missing)),
         )
     wander = _wander_px(views)
     if wander > MAX_WANDER_PX:
         raise CalibrationError(
-            f"the markers wander by {wander:.1f} pixels from picture to picture: fasten the camera, let the table be, "
-            "and calibrate again"
+            "The markers wander by %(wander)s pixels from picture to picture: fasten the camera, let "
+            "the table be, and calibrate again.",
+            wander=f"{wander:.1f}",
         )
     verdicts = judge(frames[-1], views[-1], layout)
     for name in MUST_BE_WELL:
@@ -232,49 +240,44 @@ def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
     )
 
 
+MARKERS_HIDDEN: Final = N_("Markers are hidden: clear the felt's edges and keep sleeves away.")
+
+
 def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
     """Judge how the camera is mounted: markers, flatness of the felt, tilt, margin."""
     found, wanted = len(view.markers), len(layout.markers.at)
     hangs = pose(view, layout)
     margin = margin_px(view, layout)
     return [
-        Verdict(
-            "markers",
-            found == wanted,
-            found,
-            wanted,
-            "markers",
-            "all markers are seen" if found == wanted else "markers are hidden: clear the felt's edges",
+        Verdict.of(
+            "markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN
         ),
-        Verdict(
+        Verdict.of(
             "fit",
             view.error_px <= MAX_ERROR_PX,
             view.error_px,
             MAX_ERROR_PX,
             "px",
-            "the felt lies flat"
-            if view.error_px <= MAX_ERROR_PX
-            else "the markers do not lie as on a flat felt: lay it flat, or calibrate the lens",
+            N_("The felt lies flat."),
+            N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
         ),
-        Verdict(
+        Verdict.of(
             "tilt",
             hangs.tilt_deg <= MAX_TILT_DEG,
             hangs.tilt_deg,
             MAX_TILT_DEG,
             "°",
-            "the camera looks straight down"
-            if hangs.tilt_deg <= MAX_TILT_DEG
-            else "the camera leans: level it above the felt's middle",
+            N_("The camera looks straight down."),
+            N_("The camera leans: level it above the middle of the felt."),
         ),
-        Verdict(
+        Verdict.of(
             "margin",
             margin >= MIN_MARGIN_PX,
             margin,
             MIN_MARGIN_PX,
             "px",
-            "the felt lies well inside the picture"
-            if margin >= MIN_MARGIN_PX
-            else "a marker lies too near the picture's edge: move the camera or hang it higher",
+            N_("The felt lies well inside the picture."),
+            N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
         ),
     ]
 

@@ -138,13 +138,16 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
         found = [FoundMarker(m.id, lens.undistort(m.corners)) for m in found]
     candidates = [marker for marker in found if marker.id in known]
     if not candidates:
-        raise NoMarkersError(_nothing(found, layout))
+        raise _nothing(found, layout)
     ours = _one_felt(candidates, layout)
     second = _one_felt([marker for marker in candidates if marker not in ours], layout)
     if len(second) >= 2 and _elsewhere(second, ours, layout):
         ids, again = _ids(ours), _ids(second)
         raise DisagreeingMarkersError(
-            f"two felts are in view (markers {ids} and again {again}): take one away or cover its markers"
+            "Two felts are in view (markers %(ids)s and again %(again)s): take one away or cover its "
+            "markers.",
+            ids=ids,
+            again=again,
         )
     others = tuple(marker for marker in found if marker not in ours)
     return _view(ours, layout, others, (width, height), lens)
@@ -227,11 +230,14 @@ def as_grey(frame: Image) -> Image:
         PictureError: it has other than 8-bit pixels in one or three channels, or is too small.
     """
     if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or (frame.ndim == 3 and frame.shape[2] != 3):
-        raise PictureError("a picture must have 8 bits a channel, in one channel or in blue, green and red")
+        raise PictureError("A picture must have 8 bits a channel, in one channel or in blue, green and red.")
     height, width = frame.shape[:2]
     if min(height, width) < MIN_SIDE_PX:
         raise PictureError(
-            f"the picture is {width}×{height} pixels; at least {MIN_SIDE_PX} each way are needed"
+            "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
+            width=width,
+            height=height,
+            least=MIN_SIDE_PX,
         )
     return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
 
@@ -275,14 +281,18 @@ def _not_cut(corners: Points, picture: Image) -> bool:
     return bool((corners >= 1).all() and (corners <= (width - 2, height - 2)).all())
 
 
-def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> str:
+def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> NoMarkersError:
     if found:
         wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
-        return (
-            f"none of the felt's markers ({wanted}) is in view, but others are ({_ids(found)}): "
-            "this is another felt; lay out the right one or name its layout"
+        return NoMarkersError(
+            "None of the felt's markers (%(wanted)s) is in view, but others are (%(ids)s): "
+            "this is another felt; lay out the right one or name its layout.",
+            wanted=wanted,
+            ids=_ids(found),
         )
-    return "the felt's markers are not seen: the whole felt must be in view, lit and in focus"
+    return NoMarkersError(
+        "The felt's markers are not seen: the whole felt must be in view, lit and in focus."
+    )
 
 
 def _ids(markers: Sequence[FoundMarker]) -> str:
@@ -360,8 +370,10 @@ def _view(
     homography = _fit(ours, layout)
     if len(ours) < 2 or homography is None:
         raise TooFewMarkersError(
-            f"only marker {_ids(ours)} of the felt fits where it should be; at least two and better all "
-            f"{len(layout.markers.at)} must be in view: clear the felt's edges, and check that the layout is the felt's"
+            "Only marker %(ids)s of the felt fits where it should be; at least two and better all "
+            "%(count)s must be in view: clear the felt's edges, and check that the layout is the felt's.",
+            ids=_ids(ours),
+            count=len(layout.markers.at),
         )
     known = {marker.id for marker in layout.markers.at}
     felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in ours])
@@ -375,14 +387,17 @@ def _view(
     doubt = _doubt_mm(homography, felt, corners, CORNER_NOISE_PX)
     if doubt > MAX_DOUBT_MM:
         raise TooFewMarkersError(
-            f"only markers {_ids(ours)} are in view; they leave the zones uncertain by {doubt:.1f} mm: "
-            "clear the markers on the other sides of the felt"
+            "Only markers %(ids)s are in view; they leave the zones uncertain by %(doubt)s mm: clear "
+            "the markers on the other sides of the felt.",
+            ids=_ids(ours),
+            doubt=f"{doubt:.1f}",
         )
     doubt *= max(1.0, error_px / CORNER_NOISE_PX)
     if error_mm > MAX_ERROR_MM or doubt > MAX_DOUBT_MM:
         raise DisagreeingMarkersError(
-            f"the markers lie {error_mm:.1f} mm from where this felt has them: lay the felt flat, "
-            "calibrate the lens, or name the right layout"
+            "The markers lie %(error_mm)s mm from where this felt has them: lay the felt flat, "
+            "calibrate the lens, or name the right layout.",
+            error_mm=f"{error_mm:.1f}",
         )
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     area = cv2.contourArea(project(homography, box).astype(np.float32))

@@ -85,8 +85,12 @@ class Lens:
         sx, sy = width / self.width_px, height / self.height_px
         if not math.isclose(sx, sy, rel_tol=0.01):
             raise CalibrationError(
-                f"the lens was calibrated at {self.width_px}×{self.height_px} pixels; a picture of "
-                f"{width}×{height} has other proportions: calibrate in the camera's present mode"
+                "The lens was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
+                "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode.",
+                width_px=self.width_px,
+                height_px=self.height_px,
+                width=width,
+                height=height,
             )
         # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
         scale = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
@@ -127,12 +131,14 @@ class Lens:
                 float(values["error_px"]),
             )
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise CalibrationError(f"this is no lens calibration ({error}): calibrate again") from error
+            raise CalibrationError(
+                "This is no lens calibration (%(error)s): calibrate again.", error=error
+            ) from error
         numbers = np.concatenate([lens.matrix.ravel(), lens.distortion.ravel()])
         if lens.matrix.shape != (3, 3) or lens.distortion.shape != (5,) or not np.isfinite(numbers).all():
-            raise CalibrationError("this is no lens calibration (wrong shape): calibrate again")
+            raise CalibrationError("This is no lens calibration (wrong shape): calibrate again.")
         if lens.matrix[0, 0] <= 0 or lens.matrix[1, 1] <= 0 or lens.width_px <= 0 or lens.height_px <= 0:
-            raise CalibrationError("this is no lens calibration (impossible values): calibrate again")
+            raise CalibrationError("This is no lens calibration (impossible values): calibrate again.")
         return lens
 
     def save(self, path: str | Path) -> None:
@@ -215,7 +221,7 @@ def calibrate_lens(frames: Sequence[Image]) -> Lens:
         CalibrationError: too few pictures show the board, they leave the edges out, or they do not agree.
     """
     if len({frame.shape[:2] for frame in frames}) > 1:
-        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+        raise CalibrationError("The calibration pictures have different sizes; take all in one camera mode.")
     views = [view for frame in frames if (view := find_board(frame))]
     return lens_of(views, len(frames))
 
@@ -227,23 +233,31 @@ def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
         CalibrationError: they are too few, of different sizes, leave the edges out, or do not agree.
     """
     if len({view.size for view in views}) > 1:
-        raise CalibrationError("the calibration pictures have different sizes; take all in one camera mode")
+        raise CalibrationError("The calibration pictures have different sizes; take all in one camera mode.")
     if len(views) < MIN_VIEWS:
         raise CalibrationError(
-            f"the board can be made out in {len(views)} of {len(views) if pictures is None else pictures} pictures; "
-            f"{MIN_VIEWS} are needed: hold it flat, wholly in view, lit and sharp, each time at another angle"
+            "The board can be made out in %(seen)s of %(taken)s pictures; %(least)s are needed: hold "
+            "it flat, wholly in view, lit and sharp, each time at another angle.",
+            seen=len(views),
+            taken=len(views) if pictures is None else pictures,
+            least=MIN_VIEWS,
         )
     across, down = reach(views)
     if min(across, down) < MIN_COVERAGE:
         raise CalibrationError(
-            f"the board was shown over {across:.0%} of the picture's width and {down:.0%} of its height; "
-            f"at least {MIN_COVERAGE:.0%} are needed: show it near the edges too"
+            "The board was shown over %(across)s of the picture's width and %(down)s of its height; "
+            "at least %(least)s are needed: show it near the edges too.",
+            across=f"{across:.0%}",
+            down=f"{down:.0%}",
+            least=f"{MIN_COVERAGE:.0%}",
         )
     lens = fit_lens(views)
     if not lens.error_px <= MAX_ERROR_PX:
         raise CalibrationError(
-            f"the pictures do not agree: corners lie {lens.error_px:.2f} pixels off, at most {MAX_ERROR_PX:g} are "
-            "allowed; use a flat, stiff board and sharp pictures"
+            "The pictures do not agree: corners lie %(error_px)s pixels off, at most %(most)s are "
+            "allowed; use a flat, stiff board and sharp pictures.",
+            error_px=f"{lens.error_px:.2f}",
+            most=f"{MAX_ERROR_PX:g}",
         )
     return lens
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import N_
 from vision.felt.edges import edge_spread_px
 from vision.felt.geometry import FeltView, as_grey, project, reduced
 from vision.felt.layout import TableLayout
@@ -72,6 +73,13 @@ class Verdict:
     unit: str
     text: str
     where: str = ""
+
+    @classmethod
+    def of(
+        cls, name: str, ok: bool, figure: float, limit: float, unit: str, well: str, ill: str, where: str = ""
+    ) -> Self:
+        """Return a verdict that says `well` or `ill`; `where` is the zone concerned if it is ill."""
+        return cls(name, ok, figure, limit, unit, well if ok else ill, "" if ok else where)
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values."""
@@ -133,13 +141,9 @@ def colour(frame: Image) -> Verdict:
         # colour that depends on brightness is a tint, as of an old photograph: it is removed
         basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
         figure = float(np.percentile(_off_the_tint(basis, np.column_stack([red, blue])), 99.9))
-    ok = figure >= MIN_COLOUR
-    text = (
-        "the picture has colours"
-        if ok
-        else "no colour in this picture: suits cannot be told; set the camera to colour"
-    )
-    return Verdict("colour", ok, figure, MIN_COLOUR, "levels", text)
+    well = N_("The picture has colours.")
+    ill = N_("No colour in this picture: set the camera to colour.")
+    return Verdict.of("colour", figure >= MIN_COLOUR, figure, MIN_COLOUR, "levels", well, ill)
 
 
 def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
@@ -151,9 +155,9 @@ def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         if spread is not None:
             spreads.append(spread * layout.markers.side_mm / marker.side_px)
     figure = max(spreads, default=math.inf)
-    ok = figure <= MAX_EDGE_MM
-    text = "the picture is sharp" if ok else "the picture is out of focus: clean the lens and set the focus"
-    return Verdict("sharpness", ok, figure, MAX_EDGE_MM, "mm", text)
+    well = N_("The picture is sharp.")
+    ill = N_("The picture is out of focus: clean the lens and set the focus.")
+    return Verdict.of("sharpness", figure <= MAX_EDGE_MM, figure, MAX_EDGE_MM, "mm", well, ill)
 
 
 def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
@@ -163,26 +167,20 @@ def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
         box = project(view.homography, zone.corners_mm)
         area = cv2.contourArea(box.astype(np.float32)) / (zone.width_mm * zone.height_mm)
         figure = min(figure, math.sqrt(area))
-    ok = figure >= MIN_PX_PER_MM
-    text = (
-        "the cards are large enough"
-        if ok
-        else "the cards are too small in the picture: hang the camera lower or use its full resolution"
-    )
-    return Verdict("resolution", ok, figure, MIN_PX_PER_MM, "px/mm", text)
+    well = N_("The cards are large enough.")
+    ill = N_("The cards are too small: hang the camera lower or use its full resolution.")
+    return Verdict.of("resolution", figure >= MIN_PX_PER_MM, figure, MIN_PX_PER_MM, "px/mm", well, ill)
 
 
 def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
     whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
     if max(whites) > MAX_WHITE:
-        text = "the picture is overexposed: shorten the exposure or dim the lamps"
+        text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
-    ok = min(whites) >= MIN_WHITE
-    text = (
-        "the light is right" if ok else "the picture is too dark: turn the lamps up or lengthen the exposure"
-    )
-    return Verdict("light", ok, min(whites), MIN_WHITE, "levels", text)
+    well = N_("The light is right.")
+    ill = N_("The picture is too dark: turn the lamps up or lengthen the exposure.")
+    return Verdict.of("light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", well, ill)
 
 
 def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
@@ -209,9 +207,10 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         area = float(np.asarray(stats)[1:, cv2.CC_STAT_AREA].max(initial=0)) / SMALL_PX_PER_MM**2
         if area > worst:
             worst, where = area, zone.name
-    ok = worst <= MAX_GLARE_MM2
-    text = "no glare" if ok else f"glare in zone {where}: move or shade the lamp that is mirrored there"
-    return Verdict("glare", ok, worst, MAX_GLARE_MM2, "mm²", text, "" if ok else where)
+    ill = f"Glare in zone {where}: move or shade the lamp that is mirrored there."
+    return Verdict.of(
+        "glare", worst <= MAX_GLARE_MM2, worst, MAX_GLARE_MM2, "mm²", N_("No glare."), ill, where
+    )
 
 
 def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
@@ -219,13 +218,9 @@ def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     small, shrink = reduced(grey, 800)
     bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
     figure = _stripes(small, bare)
-    ok = figure <= MAX_BANDING
-    text = (
-        "no stripes"
-        if ok
-        else "the light flickers: set the exposure to a multiple of the mains' half period or change the lamps"
-    )
-    return Verdict("banding", ok, figure, MAX_BANDING, "of the light", text)
+    well = N_("No stripes.")
+    ill = N_("The light flickers: set the mains frequency and the exposure, or change the lamps.")
+    return Verdict.of("banding", figure <= MAX_BANDING, figure, MAX_BANDING, "of the light", well, ill)
 
 
 def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrink: float) -> Image:
@@ -291,10 +286,6 @@ def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     back = project(np.asarray(np.linalg.inv(reference)), project(view.homography, box))
     figure = float(np.linalg.norm(back - box, axis=1).max())
-    ok = figure <= MAX_MOVED_MM
-    text = (
-        "the camera is where it was"
-        if ok
-        else "the camera or the felt has moved since it was set up: fasten it and run the set-up again"
-    )
-    return Verdict("camera", ok, figure, MAX_MOVED_MM, "mm", text)
+    well = N_("The camera is where it was.")
+    ill = N_("The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt.")
+    return Verdict.of("camera", figure <= MAX_MOVED_MM, figure, MAX_MOVED_MM, "mm", well, ill)

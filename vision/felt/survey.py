@@ -11,9 +11,17 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from vision.base.arrays import Image, Points
-from vision.base.errors import CalibrationError, MarkersError
-from vision.felt.calibration import FeltCalibration, Movement, Pose, movement, pose, set_up_verdicts
+from vision.base.arrays import Image, Matrix, Points
+from vision.base.errors import CalibrationError, MarkersError, VisionError
+from vision.felt.calibration import (
+    MARKERS_HIDDEN,
+    FeltCalibration,
+    Movement,
+    Pose,
+    movement,
+    pose,
+    set_up_verdicts,
+)
 from vision.felt.geometry import as_grey, find_felt, find_markers, reduced
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
@@ -44,7 +52,7 @@ class Survey:
     picture: bytes
     size: tuple[int, int]
     shown: tuple[int, int]
-    error: str
+    error: VisionError | None
     found: tuple[Outline, ...]
     missing: tuple[Outline, ...]
     strange: tuple[Outline, ...]
@@ -58,7 +66,7 @@ class Survey:
         return {
             "size": list(self.size),
             "shown": list(self.shown),
-            "error": self.error,
+            "error": self.error.to_json() if self.error else None,
             "markers": {
                 "found": _to_dicts(self.found),
                 "missing": _to_dicts(self.missing),
@@ -102,25 +110,26 @@ def survey(
             len({m.id for m in seen} & known),
             len(known),
             "markers",
-            "the felt is not found",
+            MARKERS_HIDDEN,
         )
         return Survey(
             picture,
             (width, height),
             shown,
-            str(error),
+            error,
             tuple(outline(str(m.id), m.corners) for m in seen if m.id in known),
             (),
             tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
             (),
             (count, colour(frame)),
         )
-    reference, why = None, ""
+    reference: Matrix | None = None
+    why: CalibrationError | None = None
     if calibration:
         try:
             reference = calibration.reference(width, height)
         except CalibrationError as error:
-            why = str(error)
+            why = error
     judged = judge(frame, view, layout, reference)
     present = {marker.id for marker in view.markers}
     return Survey(

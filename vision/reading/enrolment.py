@@ -97,7 +97,11 @@ def enrol(frames: Sequence[Image], layout: TableLayout, reader: CardReader, name
         MarkersError: a picture does not show the felt.
     """
     if len(frames) < MIN_FRAMES:
-        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(frames)}.")
+        raise EnrolmentError(
+            "Take at least %(least)s pictures of the spread; there is %(count)s.",
+            least=MIN_FRAMES,
+            count=len(frames),
+        )
     lessons = [lesson(frame, layout, reader) for frame in frames]
     for number, one in enumerate(lessons, 1):
         one.refuse_a_wrong_deck(number)
@@ -118,13 +122,18 @@ def learn(
         EnrolmentError: too few lessons, or a result that does not read the last picture.
     """
     if len(lessons) < MIN_FRAMES:
-        raise EnrolmentError(f"Take at least {MIN_FRAMES} pictures of the spread; there is {len(lessons)}.")
+        raise EnrolmentError(
+            "Take at least %(least)s pictures of the spread; there is %(count)s.",
+            least=MIN_FRAMES,
+            count=len(lessons),
+        )
     # validate on a picture not used for training, before all pictures go into the profile
     trial = CardReader(reader.path, deck=_fit(lessons[:-1], name))
     wrong = [spot.card for spot in read_spread(last, layout, trial, lens) if spot.seen != spot.card]
     if wrong:
         raise EnrolmentError(
-            f"What was learnt misreads {' '.join(sorted(wrong))} in the last picture; take more pictures."
+            "What was learnt misreads %(cards)s in the last picture; take more pictures.",
+            cards=" ".join(sorted(wrong)),
         )
     return _fit(lessons, name)
 
@@ -198,15 +207,21 @@ class Lesson:
         """Raise EnrolmentError if this picture, `number` of its series, does not show the spread."""
         if self.missing:
             raise EnrolmentError(
-                f"Picture {number} does not show {' '.join(self.missing)} in the place the spread gives."
+                "Picture %(number)s does not show %(cards)s in the place the spread gives.",
+                number=number,
+                cards=" ".join(self.missing),
             )
         pairs = set(self.strange)
         if len(pairs) > len(CARDS) // 2:
-            raise EnrolmentError(f"Picture {number} does not show the spread: most cards lie elsewhere.")
+            raise EnrolmentError(
+                "Picture %(number)s does not show the spread: most cards lie elsewhere.", number=number
+            )
         swapped = sorted(f"{a} in the place of {b}" for a, b in pairs if (b, a) in pairs)
         if swapped:
             some = ", ".join(swapped[:4]) + (" …" if len(swapped) > 4 else "")
-            raise EnrolmentError(f"In picture {number} cards seem to be swapped: {some}.")
+            raise EnrolmentError(
+                "In picture %(number)s cards seem to be swapped: %(some)s.", number=number, some=some
+            )
 
 
 def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None) -> Lesson:
@@ -298,7 +313,8 @@ def profile_of_json(text: str, model: str) -> DeckProfile:
         raise EnrolmentError("This is no deck profile; enrol the deck again.")
     if learnt_with != model:
         raise EnrolmentError(
-            f"The deck {profile.name} was learnt with another card reader's model; enrol the deck again."
+            "The deck %(name)s was learnt with another card reader's model; enrol the deck again.",
+            name=profile.name,
         )
     return profile
 

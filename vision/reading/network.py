@@ -180,7 +180,9 @@ class CardReader:
                 str(self.path), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime has no root error of its own
-            raise ModelError(f"The card reader's model {self.path} cannot be loaded: {error}") from error
+            raise ModelError(
+                "The card reader's model %(path)s cannot be loaded: %(error)s.", path=self.path, error=error
+            ) from error
         self._input = self._session.get_inputs()[0].name
 
     @cached_property

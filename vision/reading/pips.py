@@ -57,7 +57,9 @@ class PipReader:
                 str(model), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime has no root error of its own
-            raise ModelError(f"The pip reader's model {model} cannot be loaded: {error}") from error
+            raise ModelError(
+                "The pip reader's model %(model)s cannot be loaded: %(error)s.", model=model, error=error
+            ) from error
 
     def scores(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return the log-probabilities of the 52 cards for each of n cards (n × 88 × 64 × 3, BGR); courts are all

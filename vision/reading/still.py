@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image
+from vision.base.errors import N_
 from vision.felt.calibration import FeltCalibration
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
@@ -33,10 +34,10 @@ _SAME_PLACE = 0.35  # of a card's height
 class Waiting(Enum):
     """The reason why there is no reading yet."""
 
-    FIRST = "the first frame has nothing to compare with"
-    MOVING = "something moves over the table"
-    LIGHT = "the light is changing"
-    MORE = "more frames have to agree"
+    FIRST = N_("the first frame has nothing to compare with")
+    MOVING = N_("something moves over the table")
+    LIGHT = N_("the light is changing")
+    MORE = N_("more frames have to agree")
 
 
 @dataclass

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from vision.base.errors import N_
 from vision.felt.quality import Verdict
 from vision.reading.cards import CARDS
 from vision.reading.decode import CLEARLY_THERE, Named
@@ -40,7 +41,7 @@ def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
     figures = {suits: _most(found) for suits, found in nats.items()}
     doubtful = [colours for suits, colours in _COLOURS.items() if figures[suits] < MIN_APART]
-    text = "suits of one colour can be told apart"
+    text = N_("Suits of one colour can be told apart.")
     if doubtful:
         pairs = " or ".join(doubtful)
         text = f"{pairs} cannot be told apart in this picture: clean the lens, set the focus or hang the camera lower"

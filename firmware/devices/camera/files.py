@@ -32,12 +32,13 @@ class FileFrames:
             self._files = sorted(path for path in self._path.iterdir() if path.suffix.lower() in PICTURES)
             if not self._files:
                 raise CameraMissing(
-                    f"There is no picture in {self._path}: put some there, or name another folder."
+                    "There is no picture in %(path)s: put some there, or name another folder.",
+                    path=self._path,
                 )
         elif self._path.is_file():
             self._files = [self._path]
         else:
-            raise CameraMissing(f"There is no picture and no folder {self._path}.")
+            raise CameraMissing("There is no picture and no folder %(path)s.", path=self._path)
         self._next = 0
 
     def frame(self) -> Frame:
@@ -45,7 +46,7 @@ class FileFrames:
         if self._repeat and self._files:
             self._next %= len(self._files)
         if self._next >= len(self._files):
-            raise NoMoreFrames(f"All pictures of {self._path} were shown.")
+            raise NoMoreFrames("All pictures of %(path)s were shown.", path=self._path)
         path = self._files[self._next]
         self._next += 1
         at = time.monotonic()
@@ -55,7 +56,7 @@ class FileFrames:
         """Check that the pictures exist. Raises CameraMissing."""
         if self._path.exists():
             return
-        raise CameraMissing(f"There is no picture and no folder {self._path}.")
+        raise CameraMissing("There is no picture and no folder %(path)s.", path=self._path)
 
     def close(self) -> None:
         """Forget the list."""
@@ -69,5 +70,5 @@ def _read(path: Path) -> Image:
     except (OSError, cv2.error):
         image = None
     if image is None:
-        raise FrameUnreadable(f"{path} cannot be read as a picture.")
+        raise FrameUnreadable("%(path)s cannot be read as a picture.", path=path)
     return cast(Image, image)

@@ -30,7 +30,9 @@ class ReplayFrames(FileFrames):
             return
         frames = sorted(self._path.glob(FRAMES)) or sorted(self._path.glob(f"*/{FRAMES}"))
         if not frames:
-            raise CameraMissing(f"No hand was recorded in {self._path}: name a hand's folder of captures.")
+            raise CameraMissing(
+                "No hand was recorded in %(path)s: name a hand's folder of captures.", path=self._path
+            )
         self._files = [frame for frame in frames for _ in range(self._looks)]
         self._next = 0
 

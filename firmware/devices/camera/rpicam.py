@@ -28,6 +28,7 @@ from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, SettingRefused
 from firmware.devices.camera.timed import TimedCamera
 from firmware.devices.errors import DeviceSettings
+from firmware.messages import Message
 
 FIRST_FRAMES = 12
 """Frames after the start until the sensor has applied its settings."""
@@ -56,8 +57,10 @@ class RpicamSettings:
     def __post_init__(self) -> None:
         if self.width % 64 or self.height % 2 or self.width <= 0 or self.height <= 0:
             raise DeviceSettings(  # the sensor's rows are padded to 64 pixels, and rpicam-vid keeps the padding
-                f"A picture of {self.width} x {self.height} cannot be had from this camera: its width is a multiple "
-                "of 64 (4608, 2304), its height is even."
+                "A picture of %(width)s x %(height)s cannot be had from this camera: its width is a "
+                "multiple of 64 (4608, 2304), its height is even.",
+                width=self.width,
+                height=self.height,
             )
         half_periods(self.exposure_ms, self.mains_hz)
 
@@ -124,7 +127,9 @@ class RpicamCamera(TimedCamera):
             wrong = self._wrong(metadata)
             if wrong is None:
                 return
-        raise SettingRefused(f"The camera does not take {wrong}: set another, or choose the camera again.")
+        raise SettingRefused(
+            "The camera does not take %(wrong)s: set another, or choose the camera again.", wrong=wrong
+        )
 
     def _ask(self, not_before_ns: int) -> tuple[int, dict[str, str]]:
         """Return the slot of a frame taken from then on, and its metadata."""
@@ -140,7 +145,9 @@ class RpicamCamera(TimedCamera):
         if "error" in answer:
             said = f" ({answer['error']})" if answer["error"] else ""
             raise CameraMissing(
-                f"The camera gives no pictures{said}: check its ribbon cable, and that rpicam-vid is installed."
+                "The camera gives no pictures%(said)s: check its ribbon cable, and that rpicam-vid is "
+                "installed.",
+                said=said,
             )
         return answer["slot"], answer["metadata"]
 
@@ -149,33 +156,45 @@ class RpicamCamera(TimedCamera):
         asleep_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
         slot, metadata = self._ask(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
         if wrong := self._wrong(metadata):
-            raise SettingRefused(f"The camera took a picture without {wrong}: it is being started again.")
+            raise SettingRefused(
+                "The camera took a picture without %(wrong)s: it is being started again.", wrong=wrong
+            )
         raw = np.frombuffer(self._memory, np.uint8, self._frame_bytes, slot * self._frame_bytes)
         image = from_yuv420(raw, self._settings.width, self._settings.height)
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)
 
-    def _wrong(self, metadata: Mapping[str, str]) -> str | None:
+    def _wrong(self, metadata: Mapping[str, str]) -> Message | None:
         """Return the setting that a frame was not taken with, or None."""
         wanted = self._settings
-        red, blue = wanted.colour_gains
-        checks = [
+        red, blue = (f"{gain:g}" for gain in wanted.colour_gains)
+        exposure_us = wanted.exposure_ms * 1000
+        checks: list[tuple[Message, str, list[float], float]] = [
             (
-                f"an exposure of {wanted.exposure_ms:g} ms",
+                Message("an exposure of %(value)s ms", value=f"{wanted.exposure_ms:g}"),
                 "ExposureTime",
-                wanted.exposure_ms * 1000,
-                EXPOSURE_OFF,
+                [exposure_us],
+                exposure_us * EXPOSURE_OFF,
             ),
-            (f"a gain of {wanted.gain:g}", "AnalogueGain", wanted.gain, GAIN_OFF),
+            (
+                Message("a gain of %(value)s", value=f"{wanted.gain:g}"),
+                "AnalogueGain",
+                [wanted.gain],
+                wanted.gain * GAIN_OFF,
+            ),
+            (
+                Message("the colour gains %(red)s, %(blue)s", red=red, blue=blue),
+                "ColourGains",
+                [*wanted.colour_gains],
+                COLOUR_OFF * max(wanted.colour_gains),
+            ),
         ]
-        for what, name, value, off in checks:
-            if not _near(_numbers(metadata, name), [value], value * off):
-                return f"{what} (it says {metadata.get(name, 'nothing')})"
-        if not _near(_numbers(metadata, "ColourGains"), [red, blue], COLOUR_OFF * max(red, blue)):
-            return f"the colour gains {red:g}, {blue:g} (it says {metadata.get('ColourGains', 'nothing')})"
-        if wanted.focus is not None and not _near(
-            _numbers(metadata, "LensPosition"), [wanted.focus], FOCUS_OFF
-        ):
-            return f"the focus {wanted.focus:g} (it says {metadata.get('LensPosition', 'nothing')})"
+        if (focus := wanted.focus) is not None:
+            what = Message("the focus %(value)s", value=f"{focus:g}")
+            checks.append((what, "LensPosition", [focus], FOCUS_OFF))
+        for what, name, values, off in checks:
+            if not _near(_numbers(metadata, name), values, off):
+                got = metadata.get(name, Message("nothing"))
+                return Message("%(what)s (it says %(got)s)", what=what, got=got)
         return None
 
     def _release(self) -> None:

@@ -75,8 +75,12 @@ class TimedCamera:
         except _TooLateError:
             silent = self._clock() - self._alive_at
             if silent >= self._hung_after:
-                raise CameraHung(f"The camera has given no picture for {silent:.0f} s: restart it.") from None
-            raise FrameLate(f"The camera gave no picture within {late_after:.3g} s.") from None
+                raise CameraHung(
+                    "The camera has given no picture for %(silent)s s: restart it.", silent=f"{silent:.0f}"
+                ) from None
+            raise FrameLate(
+                "The camera gave no picture within %(late_after)s s.", late_after=f"{late_after:.3g}"
+            ) from None
         self._alive_at = self._clock()
         _check(frame.image)
         return frame

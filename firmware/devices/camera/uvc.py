@@ -19,6 +19,7 @@ from firmware.devices.camera import v4l2
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, SettingRefused
 from firmware.devices.camera.timed import TimedCamera
+from firmware.messages import Message
 
 MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV passes the menu entry on
 FIRST_FRAMES = 5
@@ -70,57 +71,84 @@ class UvcCamera(TimedCamera):
         # The number behind the stable name: OpenCV's wheel does not open V4L2 devices by name.
         video = re.fullmatch(r"video([0-9]+)", self._device.resolve().name)
         if video is None or not self._device.exists():
-            raise CameraMissing(f"The camera {self._device} is not connected: plug it in.")
+            raise CameraMissing("The camera %(device)s is not connected: plug it in.", device=self._device)
         self._capture = self._new_capture(int(video[1]))
         if not self._capture.isOpened():
-            raise CameraMissing(f"The camera {self._device} cannot be opened: another program may hold it.")
+            raise CameraMissing(
+                "The camera %(device)s cannot be opened: another program may hold it.", device=self._device
+            )
         self._fix()
         for _ in range(FIRST_FRAMES):
             at = self._grab()
         if not 0 <= time.monotonic() - at < STAMP_TRUSTED:
             raise SettingRefused(
-                f"The camera {self._device} does not stamp its pictures with the system's clock."
+                "The camera %(device)s does not stamp its pictures with the system's clock.",
+                device=self._device,
             )
 
     def _fix(self) -> None:
         wanted = self._settings
         mjpg = cv2.VideoWriter.fourcc(*"MJPG")
-        self._set("the format MJPG", cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
+        self._set(Message("the format MJPG"), cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
         self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # applied only together with the height
-        self._set(f"the height {wanted.height}", cv2.CAP_PROP_FRAME_HEIGHT, wanted.height)
-        self._set(f"the width {wanted.width}", cv2.CAP_PROP_FRAME_WIDTH, wanted.width, again=False)
+        self._set(
+            Message("the height %(value)s", value=wanted.height), cv2.CAP_PROP_FRAME_HEIGHT, wanted.height
+        )
+        self._set(
+            Message("the width %(value)s", value=wanted.width),
+            cv2.CAP_PROP_FRAME_WIDTH,
+            wanted.width,
+            again=False,
+        )
         mains = v4l2.MAINS[wanted.mains_hz]
         try:
             got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
         except OSError as error:
-            raise CameraMissing(f"The camera {self._device} cannot be set ({error.strerror}).") from error
+            raise CameraMissing(
+                "The camera %(device)s cannot be set (%(error)s).", device=self._device, error=error
+            ) from error
         if got not in (mains, None):
-            raise SettingRefused(f"The camera {self._device} does not take mains of {wanted.mains_hz} Hz.")
+            raise SettingRefused(
+                "The camera %(device)s does not take mains of %(mains_hz)s Hz.",
+                device=self._device,
+                mains_hz=wanted.mains_hz,
+            )
         self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
-        self._set("manual exposure", cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
+        self._set(Message("manual exposure"), cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
         self._set(
-            f"an exposure of {wanted.exposure_ms:g} ms", cv2.CAP_PROP_EXPOSURE, round(wanted.exposure_ms * 10)
+            Message("an exposure of %(value)s ms", value=f"{wanted.exposure_ms:g}"),
+            cv2.CAP_PROP_EXPOSURE,
+            round(wanted.exposure_ms * 10),
         )
         if wanted.gain is not None:
-            self._set(f"the gain {wanted.gain:g}", cv2.CAP_PROP_GAIN, wanted.gain)
-        if wanted.white_balance_k is not None:
-            self._set("a fixed white balance", cv2.CAP_PROP_AUTO_WB, 0)
             self._set(
-                f"a white balance of {wanted.white_balance_k} K",
+                Message("a gain of %(value)s", value=f"{wanted.gain:g}"), cv2.CAP_PROP_GAIN, wanted.gain
+            )
+        if wanted.white_balance_k is not None:
+            self._set(Message("a fixed white balance"), cv2.CAP_PROP_AUTO_WB, 0)
+            self._set(
+                Message("a white balance of %(value)s K", value=wanted.white_balance_k),
                 cv2.CAP_PROP_WB_TEMPERATURE,
                 wanted.white_balance_k,
             )
         if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: no autofocus, so the focus is fixed
-            self._set("a fixed focus", cv2.CAP_PROP_AUTOFOCUS, 0)
+            self._set(Message("a fixed focus"), cv2.CAP_PROP_AUTOFOCUS, 0)
         if wanted.focus is not None:
-            self._set(f"the focus {wanted.focus:g}", cv2.CAP_PROP_FOCUS, wanted.focus)
+            self._set(
+                Message("the focus %(value)s", value=f"{wanted.focus:g}"), cv2.CAP_PROP_FOCUS, wanted.focus
+            )
 
-    def _set(self, what: str, prop: int, value: float, again: bool = True) -> None:
+    def _set(self, what: Message, prop: int, value: float, again: bool = True) -> None:
         if again:
             self._capture.set(prop, value)
         got = self._capture.get(prop)
         if got != value:
-            raise SettingRefused(f"The camera {self._device} does not take {what} (it says {got:g}).")
+            raise SettingRefused(
+                "The camera %(device)s does not take %(what)s (it says %(got)s).",
+                device=self._device,
+                what=what,
+                got=f"{got:g}",
+            )
 
     def _take(self) -> Frame:
         asked = time.monotonic()
@@ -129,16 +157,21 @@ class UvcCamera(TimedCamera):
             if at >= asked:
                 break
         else:
-            raise CameraError(f"The camera {self._device} gives only old pictures: unplug it and plug it in.")
+            raise CameraError(
+                "The camera %(device)s gives only old pictures: unplug it and plug it in.",
+                device=self._device,
+            )
         good, image = self._capture.retrieve()
         if not good:
-            raise CameraError(f"The camera {self._device} gave a damaged picture.")
+            raise CameraError("The camera %(device)s gave a damaged picture.", device=self._device)
         return Frame(image, at)
 
     def _grab(self) -> float:
         """Wait for the next frame; return the driver's monotonic timestamp."""
         if not self._capture.grab():
-            raise CameraMissing(f"The camera {self._device} gives no pictures: check its cable.")
+            raise CameraMissing(
+                "The camera %(device)s gives no pictures: check its cable.", device=self._device
+            )
         return float(self._capture.get(cv2.CAP_PROP_POS_MSEC)) / 1000
 
     def _release(self) -> None:

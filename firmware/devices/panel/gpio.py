@@ -16,6 +16,7 @@ from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
 from firmware.devices.panel.debounce import Debounce, PressedButtons
 from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName, Light, Press
 from firmware.devices.panel.pins import PinMap
+from firmware.messages import Message
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ BLINK = 0.25
 
 def _check(factory: object) -> Factory:
     if not isinstance(factory, Factory):
-        raise DeviceSettings(f"The panel needs a pin factory, not {factory!r}.")
+        raise DeviceSettings("The panel needs a pin factory, not %(factory)s.", factory=f"{factory!r}")
     return factory
 
 
@@ -48,7 +49,7 @@ class GpioButtons:
         self._watchers: list[Callable[[float, int], None]] = []  # gpiozero itself holds only weak references
         self._edges: queue.SimpleQueue[tuple[ButtonName, bool, float] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self.fault: str | None = None
+        self.fault: Message | None = None
         """The current fault of the buttons as a message; None while they work."""
 
     def start(self, put: Callable[[Press], None]) -> None:
@@ -64,7 +65,7 @@ class GpioButtons:
                 self._watch(name, device.pin)
         except (gpiozero.GPIOZeroError, OSError) as error:
             self._let_go()
-            raise DeviceRefused(f"The buttons' pins cannot be used: {error}.") from error
+            raise DeviceRefused("The buttons' pins cannot be used: %(error)s.", error=error) from error
         self._thread = threading.Thread(target=self._run, args=(put,), name="buttons", daemon=True)
         self._thread.start()
 
@@ -98,7 +99,7 @@ class GpioButtons:
             try:
                 return self._follow(put)
             except Exception as error:  # lgpio.error derives from Exception directly
-                self._mind(f"The buttons cannot be read ({error}): use the page.")
+                self._mind(Message("The buttons cannot be read (%(error)s): use the page.", error=error))
                 time.sleep(LOOK_EVERY)
 
     def _follow(self, put: Callable[[Press], None]) -> None:
@@ -123,18 +124,21 @@ class GpioButtons:
                 put(press)
             self._mind(_wrong(panel, last))
 
-    def _mind(self, fault: str | None) -> None:
+    def _mind(self, fault: Message | None) -> None:
         if fault != self.fault:
             log.warning("buttons: %s", fault or "working again")
             self.fault = fault
 
 
-def _wrong(panel: PressedButtons, now: float) -> str | None:
+def _wrong(panel: PressedButtons, now: float) -> Message | None:
     """Return the fault of the buttons as a message; None if there is none."""
     if stuck := ", ".join(sorted(panel.stuck(now))):
-        return f"Stuck down: {stuck}. Free the button; meanwhile use the page."
+        return Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck=stuck)
     if loose := ", ".join(sorted(panel.loose(now))):
-        return f"Pressed faster than anybody can: {loose}. Look at its wires; meanwhile use the page."
+        return Message(
+            "Pressed faster than anybody can: %(loose)s. Look at its wires; meanwhile use the page.",
+            loose=loose,
+        )
     return None
 
 
@@ -154,7 +158,7 @@ class GpioLamps:
                 self._leds[name] = gpiozero.LED(bcm, pin_factory=self._factory)
         except (gpiozero.GPIOZeroError, OSError) as error:
             self.close()
-            raise DeviceRefused(f"The lamps' pins cannot be used: {error}.") from error
+            raise DeviceRefused("The lamps' pins cannot be used: %(error)s.", error=error) from error
         self._lights = dict.fromkeys(self._leds, Light.OFF)
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
@@ -173,7 +177,9 @@ class GpioLamps:
                         led.blink(BLINK, BLINK)
             except Exception as error:  # lgpio.error derives from Exception directly
                 raise DeviceError(
-                    f"The lamp {name} cannot be driven ({error}): check the panel's cable."
+                    "The lamp %(name)s cannot be driven (%(error)s): check the panel's cable.",
+                    name=name,
+                    error=error,
                 ) from error
             self._lights[name] = light
 
@@ -198,14 +204,16 @@ class GpioBuzzer:
         try:
             self._device = gpiozero.Buzzer(self._bcm, pin_factory=self._factory)
         except (gpiozero.GPIOZeroError, OSError) as error:
-            raise DeviceRefused(f"The buzzer's pin cannot be used: {error}.") from error
+            raise DeviceRefused("The buzzer's pin cannot be used: %(error)s.", error=error) from error
 
     def beep(self, times: int) -> None:
         """Sound; see `Buzzer.beep`."""
         try:
             self._device.beep(BEEP, BEEP, n=times)
         except Exception as error:  # lgpio.error derives from Exception directly
-            raise DeviceError(f"The buzzer cannot be driven ({error}): check the panel's cable.") from error
+            raise DeviceError(
+                "The buzzer cannot be driven (%(error)s): check the panel's cable.", error=error
+            ) from error
 
     def close(self) -> None:
         """Silence it; see `Buzzer.close`."""
@@ -233,7 +241,9 @@ class GpioPowerLine:
         try:
             self._device = gpiozero.InputDevice(self._bcm, pull_up=True, pin_factory=self._factory)
         except (gpiozero.GPIOZeroError, OSError) as error:
-            raise DeviceRefused(f"The power-fail line's pin cannot be used: {error}.") from error
+            raise DeviceRefused(
+                "The power-fail line's pin cannot be used: %(error)s.", error=error
+            ) from error
 
     def failing(self) -> bool | None:
         """Return whether the mains is off; None if the line cannot be read. Call at least every second."""

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
 
+from firmware.messages import Message
+
 ButtonName = Literal["confirm", "reject", "next"]
 LampName = Literal["confirm", "reject", "next", "fault", "ready"]
 BUTTONS: tuple[ButtonName, ...] = ("confirm", "reject", "next")
@@ -38,7 +40,7 @@ class Light(StrEnum):
 class Buttons(Protocol):
     """The dealer's buttons."""
 
-    fault: str | None
+    fault: Message | None
     """The current fault of the buttons as a message; None while they work."""
 
     def start(self, put: Callable[[Press], None]) -> None:

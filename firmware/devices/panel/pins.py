@@ -49,7 +49,9 @@ class PinMap:
         try:
             table = tomllib.loads(source.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise DeviceSettings(f"The pin map {source} cannot be read: {error}.") from error
+            raise DeviceSettings(
+                "The pin map %(source)s cannot be read: %(error)s.", source=source, error=error
+            ) from error
         pins = {
             f"{section}.{name}": _bcm(table, section, name, source)
             for section, names in _PINS.items()
@@ -58,7 +60,13 @@ class PinMap:
         taken: dict[int, str] = {}
         for name, bcm in pins.items():
             if (other := taken.setdefault(bcm, name)) != name:
-                raise DeviceSettings(f"The pin map {source} gives BCM {bcm} to both {other} and {name}.")
+                raise DeviceSettings(
+                    "The pin map %(source)s gives BCM %(bcm)s to both %(other)s and %(name)s.",
+                    source=source,
+                    bcm=bcm,
+                    other=other,
+                    name=name,
+                )
         return cls(
             {name: pins[f"buttons.{name}"] for name in BUTTONS},
             {name: pins[f"lamps.{name}"] for name in LAMPS},
@@ -71,10 +79,19 @@ def _bcm(table: dict[str, Any], section: str, name: str, source: object) -> int:
     try:
         bcm = table[section][name]["bcm"]
     except (KeyError, TypeError):
-        raise DeviceSettings(f"The pin map {source} has no [{section}] {name} with a `bcm` number.") from None
+        raise DeviceSettings(
+            "The pin map %(source)s has no [%(section)s] %(name)s with a `bcm` number.",
+            source=source,
+            section=section,
+            name=name,
+        ) from None
     if type(bcm) is not int or not 0 <= bcm <= 27:
         raise DeviceSettings(
-            f"The pin map {source} gives [{section}] {name} the BCM number {bcm!r}: 0 to 27 are."
+            "The pin map %(source)s gives [%(section)s] %(name)s the BCM number %(bcm)s: 0 to 27 are.",
+            source=source,
+            section=section,
+            name=name,
+            bcm=f"{bcm!r}",
         )
     return bcm
 
@@ -96,7 +113,8 @@ def find_gpiochip(sys: Path = Path("/sys")) -> int:
         )
     if len(found) > 1:
         raise DeviceSettings(
-            f"Several GPIO headers were found (gpiochips {found}): name one in the configuration."
+            "Several GPIO headers were found (gpiochips %(found)s): name one in the configuration.",
+            found=found,
         )
     return found[0]
 
@@ -127,11 +145,15 @@ def pi_pin_factory(chip: int | None = None, sys: Path = Path("/sys")) -> Factory
         factory = LGPIOFactory(chip=number)
     except Exception as error:  # lgpio.error derives from Exception directly
         raise DeviceRefused(
-            f"/dev/gpiochip{number} cannot be used ({error}): this user needs the group gpio, and a program that "
-            "holds the pins must stop."
+            "/dev/gpiochip%(number)s cannot be used (%(error)s): this user needs the group gpio, and "
+            "a program that holds the pins must stop.",
+            number=number,
+            error=error,
         ) from error
     if factory.chip != number:
         raise DeviceRefused(
-            f"gpiozero opened gpiochip {factory.chip} in the place of {number}: install gpiozero 2.0.1.post3."
+            "gpiozero opened gpiochip %(chip)s in the place of %(number)s: install gpiozero 2.0.1.post3.",
+            chip=factory.chip,
+            number=number,
         )
     return cast("Factory", factory)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState, Sweep, Tracker
+from firmware.messages import Message, Text
 
 VERSION = "1"
 ASK = b"?\n"
@@ -119,10 +120,10 @@ class PuckLine:
         self._version: str | None = None
         self._ask_at = 0.0
         self._uptime_ms: int | None = None
-        self._why = ""
+        self._why: Text = ""
         self.reader_id: str | None = None
         """The reader's own number, once it has sent it."""
-        self.forget("The puck reader was not opened yet.")
+        self.forget(Message("The puck reader was not opened yet."))
 
     def use(self, disks: Disks) -> None:
         """Use these disks from now on; see `Link.use`."""
@@ -131,11 +132,13 @@ class PuckLine:
     def opened(self, now: float) -> None:
         """Start a new connection: nothing is known; request the identification (the banner may be lost)."""
         self.forget(
-            SAYS_NOTHING if self._why == SAYS_NOTHING else "The puck reader is connected and starting."
+            SAYS_NOTHING
+            if self._why == SAYS_NOTHING
+            else Message("The puck reader is connected and starting.")
         )
         self._ask_at = now
 
-    def forget(self, why: str) -> None:
+    def forget(self, why: Text) -> None:
         """End the connection; `why` is the message for the dealer."""
         self._sentences.clear()
         self._tracker.forget()
@@ -170,6 +173,10 @@ class PuckLine:
     def reading(self, now: float) -> PuckReading:
         """Return the current reading."""
         if self._version not in (None, VERSION):
-            detail = f"The puck reader speaks version {self._version}, we speak {VERSION}: load its firmware again."
+            detail = Message(
+                "The puck reader speaks version %(version)s, we speak %(ours)s: load its firmware again.",
+                version=self._version,
+                ours=VERSION,
+            )
             return PuckReading(PuckState.FAULT, None, detail, frozenset(), now)
         return self._tracker.reading(now, self._why)

@@ -7,12 +7,13 @@ state: what is not currently known is `UNKNOWN`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from firmware.devices.errors import DeviceSettings
+from firmware.messages import Message, Text, all_of, in_turn, listed
 
 
 class PuckState(StrEnum):
@@ -39,7 +40,7 @@ class PuckReading:
     state: PuckState
     seat: int | None
     """The button's seat, 1 and up; None in every other state."""
-    detail: str
+    detail: Text
     """A message for the dealer; empty if there is none."""
     readers_ok: frozenset[int]
     """The seats whose antenna answers; empty while nothing is known."""
@@ -105,13 +106,15 @@ class Disks:
         object.__setattr__(self, "dealer", frozenset(map(_tag_id, self.dealer)))
         object.__setattr__(self, "action", frozenset(map(_tag_id, self.action)))
         if both := self.dealer & self.action:
-            raise DeviceSettings(f"The tag {min(both)} is named for both disks: give each its own.")
+            raise DeviceSettings("The tag %(tag)s is named for both disks: give each its own.", tag=min(both))
 
 
 def _tag_id(text: str) -> str:
     tag = re.sub(r"[\s:]", "", text).upper()
     if not _TAG.fullmatch(tag):
-        raise DeviceSettings(f"{text!r} is no tag id: 4 to 10 bytes in hex are, such as 04A1B2C3D4E580.")
+        raise DeviceSettings(
+            "%(text)s is no tag id: 4 to 10 bytes in hex are, such as 04A1B2C3D4E580.", text=f"{text!r}"
+        )
     return tag
 
 
@@ -137,53 +140,71 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
     strangers = tuple(sorted(sweep.tags - set(of_ours)))
     beyond = sorted({seat for seat, _ in sweep.tags} - seats)
     dead = sorted(seats - sweep.readers_ok)
-    notes = [f"{_seats(dead)}: the antenna does not answer."] if dead else []
-    notes += [f"Seat {seat}: a tag that is not ours ({tag})." for seat, tag in strangers]
+    notes = [Message("The antenna does not answer at %(seats)s.", seats=_seats(dead))] if dead else []
+    notes += [
+        Message("Seat %(seat)s: a tag that is not ours (%(tag)s).", seat=seat, tag=tag)
+        for seat, tag in strangers
+    ]
 
     state, seat = PuckState.NONE, None
     if beyond:
         state = PuckState.FAULT
-        notes.insert(0, f"The puck reader reports {_seats(beyond).lower()}, which this table does not have.")
+        notes.insert(
+            0,
+            Message(
+                "The puck reader reports %(seats)s, which this table does not have.", seats=_seats(beyond)
+            ),
+        )
     elif not sweep.readers_ok & seats:
         state = PuckState.FAULT
-        notes = ["No antenna of the puck reader answers: check its wiring, then unplug it and plug it in."]
+        notes = [
+            Message("No antenna of the puck reader answers: check its wiring, then unplug it and plug it in.")
+        ]
     elif not disks.dealer:
         state = PuckState.FAULT
         notes = [NO_DISK]
     elif len(dealer_at) > 1:
         state = PuckState.AMBIGUOUS
-        notes.insert(0, f"The dealer disk is seen at {_seats(dealer_at).lower()}.")
+        notes.insert(0, Message("The dealer disk is seen at %(seats)s.", seats=_seats(dealer_at)))
     elif len(action_at) > 1:
         state = PuckState.AMBIGUOUS
-        notes.insert(0, f"The action disk is seen at {_seats(action_at).lower()}.")
+        notes.insert(0, Message("The action disk is seen at %(seats)s.", seats=_seats(action_at)))
     elif dealer_at and action_at and dealer_at != action_at:
         state = PuckState.APART
         notes.insert(
-            0, f"The dealer disk lies at seat {dealer_at[0]}, the action disk at seat {action_at[0]}."
+            0,
+            Message(
+                "The dealer disk lies at seat %(seat)s, the action disk at seat %(other)s.",
+                seat=dealer_at[0],
+                other=action_at[0],
+            ),
         )
     elif dealer_at:
         state, seat = PuckState.SEAT, dealer_at[0]
         if disks.action and not action_at:
-            notes.insert(0, "The action disk is not seen.")
+            notes.insert(0, Message("The action disk is not seen."))
     elif dead:
         state = PuckState.UNKNOWN
-        notes.insert(0, "The dealer disk is not seen, and a dead antenna may hide it.")
+        notes.insert(0, Message("The dealer disk is not seen, and a dead antenna may hide it."))
     elif action_at:
-        notes.insert(0, f"Only the action disk is seen, at seat {action_at[0]}.")
-    detail = " ".join(notes)
+        notes.insert(0, Message("Only the action disk is seen, at seat %(seat)s.", seat=action_at[0]))
+    detail = in_turn(notes)
     answering = sweep.readers_ok & seats
     return PuckReading(state, seat, detail, answering, at, dealer_at, action_at, strangers, of_ours)
 
 
-def _seats(seats: Iterable[int]) -> str:
-    names = [str(seat) for seat in seats]
-    return f"Seat {names[0]}" if len(names) == 1 else f"Seats {', '.join(names[:-1])} and {names[-1]}"
+def _seats(seats: Sequence[int]) -> Message:
+    if len(seats) == 1:
+        return Message("seat %(seat)s", seat=seats[0])
+    return Message("seats %(seats)s", seats=all_of([listed(seats[:-1]), seats[-1]]))
 
 
-NO_DISK = "No tag is named for the dealer disk. A technician names it in the set-up, at the puck reader."
-SAYS_NOTHING = (
-    "The puck reader is connected but does not tell where the button lies: "
-    "unplug it and plug it in, or key the seat."
+NO_DISK = Message(
+    "No tag is named for the dealer disk. A technician names it in the set-up, at the puck reader."
+)
+SAYS_NOTHING = Message(
+    "The puck reader is connected but does not tell where the button lies: unplug it and "
+    "plug it in, or key the seat."
 )
 STALE_AFTER = 1.5
 """Seconds without a new sweep after which the position is unknown (three missed snapshots)."""
@@ -225,7 +246,7 @@ class Tracker:
         """Reset to unknown: the reader was disconnected or delayed."""
         self._sweep = self._candidate = None
 
-    def reading(self, now: float, why_unknown: str) -> PuckReading:
+    def reading(self, now: float, why_unknown: Text) -> PuckReading:
         """Return the current position; `why_unknown` is the message for the dealer if it is unknown."""
         if self._sweep is not None and now - self._verified_at <= self._stale_after:
             return judge(self._sweep, self._disks, self._seats, now)

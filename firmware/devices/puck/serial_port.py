@@ -12,6 +12,7 @@ from typing import Protocol
 import serial
 
 from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState
+from firmware.messages import Message, Text
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class Link(Protocol):
     def opened(self, now: float) -> None:
         """The port was just opened; nothing is known."""
 
-    def forget(self, why: str) -> None:
+    def forget(self, why: Text) -> None:
         """The port is lost; `why` is the message for the dealer."""
 
     def feed(self, data: bytes, now: float) -> bool:
@@ -95,10 +96,12 @@ class SerialPuck:
             try:
                 self._converse()
             except OSError as error:  # SerialException is one
-                self._link.forget(_sentence(error, self._name))
+                self._link.forget(_message(error, self._name))
             except Exception:
                 log.exception("puck: a fault of ours; starting over")
-                self._link.forget("The puck reader's program failed and starts over: key the seat meanwhile.")
+                self._link.forget(
+                    Message("The puck reader's program failed and starts over: key the seat meanwhile.")
+                )
             self._report()
             wait = RETRY_FIRST if self._clock() - began > SETTLED_AFTER else min(2 * wait, RETRY_LONGEST)
             self._stop.wait(wait)
@@ -142,15 +145,20 @@ class SerialPuck:
         self._put(reading)
 
 
-def _sentence(error: OSError, port: str) -> str:
+def _message(error: OSError, port: str) -> Message:
     match error.errno:
         case errno.ENOENT | errno.ENXIO | errno.ENODEV:
-            return f"The puck reader is not connected ({port}): plug it in, or key the seat."
+            return Message(
+                "The puck reader is not connected (%(port)s): plug it in, or key the seat.", port=port
+            )
         case errno.EACCES | errno.EPERM:
-            return f"The puck reader may not be opened ({port}): this user needs the group of the port."
+            return Message(
+                "The puck reader may not be opened (%(port)s): this user needs the group of the port.",
+                port=port,
+            )
         case errno.EAGAIN | errno.EBUSY:
-            return f"Another program holds the puck reader ({port}): stop it."
+            return Message("Another program holds the puck reader (%(port)s): stop it.", port=port)
         case errno.ETIMEDOUT:
             return SAYS_NOTHING
         case _:
-            return "The connection to the puck reader broke off: check its cable, or key the seat."
+            return Message("The connection to the puck reader broke off: check its cable, or key the seat.")

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, Tracker
+from firmware.messages import Message, Text
 
 # 02, ten hex digits (a version byte and four of the id), two of checksum, 0D 0A for an ID-xxLA, 03
 _FRAME = re.compile(rb"\x02([0-9A-F]{10})([0-9A-F]{2})(?:\r\n)?\x03")
@@ -62,7 +63,7 @@ class Em4100Spot:
         self._tracker = Tracker(disks, [seat])
         self._seat = seat
         self._repeats = repeats
-        self._why = ""
+        self._why: Text = ""
 
     def use(self, disks: Disks) -> None:
         """Use these disks from now on; see `Link.use`."""
@@ -70,9 +71,11 @@ class Em4100Spot:
 
     def opened(self, now: float) -> None:
         """Start a new connection; see `Link.opened`."""
-        self.forget("The reader says nothing: no disk lies on it, or it does not work. Key the seat.")
+        self.forget(
+            Message("The reader says nothing: no disk lies on it, or it does not work. Key the seat.")
+        )
 
-    def forget(self, why: str) -> None:
+    def forget(self, why: Text) -> None:
         """End the connection; see `Link.forget`."""
         self._frames.clear()
         self._tracker.forget()

@@ -11,6 +11,7 @@ from dataclasses import replace
 from enum import Enum
 
 from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState, Sweep, Tracker
+from firmware.messages import Text
 
 TO_CHIP, FROM_CHIP = 0xD4, 0xD5
 ACK = bytes.fromhex("0000FF00FF00")
@@ -115,7 +116,7 @@ class Pn532Spot:
         self._frames = ChipFrames()
         self._tracker = Tracker(disks, [seat])
         self._seat = seat
-        self._why = ""
+        self._why: Text = ""
         self._step = _Step.WAKE
         self._send_at = 0.0
         self._answer_by: float | None = None
@@ -129,7 +130,7 @@ class Pn532Spot:
         self.forget(SAYS_NOTHING)
         self._next(_Step.WAKE, now)
 
-    def forget(self, why: str) -> None:
+    def forget(self, why: Text) -> None:
         """End the connection; see `Link.forget`."""
         self._frames.clear()
         self._tracker.forget()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.record.journal.captures import CaptureStore
 from firmware.table.entry import COLUMNS, Entry
 
@@ -91,7 +92,7 @@ class Stretch:
     checked: int = 0
     previous: str = ""
     hash: str = ""
-    problems: list[tuple[int, str]] = field(default_factory=list)
+    problems: list[tuple[int, Message]] = field(default_factory=list)
     content: dict[str, int] = field(default_factory=dict)
     images: list[tuple[int, str, str, str]] = field(default_factory=list)
     told: list[tuple[int, str, str, dict[str, Any]]] = field(default_factory=list)
@@ -107,7 +108,10 @@ def check_stretch(uri: str, data: Path, first: int, last: int, images: bool) -> 
             _Follower(db, found, images).follow()
     except (sqlite3.Error, UnicodeDecodeError) as error:
         found.problems.append(
-            (first + found.rows, f"The journal's file is damaged from this row on: {error}.")
+            (
+                first + found.rows,
+                Message("The journal's file is damaged from this row on: %(error)s.", error=error),
+            )
         )
     _check_images(CaptureStore(data), found)
     return found
@@ -166,13 +170,13 @@ class _Follower:
         except (TypeError, ValueError):  # a blob, or bytes that are not text
             sealed = ""
         if seq != self._next:
-            found.problems.append((seq, "Rows before this one are missing."))
+            found.problems.append((seq, Message("Rows before this one are missing.")))
         if not found.rows:
             found.previous = str(entry.previous)
         if (found.rows or seq == 1) and entry.previous != self._before.decode(errors="replace"):
-            found.problems.append((seq, "The row does not follow the one before it."))
+            found.problems.append((seq, Message("The row does not follow the one before it.")))
         if entry.hash != sealed:
-            found.problems.append((seq, "The row was changed."))
+            found.problems.append((seq, Message("The row was changed.")))
         return str(entry.hash).encode(errors="replace")
 
     def _entry(self, seq: int) -> Entry:
@@ -204,7 +208,7 @@ class _Follower:
             if (
                 not found.problems or found.problems[-1][0] != seq
             ):  # otherwise the row was changed and is reported already
-                found.problems.append((seq, "No release can read the row."))
+                found.problems.append((seq, Message("No release can read the row.")))
         elif kind == 2:
             found.told.append((seq, columns[0], columns[-1], payload))
         elif names:

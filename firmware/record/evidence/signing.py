@@ -61,7 +61,7 @@ class DeviceKey:
             raise KeyUnusable(
                 "The device's key %(path)s cannot be used: %(why)s. Run this as the table's user.",
                 path=str(path),
-                why=error.strerror or str(error),
+                why=error,
             ) from error
 
     def sign(self, text: bytes) -> bytes:

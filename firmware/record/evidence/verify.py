@@ -14,13 +14,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.messages import Message, Text
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch, images_in
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.evidence.workers import shared_out, undisturbed
-from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, named_by
 from firmware.record.journal.end_mark import compare
-from firmware.record.journal.file import as_journal_errors
+from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
 from firmware.table import events as ev
@@ -41,7 +42,11 @@ class Problem:
     """Something wrong in the record. `seq` is the journal row, None if it concerns no single row."""
 
     seq: int | None
-    what: str
+    what: Text
+
+
+def _problem(seq: int | None, what: str, /, **args: object) -> Problem:
+    return Problem(seq, Message(what, **args))
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,10 @@ def verify(
     called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
-    with as_journal_errors(f"The journal {reader.path} could not be read"):
+    with as_journal_errors(could_not_be_read(reader.path)):
         head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
     strange = [Problem(None, head)] if head else []
-    with reader.opened() as db, as_journal_errors(f"The journal {reader.path} could not be read"):
+    with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         strange += problems_of_file(db, data) if db else ()
     end = _end(reader)
     found = _Found()
@@ -129,23 +134,25 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
     for what in unsound_pages(db) if pages else ():
         yield Problem(None, what)
     if stray := db.execute("SELECT seq FROM journal WHERE seq < 1 LIMIT 1").fetchone():
-        yield Problem(stray[0], "No row has such a number: the row was put there.")
+        yield _problem(stray[0], "No row has such a number: the row was put there.")
     try:
         fault = compare(db, data)
     except OSError as error:  # from the witness or the images; the rows can still be checked
-        yield Problem(
-            None, f"{error.filename or data} cannot be read: nobody can say whether the record is whole."
+        yield _problem(
+            None,
+            "%(path)s cannot be read: nobody can say whether the record is whole.",
+            path=error.filename or data,
         )
     else:
         if fault is not None:
-            yield Problem(fault.seen if fault.what == "rewritten" else None, str(fault.problem))
+            yield Problem(fault.seen if fault.what == "rewritten" else None, fault.problem)
 
 
-def unsound_pages(db: sqlite3.Connection) -> Iterator[str]:
+def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:
     """Yield what SQLite finds wrong with a journal's pages, including rows that a search does not find."""
     for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
         if what != "ok":
-            yield f"The journal's file is damaged: {' '.join(str(what).split())}."
+            yield Message("The journal's file is damaged: %(what)s.", what=" ".join(str(what).split()))
 
 
 def _end(reader: JournalReader) -> int:
@@ -182,9 +189,9 @@ class _Found:
             yield from (Problem(*problem) for problem in stretch.problems)
         for before, stretch in pairwise(self.stretches):
             if stretch.rows and stretch.previous != before.hash:
-                yield Problem(stretch.first, "The row does not follow the one before it.")
+                yield _problem(stretch.first, "The row does not follow the one before it.")
             elif not stretch.rows:
-                yield Problem(stretch.first, "Rows from this one on are missing.")
+                yield _problem(stretch.first, "Rows from this one on are missing.")
 
     def image_problems(self) -> Iterator[Problem]:
         for stretch in self.stretches:
@@ -192,9 +199,15 @@ class _Found:
                 if state == "missing" and (name, digest) in self.tombstones:
                     self.gone += 1
                 elif state == "unreadable":
-                    yield Problem(seq, f"The capture {name} cannot be read: nobody can say whether it holds.")
+                    yield _problem(
+                        seq,
+                        "The capture %(name)s cannot be read: nobody can say whether it holds.",
+                        name=name,
+                    )
                 else:
-                    yield Problem(seq, f"The capture {name} is {state}.")
+                    yield _problem(
+                        seq, "The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state]
+                    )
 
 
 def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:
@@ -226,34 +239,38 @@ def _contents(reader: JournalReader, found: _Found) -> Iterator[Problem]:
     contents = reader.contents()
     for digest, stored in contents.items():
         if content_hash(stored) != digest:
-            yield Problem(None, f"The content {digest} was changed.")
+            yield _problem(None, "The content %(digest)s was changed.", digest=digest)
     for digest, seq in found.content.items():
         if digest not in contents:
-            yield Problem(seq, f"The content {digest} that the hand was opened with is not stored.")
+            yield _problem(
+                seq, "The content %(digest)s that the hand was opened with is not stored.", digest=digest
+            )
 
 
 def _heads(found: _Found) -> Iterator[Problem]:
     """Check the signed heads in the record: each must sign the row right before it."""
     for seq, previous, event in found.signed:
         if event is None or (event.seq, event.hash) != (seq - 1, previous):
-            yield Problem(seq, "The signed head is not that of the row before it.")
+            yield _problem(seq, "The signed head is not that of the row before it.")
         elif not Anchor.of(event).is_signed():
-            yield Problem(seq, "The head's signature is not that of its key.")
+            yield _problem(seq, "The head's signature is not that of its key.")
         elif event.key not in found.keys:
-            yield Problem(seq, "The head was signed with a key that the record never announced.")
+            yield _problem(seq, "The head was signed with a key that the record never announced.")
 
 
 def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anchor]) -> Iterator[Problem]:
     for anchor in anchors:
         rows = reader.events_since(anchor.seq - 1, 1)
         if anchor.seq > end:
-            yield Problem(
-                end, f"The record ends here, but row {anchor.seq} was anchored: its end was cut off."
+            yield _problem(
+                end,
+                "The record ends here, but row %(seq)s was anchored: its end was cut off.",
+                seq=anchor.seq,
             )
         elif not rows or (rows[0].seq, rows[0].hash) != (anchor.seq, anchor.hash):
-            yield Problem(anchor.seq, "The row is not the one that was anchored: the record was rewritten.")
+            yield _problem(anchor.seq, "The row is not the one that was anchored: the record was rewritten.")
         elif anchor.key not in found.keys:
-            yield Problem(anchor.seq, "The row was anchored with a key that the record never announced.")
+            yield _problem(anchor.seq, "The row was anchored with a key that the record never announced.")
 
 
 def replay(data: Path) -> Iterator[Problem]:
@@ -263,16 +280,21 @@ def replay(data: Path) -> Iterator[Problem]:
         try:
             state = apply(state, entry.event)
         except (UnknownEvent, CommandRefused) as error:
-            yield Problem(entry.seq, f"The event does not fit: {error}")
+            yield _problem(entry.seq, "The event does not fit: %(error)s", error=error)
 
 
-def torn(data: Path, entries: Iterable[Entry]) -> Iterator[str]:
+def torn(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:
     """Yield a message for every image named by these entries that is not as it was stored."""
     store = CaptureStore(data)
     for entry in entries:
         for capture in named_by(entry.event):
             if (found := store.check(capture)) != "ok":
-                yield f"The image {capture.name} of hand {entry.hand} is {found}."
+                yield Message(
+                    "The image %(name)s of hand %(hand)s is %(found)s.",
+                    name=capture.name,
+                    hand=entry.hand,
+                    found=IMAGE_STATES[found],
+                )
 
 
 def _all(reader: JournalReader) -> Iterator[Entry]:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
+from firmware.messages import Message
 from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import CaptureError
 from firmware.table.events import Capture, Event
@@ -24,6 +25,14 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png
 def hand_folder(hand: int) -> str:
     """Return the folder of a hand's captures; their names begin with it."""
     return f"{hand:06}"
+
+
+IMAGE_STATES: Final = {
+    "missing": Message("missing"),
+    "changed": Message("changed"),
+    "unreadable": Message("unreadable"),
+}
+"""What `CaptureStore.check` may find wrong, in words."""
 
 
 class CaptureStore:
@@ -39,9 +48,9 @@ class CaptureStore:
         Through a symbolic link in this folder the page would serve any file that it can read.
         """
         if not _NAME.fullmatch(name):
-            raise CaptureError(f"{name!r} is no capture's name.")
+            raise CaptureError("%(name)s is no capture's name.", name=f"{name!r}")
         if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
-            raise CaptureError(f"The capture {name} is a link to elsewhere; no capture is one.")
+            raise CaptureError("The capture %(name)s is a link to elsewhere; no capture is one.", name=name)
         return self.folder / name
 
     def read(self, name: str) -> bytes:
@@ -51,7 +60,7 @@ class CaptureStore:
         """
         path = self.path(name)
         if not stat.S_ISREG(path.stat().st_mode):
-            raise CaptureError(f"The capture {name} is no plain file; every capture is one.")
+            raise CaptureError("The capture %(name)s is no plain file; every capture is one.", name=name)
         return path.read_bytes()
 
     def save(self, name: str, data: bytes) -> Capture:
@@ -64,7 +73,9 @@ class CaptureStore:
         try:
             make_folder(path.parent)
             if path.exists():
-                raise CaptureError(f"The capture {name} exists already; evidence is never overwritten.")
+                raise CaptureError(
+                    "The capture %(name)s exists already; evidence is never overwritten.", name=name
+                )
             with temporary.open("wb") as file:
                 os.fchmod(file.fileno(), FILE_MODE)
                 file.write(data)
@@ -76,7 +87,9 @@ class CaptureStore:
             if isinstance(error, CaptureError):
                 raise
             raise CaptureError(
-                f"The capture {name} could not be stored ({error}); check the disk."
+                "The capture %(name)s could not be stored (%(error)s); check the disk.",
+                name=name,
+                error=error,
             ) from error
         return Capture(name, hashlib.sha256(data).hexdigest(), len(data))
 
@@ -89,7 +102,11 @@ class CaptureStore:
                 name=capture.name,
             )
         if state != "ok":
-            raise CaptureError(f"The capture {capture.name} is {state}: it is not what was stored.")
+            raise CaptureError(
+                "The capture %(name)s is %(state)s: it is not what was stored.",
+                name=capture.name,
+                state=IMAGE_STATES[state],
+            )
         return self.read(capture.name)
 
     def check(self, capture: Capture) -> Stored:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from firmware.messages import Message
 from firmware.record.journal.schema import need_known
 from firmware.table.errors import JournalDamaged, JournalError, JournalFull, TableError
 from firmware.table.events import TrainingBegun
@@ -35,10 +36,15 @@ def uri(path: Path) -> str:
     return f"file:{quote(str(path))}?mode=ro" + ("" if wal else "&immutable=1")
 
 
+def could_not_be_read(path: Path) -> Message:
+    """Return what failed, for `as_journal_errors`."""
+    return Message("The journal %(path)s could not be read", path=path)
+
+
 @contextmanager
 def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection | None]:
     """Give a read-only connection to a journal, None where there is none. Raises JournalError."""
-    with as_journal_errors(f"The journal {path} could not be read"):
+    with as_journal_errors(could_not_be_read(path)):
         try:
             path.stat()
             # Opening and closing the file here would release SQLite's own locks on it.
@@ -48,7 +54,7 @@ def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection
             yield None
             return
         except OSError as error:  # no permission is not the same as no journal
-            raise as_journal_error(error, f"The journal {path} could not be read") from error
+            raise as_journal_error(error, could_not_be_read(path)) from error
         with closing(sqlite3.connect(uri(path), uri=True, timeout=WAIT_S)) as db:
             guard(db)
             made = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'journal'").fetchone()
@@ -68,7 +74,9 @@ def guard(db: sqlite3.Connection) -> None:
 def _need_no_view(db: sqlite3.Connection, path: Path) -> None:
     """Raise JournalError for a file with a view: on a foreign stick, its query could be made to run forever."""
     if db.execute("SELECT 1 FROM sqlite_master WHERE type = 'view'").fetchone():
-        raise JournalError(f"The journal {path} holds a view: Feltwatch makes none, and it is not read.")
+        raise JournalError(
+            "The journal %(path)s holds a view: Feltwatch makes none, and it is not read.", path=path
+        )
 
 
 def need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
@@ -79,15 +87,19 @@ def need_kind(db: sqlite3.Connection, path: Path, *, training: bool) -> None:
         return
     if training:
         raise JournalError(
-            f"The journal {path} is a table's own record, and training never touches one; name another data folder."
+            "The journal %(path)s is a table's own record, and training never touches one; name "
+            "another data folder.",
+            path=path,
         )
     raise JournalError(
-        f"The journal {path} is a training record, none of whose hands was ever played; name another data folder."
+        "The journal %(path)s is a training record, none of whose hands was ever played; name "
+        "another data folder.",
+        path=path,
     )
 
 
 @contextmanager
-def as_journal_errors(what: str) -> Iterator[None]:
+def as_journal_errors(what: Message) -> Iterator[None]:
     """Convert errors of SQLite and of the file system to JournalError, with a message for a person."""
     try:
         yield
@@ -101,17 +113,22 @@ def as_journal_errors(what: str) -> Iterator[None]:
         raise as_journal_error(error, what) from error
 
 
-def as_journal_error(error: Exception, what: str) -> JournalError:
+def as_journal_error(error: Exception, what: Message) -> JournalError:
     """Return an error as a JournalError whose message says what to do."""
     if isinstance(error, JournalError):
         return error
     number = getattr(error, "errno", None)
     if getattr(error, "sqlite_errorname", "") in FULL_ERRORS or number == errno.ENOSPC:
-        return JournalFull(f"{what}: the disk is full. Make room; no evidence is deleted by itself.")
+        return JournalFull(
+            "%(what)s: the disk is full. Make room; no evidence is deleted by itself.", what=what
+        )
     if getattr(error, "sqlite_errorname", "").startswith(DAMAGED_ERRORS):
         return JournalDamaged(
-            f"{what}: its file is damaged ({error}). Keep the folder for the dispute, and restore a backup."
+            "%(what)s: its file is damaged (%(error)s). Keep the folder for the dispute, and restore "
+            "a backup.",
+            what=what,
+            error=error,
         )
     if number in (errno.EACCES, errno.EPERM):
-        return JournalError(f"{what}: this user may not. Do it as the table's user.")
-    return JournalError(f"{what}: {getattr(error, 'strerror', None) or error}.")
+        return JournalError("%(what)s: this user may not. Do it as the table's user.", what=what)
+    return JournalError("%(what)s: %(error)s.", what=what, error=error)

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.record.journal import witness
 from firmware.record.journal.clocks import Clock, Timestamp, now
 from firmware.record.journal.disk import give_to_owner, make_file, make_folder, sync_folder
@@ -44,7 +44,7 @@ COPY_BACK_AFTER: Final = 1000
 BOTH_WAYS: Final = 1000
 """How many of the last rows are read both backwards and by number when a journal is opened; both must agree."""
 _INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
-_NOT_WRITTEN: Final = "The journal could not be written"
+_NOT_WRITTEN: Final = Message("The journal could not be written")
 
 
 class Journal:
@@ -69,19 +69,21 @@ class Journal:
         self._path = path = folder / FILE
         if (folder / RESTORING / READY).exists():
             raise JournalError(
-                f"A restore of the record in {folder} was interrupted; do the same 'feltwatch restore' once more."
+                "A restore of the record in %(folder)s was interrupted; do the same 'feltwatch restore' "
+                "once more.",
+                folder=folder,
             )
         self._uncertain: Message | None = None
         self._files = NamedFiles(path)
         with ExitStack() as failing:
-            with as_journal_errors(f"The journal in {folder} cannot be opened"):
+            with as_journal_errors(Message("The journal in %(folder)s cannot be opened", folder=folder)):
                 make_folder(folder)
                 self._lock = failing.enter_context(take_lock(folder))
                 make_file(path)
                 give_to_owner(path)
                 seen = witness.read(folder)
                 self._witness = failing.enter_context(Witness(folder))
-            with as_journal_errors(f"The journal {path} cannot be opened"):
+            with as_journal_errors(Message("The journal %(path)s cannot be opened", path=path)):
                 if what := strange_header(path):
                     raise _unfit(what, path)
                 self._db = self._connect()
@@ -98,7 +100,7 @@ class Journal:
             self._right_since_ns: int | None = None
             self._files.note()
             hand = self._last.hand if self._last else 0
-            with as_journal_errors(f"The journal {path} cannot be opened"):
+            with as_journal_errors(Message("The journal %(path)s cannot be opened", path=path)):
                 fault = end_fault(self._db, folder, self.seq, seen, hand)
             self._witness_is_behind = fault is None and seen != self.head  # the fault's row comes first
             if fault is not None:
@@ -267,7 +269,9 @@ class Journal:
             try:
                 self._write_witness()
             except OSError as error:
-                raise as_journal_error(error, "The witness of the record's end cannot be written") from error
+                raise as_journal_error(
+                    error, Message("The witness of the record's end cannot be written")
+                ) from error
 
     def _was_written(self, error: sqlite3.Error, wanted: Head) -> bool:
         """Say whether a failed transaction is in the record anyway. Raises JournalUncertain.
@@ -282,7 +286,7 @@ class Journal:
         self._uncertain = Message(
             "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
             "look at the page before you do it again, and at the disk.",
-            why=str(error),
+            why=error,
         )
         return self.settle() == wanted and wanted != self.head
 
@@ -327,7 +331,7 @@ class Journal:
 
         Raises JournalError if those rows do not fit together: play never continues from a record that was changed.
         """
-        with as_journal_errors("The journal could not be read"):
+        with as_journal_errors(Message("The journal could not be read")):
             rows = since_last_opened(self._db)
         state = replay(rows)
         if rows and rows[-1] != self._last:  # a failed write had written rows after all
@@ -337,7 +341,7 @@ class Journal:
 
     def commands(self) -> dict[str, int]:
         """Return the ids of the last commands, each with the number of its last row. Raises JournalError."""
-        with as_journal_errors("The journal could not be read"):
+        with as_journal_errors(Message("The journal could not be read")):
             found = self._db.execute(
                 "SELECT command, seq FROM journal WHERE seq > ? AND command != '' ORDER BY seq",
                 (self.seq - BOTH_WAYS,),
@@ -368,7 +372,9 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
     end = back[0][0] if back else 0
     numbers = [row[0] for row in back]
     if (first and first[0] != 1) or numbers != list(range(end, max(0, end - BOTH_WAYS), -1)):
-        raise JournalError(f"Rows of the journal {path} are missing or too many; restore a backup.")
+        raise JournalError(
+            "Rows of the journal %(path)s are missing or too many; restore a backup.", path=path
+        )
     marks = ", ".join("?" * len(numbers))
     found = db.execute(
         f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers
@@ -377,12 +383,16 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
     for row in back:
         if by_number.get(row[0]) != row:
             raise JournalError(
-                f"The journal {path} is damaged: row {row[0]} is not found by its number. Restore a backup."
+                "The journal %(path)s is damaged: row %(row)s is not found by its number. Restore a backup.",
+                path=path,
+                row=row[0],
             )
 
 
-def _unfit(what: str, path: Path) -> JournalError:
-    return JournalError(f"{what} Keep {path.parent} for the dispute, and restore a backup.")
+def _unfit(what: Text, path: Path) -> JournalError:
+    return JournalError(
+        "%(what)s Keep %(folder)s for the dispute, and restore a backup.", what=what, folder=path.parent
+    )
 
 
 def _sync_if_there(path: Path) -> None:

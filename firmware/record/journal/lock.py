@@ -35,8 +35,10 @@ def take_lock(folder: Path) -> IO[str]:
         holder = lock.read().strip() or "unknown"
         lock.close()
         raise JournalBusy(
-            f"Another table process (process {holder}) already writes the journal in {path.parent}; "
-            "stop it, or choose another data folder."
+            "Another table process (process %(holder)s) already writes the journal in %(folder)s; "
+            "stop it, or choose another data folder.",
+            holder=holder,
+            folder=path.parent,
         ) from error
     lock.truncate(0)
     lock.write(str(os.getpid()))

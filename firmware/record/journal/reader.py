@@ -132,7 +132,9 @@ class JournalReader:
         if not row:
             return None
         if content_hash(row[0]) != digest:
-            raise JournalError(f"The content {digest} was changed after it was written. Restore a backup.")
+            raise JournalError(
+                "The content %(digest)s was changed after it was written. Restore a backup.", digest=digest
+            )
         return bytes(row[0])
 
     def contents(self) -> dict[str, bytes]:
@@ -181,10 +183,11 @@ def replay(rows: list[Entry]) -> State:
             before and (entry.previous, entry.seq) != (before.hash, before.seq + 1)
         ):
             raise JournalError(
-                f"Row {entry.seq} of the journal was changed after it was written. Keep the data folder for "
-                "the dispute and go on with a new one."
+                "Row %(seq)s of the journal was changed after it was written. Keep the data folder for "
+                "the dispute and go on with a new one.",
+                seq=entry.seq,
             )
     try:
         return fold(entry.event for entry in rows)
     except (CommandRefused, UnknownEvent) as error:
-        raise JournalError(f"The journal cannot be followed to its end: {error}") from error
+        raise JournalError("The journal cannot be followed to its end: %(error)s", error=error) from error

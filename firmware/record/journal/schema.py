@@ -16,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
+from firmware.messages import Message, Text
 from firmware.table.errors import JournalError
 
 FIRST: Final = 6
@@ -99,7 +100,7 @@ def migrate(db: sqlite3.Connection) -> None:
         db.executescript(f"BEGIN IMMEDIATE; {script} PRAGMA user_version = {number}; COMMIT;")
 
 
-def strangers(db: sqlite3.Connection) -> list[str]:
+def strangers(db: sqlite3.Connection) -> list[Message]:
     """Return what is wrong with a journal's schema, one message per problem. Raises sqlite3.Error.
 
     Each object must have exactly the SQL text of our migrations, and there must be no other object. A journal from a
@@ -115,18 +116,22 @@ def strangers(db: sqlite3.Connection) -> list[str]:
             made.executescript(script)
         ours = _parts(made)
     found = [
-        f"The record's file lacks {name} as Feltwatch makes it."
+        Message("The record's file lacks %(name)s as Feltwatch makes it.", name=name)
         for (kind, name), text in ours.items()
         if theirs.get((kind, name)) != text
     ]
     return found + [
-        f"The record's file holds the {kind} {name}, which Feltwatch did not make."
+        Message(
+            "The record's file holds the %(kind)s %(name)s, which Feltwatch did not make.",
+            kind=kind,
+            name=name,
+        )
         for kind, name in theirs
         if (kind, name) not in ours
     ]
 
 
-def strange_header(path: Path) -> str:
+def strange_header(path: Path) -> Text:
     """Return what is wrong with a journal's file header; "" if nothing is, or if the file is empty. Raises OSError.
 
     SQLite trusts the header: one wrong bit can make the file read-only or turn auto-vacuum on. Do not call this in a
@@ -140,21 +145,23 @@ def strange_header(path: Path) -> str:
     return (
         ""
         if all(found)
-        else "The head of the record's file is not as Feltwatch makes it: the file is damaged."
+        else Message("The head of the record's file is not as Feltwatch makes it: the file is damaged.")
     )
 
 
-def _unknown(version: int) -> str:
+def _unknown(version: int) -> Message | None:
     if FIRST <= version < FIRST + len(MIGRATIONS):
-        return ""
+        return None
     if version < FIRST:
-        return (
-            f"The record's file has the shape {version}, which no release made: it is of a development version. "
-            "Keep the folder as it is, and go on with a new one."
+        return Message(
+            "The record's file has the shape %(version)s, which no release made: it is of a "
+            "development version. Keep the folder as it is, and go on with a new one.",
+            version=version,
         )
-    return (
-        f"The record's file has the shape {version}, which this release does not know: it is of a later release, "
-        "or damaged. Install that release, or restore a backup."
+    return Message(
+        "The record's file has the shape %(version)s, which this release does not know: it is of "
+        "a later release, or damaged. Install that release, or restore a backup.",
+        version=version,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from firmware.messages import Message
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS
 from firmware.rules.profiles.profile import Profile
@@ -15,7 +16,7 @@ class Contradiction(NamedTuple):
 
     path: str
     """The option to change first."""
-    sentence: str
+    sentence: Message
 
 
 _WITHIN: dict[str, frozenset[str]] = {
@@ -33,40 +34,52 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
     >>> [found.path for found in contradictions(house)]
     ['limits.max_stack']
     """
-    found = (*_limits(profile), *_bonuses(profile), *_naturals(profile), *_between_hands(profile))
-    return tuple(Contradiction(path, sentence) for path, sentence in found)
+    return (*_limits(profile), *_bonuses(profile), *_naturals(profile), *_between_hands(profile))
 
 
-_Found = Iterator[tuple[str, str]]
+_Found = Iterator[Contradiction]
+
+
+def _contradiction(path: str, sentence: str, /, **args: object) -> Contradiction:
+    return Contradiction(path, Message(sentence, **args))
 
 
 def _limits(profile: Profile) -> _Found:
     limits = profile.limits
     if 0 < limits.max_stack < limits.buy_in:
-        yield (
+        yield _contradiction(
             "limits.max_stack",
-            f"a player must buy in for at least {limits.buy_in} times the table limit, and no stack may exceed "
-            f"{limits.max_stack} times: nobody could sit down",
+            "A player must buy in for at least %(least)s times the table limit, and no stack may exceed "
+            "%(most)s times: nobody could sit down.",
+            least=limits.buy_in,
+            most=limits.max_stack,
         )
     if 0 < limits.max_stack < limits.min_points:
-        yield (
+        yield _contradiction(
             "limits.max_stack",
-            f"a player needs {limits.min_points} points' worth of chips to be dealt in, and no stack may exceed "
-            f"{limits.max_stack}: nobody could be dealt in",
+            "A player needs %(least)s points' worth of chips to be dealt in, and no stack may exceed "
+            "%(most)s: nobody could be dealt in.",
+            least=limits.min_points,
+            most=limits.max_stack,
         )
     if 0 < limits.buy_in < limits.min_points:
-        yield (
+        yield _contradiction(
             "limits.buy_in",
-            f"who buys in for {limits.buy_in} times the table limit has fewer than the {limits.min_points} points "
-            "that it takes to be dealt in",
+            "Who buys in for %(least)s times the table limit has fewer than the %(points)s points that it "
+            "takes to be dealt in.",
+            least=limits.buy_in,
+            points=limits.min_points,
         )
     if limits.max_unit:
         for rate in profile.collection.schedule:
             if rate.limit > limits.max_unit:
-                yield (
+                yield _contradiction(
                     "limits.max_unit",
-                    f"a point is worth at most {money_text(limits.max_unit)}, and option {rate.option} of the "
-                    f"collection is for a table limit of {money_text(rate.limit)}",
+                    "A point is worth at most %(most)s, and option %(option)s of the collection is for a "
+                    "table limit of %(limit)s.",
+                    most=money_text(limits.max_unit),
+                    option=rate.option,
+                    limit=money_text(rate.limit),
                 )
 
 
@@ -76,25 +89,31 @@ def _bonuses(profile: Profile) -> _Found:
     named = [path for path, table in tables.items() if table]
     if bonus.pays == "none":
         if named:
-            yield "bonus.pays", f"{named[0]} names bonuses, and bonus.pays says that there are none"
+            yield _contradiction(
+                "bonus.pays",
+                "%(option)s names bonuses, and bonus.pays says that there are none.",
+                option=named[0],
+            )
         for path, is_set in (
             ("foul.pays_bonus", profile.foul.pays_bonus),
             ("naturals.keeps_bonus", profile.naturals.keeps_bonus),
             ("naturals.pays_bonus", profile.naturals.pays_bonus),
         ):
             if is_set:
-                yield path, f"{path} has bonuses paid, and bonus.pays says that there are none"
+                yield _contradiction(
+                    path, "%(option)s has bonuses paid, and bonus.pays says that there are none.", option=path
+                )
     elif not named:
-        yield "bonus.pays", "bonus.pays has bonuses paid, and no hand of any row has one"
+        yield _contradiction("bonus.pays", "Bonus.pays has bonuses paid, and no hand of any row has one.")
     if bonus.doubles_same_category and bonus.pays != "replaces":
-        yield (
+        yield _contradiction(
             "bonus.doubles_same_category",
-            "only a bonus that takes the row's place can count twice, and bonus.pays is not replaces",
+            "Only a bonus that takes the row's place can count twice, and bonus.pays is not replaces.",
         )
     if profile.scoring.outcome and bonus.pays == "replaces":
-        yield (
+        yield _contradiction(
             "scoring.outcome",
-            "a bonus cannot take a row's point where scoring.outcome counts two and three rows as a whole",
+            "A bonus cannot take a row's point where scoring.outcome counts two and three rows as a whole.",
         )
 
 
@@ -109,48 +128,56 @@ def _naturals(profile: Profile) -> _Found:
             ("naturals.false_declaration", naturals.false_declaration == "foul"),
         ):
             if is_set:
-                yield path, f"{path} speaks of naturals, and naturals.kinds names none"
+                yield _contradiction(
+                    path, "%(option)s speaks of naturals, and naturals.kinds names none.", option=path
+                )
     for place, kind in enumerate(kinds):
         wider = _WITHIN.get(kind, frozenset())
         for higher in kinds[:place]:
             if higher in wider:
-                yield (
+                yield _contradiction(
                     "naturals.kinds",
-                    f"every hand of {NATURAL_WORDS[kind]} is also {NATURAL_WORDS[higher]}, which is listed higher: "
-                    f"{kind} could never count",
+                    "Every hand of %(kind)s is also %(higher)s, which is listed higher: %(name)s could never "
+                    "count.",
+                    kind=NATURAL_WORDS[kind],
+                    higher=NATURAL_WORDS[higher],
+                    name=kind,
                 )
     if naturals.excused_by_surrender:
         if naturals.false_declaration == "regular":
-            yield (
+            yield _contradiction(
                 "naturals.excused_by_surrender",
-                "a surrender has nothing to excuse where a false declaration plays as it is set",
+                "A surrender has nothing to excuse where a false declaration plays as it is set.",
             )
         if not profile.surrender.points:
-            yield (
+            yield _contradiction(
                 "naturals.excused_by_surrender",
-                "a surrender cannot excuse anything where none is offered (surrender.points = 0)",
+                "A surrender cannot excuse anything where none is offered (surrender.points = 0).",
             )
     if profile.order.several_naturals != "pairs" and not profile.order.naturals_first:
-        yield (
+        yield _contradiction(
             "order.several_naturals",
-            "which natural collects first is said, and order.naturals_first has none collect before the others",
+            "Which natural collects first is said, and order.naturals_first has none collect before the others.",
         )
 
 
 def _between_hands(profile: Profile) -> _Found:
     fantasyland, collection = profile.fantasyland, profile.collection
     if fantasyland.stay and not fantasyland.entry:
-        yield "fantasyland.entry", "Fantasy Land can be kept, and no hand earns it"
+        yield _contradiction("fantasyland.entry", "Fantasy Land can be kept, and no hand earns it.")
     if fantasyland.entry and profile.deal.kind == "closed":
-        yield (
+        yield _contradiction(
             "fantasyland.entry",
-            "Fantasy Land is 13 cards at once, which everybody is dealt where deal.kind is closed",
+            "Fantasy Land is 13 cards at once, which everybody is dealt where deal.kind is closed.",
         )
     if collection.schedule and not collection.down_minutes:
-        yield "collection.down_minutes", "a collection is taken by the down, and a down has no minutes"
+        yield _contradiction(
+            "collection.down_minutes", "A collection is taken by the down, and a down has no minutes."
+        )
     if collection.half_from_minute > collection.down_minutes:
-        yield (
+        yield _contradiction(
             "collection.half_from_minute",
-            f"half the fee is due from minute {collection.half_from_minute} of a down of "
-            f"{collection.down_minutes} minutes",
+            "Half the fee is due from minute %(minute)s of a down of %(minutes)s minutes.",
+            minute=collection.half_from_minute,
+            minutes=collection.down_minutes,
         )

@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field
 from functools import reduce
 from typing import Any
 
-from firmware.messages import Message, Term, listed
+from firmware.messages import Message, MessageError, Term, Word, listed
 from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
@@ -27,7 +27,7 @@ MOST = 1_000_000_000
 """The highest number of an option: far above any house's, and sums of it can still be written."""
 
 
-class NotAllowedError(ValueError):
+class NotAllowedError(MessageError, ValueError):
     """A value that an option does not allow; the message states what is allowed."""
 
 
@@ -39,7 +39,7 @@ def is_whole(value: object, least: int = 0) -> bool:
     if not isinstance(value, int) or isinstance(value, bool):
         return False
     if value > MOST:
-        raise NotAllowedError(f"no number may be higher than {MOST}")
+        raise NotAllowedError("no number may be higher than %(most)s", most=MOST)
     return value >= least
 
 
@@ -99,7 +99,7 @@ class Choice(Kind):
     def check(self, value: object) -> str:
         """Return one of the names."""
         if not isinstance(value, str) or value not in self.values:
-            raise NotAllowedError(f"allowed: {', '.join(map(text_toml, self.values))}")
+            raise NotAllowedError("allowed: %(allowed)s", allowed=", ".join(map(text_toml, self.values)))
         return value
 
     def say(self, value: str) -> Message:
@@ -138,7 +138,9 @@ class Amount(Kind):
     def check(self, value: object) -> int:
         """Return the number."""
         if not isinstance(value, int) or not is_whole(value):
-            raise NotAllowedError(f"allowed: a whole number{' of cents' * self.money}, 0 or more")
+            if self.money:
+                raise NotAllowedError("allowed: a whole number of cents, 0 or more")
+            raise NotAllowedError("allowed: a whole number, 0 or more")
         return value
 
     def say(self, value: int) -> Message:
@@ -203,13 +205,17 @@ class Bonuses(Kind):
 
     def check(self, value: object) -> Pairs:
         """Return (hand, points) as listed. A hand of 0 points has no bonus and is left out."""
-        allowed = 'a table of hands and whole points, as in { full_house = 2, "QQ" = 7 }'
+        allowed = Message('a table of hands and whole points, as in { full_house = 2, "QQ" = 7 }')
         if not isinstance(value, Mapping):
-            raise NotAllowedError(f"allowed: {allowed}")
+            raise NotAllowedError("allowed: %(allowed)s", allowed=allowed)
         for hand, points in value.items():
             Target.parse(hand, front=self.front)
             if not is_whole(points):
-                raise NotAllowedError(f"{hand} must have whole points, 0 or more; allowed: {allowed}")
+                raise NotAllowedError(
+                    "%(hand)s must have whole points, 0 or more; allowed: %(allowed)s",
+                    hand=hand,
+                    allowed=allowed,
+                )
         return tuple((hand, points) for hand, points in value.items() if points)
 
     def say(self, value: Pairs) -> Message:
@@ -238,10 +244,13 @@ class Target:
                 return cls(category, None)
             if front and len(text) in (2, 3) and text[0] in RANKS and text == text[0] * len(text):
                 return cls(_FRONT_CATEGORIES[len(text)], RANKS.index(text[0]))
-        names = [name for name, category in CATEGORIES.items() if category]
-        front_names = 'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
+        allowed: Word = ", ".join(name for name, category in CATEGORIES.items() if category)
+        if front:
+            allowed = Message(
+                'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
+            )
         raise NotAllowedError(
-            f"{quoted(text)} is no hand here; allowed: {front_names if front else ', '.join(names)}"
+            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quoted(text), allowed=allowed
         )
 
     @property
@@ -298,7 +307,7 @@ class NaturalKinds(Kind):
 
     def check(self, value: object) -> Pairs:
         """Return (kind, value) from the highest kind to the lowest."""
-        allowed = 'allowed: an array such as [{ kind = "dragon", value = 13 }], highest first'
+        allowed = Message('allowed: an array such as [{ kind = "dragon", value = 13 }], highest first')
         if not isinstance(value, list | tuple):
             raise NotAllowedError(allowed)
         pairs = []
@@ -307,11 +316,15 @@ class NaturalKinds(Kind):
                 raise NotAllowedError(allowed)
             kind, points = entry["kind"], entry.get("value")
             if not isinstance(kind, str) or kind not in NATURALS:
-                raise NotAllowedError(f"{quoted(kind)} is no natural; allowed: {', '.join(NATURALS)}")
+                raise NotAllowedError(
+                    "%(kind)s is no natural; allowed: %(allowed)s",
+                    kind=quoted(kind),
+                    allowed=", ".join(NATURALS),
+                )
             if points is None:
-                raise NotAllowedError(f"{kind} has no value; {allowed}")
+                raise NotAllowedError("%(kind)s has no value; %(allowed)s", kind=kind, allowed=allowed)
             if not is_whole(points, least=1):
-                raise NotAllowedError(f"{kind} must be worth whole points, 1 or more")
+                raise NotAllowedError("%(kind)s must be worth whole points, 1 or more", kind=kind)
             pairs.append((kind, points))
         if len({kind for kind, _ in pairs}) < len(pairs):
             raise NotAllowedError("a kind is listed twice; allowed: each kind once")
@@ -375,7 +388,7 @@ class Schedule(Kind):
 
     def check(self, value: object) -> tuple[Rate, ...]:
         """Return the rates as listed."""
-        allowed = (
+        allowed = Message(
             "allowed: an array such as [{ option = 1, limit = 500, fee = 1000 }], whole cents, even fees"
         )
         if not isinstance(value, list | tuple):
@@ -391,7 +404,7 @@ class Schedule(Kind):
             raise NotAllowedError("an option is listed twice; allowed: each option once")
         limits = [rate.limit for rate in rates]
         if any(limits.count(limit) > self.MOST_RATES for limit in limits):
-            raise NotAllowedError(f"allowed: at most {self.MOST_RATES} rates for a limit")
+            raise NotAllowedError("allowed: at most %(most)s rates for a limit", most=self.MOST_RATES)
         return tuple(rates)
 
     def say(self, value: tuple[Rate, ...]) -> Message:

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
+from firmware.messages import Message
 from firmware.rules.errors import ProfileError
 from firmware.rules.naturals import NaturalFinder, NaturalRanking, natural_finder
 from firmware.rules.profiles.bonus import BonusTables
@@ -76,8 +77,10 @@ class Profile:
         """Raise ProfileError if two options define the sum of a pair of hands."""
         if self.scoring.outcome and (self.scoring.majority or self.scoring.scoop):
             raise ProfileError(
-                "scoring.outcome gives the points for two and for three rows, so scoring.majority and scoring.scoop "
-                "must be 0; or set scoring.outcome = {}",
+                Message(
+                    "scoring.outcome gives the points for two and for three rows, so scoring.majority and "
+                    "scoring.scoop must be 0; or set scoring.outcome = {}"
+                ),
                 key="scoring.outcome",
             )
 

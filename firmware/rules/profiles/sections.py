@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 
+from firmware.messages import Message
 from firmware.rules.errors import ProfileError
 from firmware.rules.naturals import By
 from firmware.rules.profiles.options import (
@@ -339,7 +340,12 @@ def checked(path: str, value: object) -> Any:
     try:
         return kind.check(value)
     except NotAllowedError as error:
-        raise ProfileError(f"{path} = {quoted(value)} will not do: {error}", key=path) from None
+        raise ProfileError(
+            Message(
+                "%(option)s = %(value)s will not do: %(why)s", option=path, value=quoted(value), why=error
+            ),
+            key=path,
+        ) from None
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from firmware.messages import Message, Text, in_turn
 from firmware.runtime.reading.messages import ReaderSetup, ReadingDone
 from firmware.table.entry import content_hash
 from firmware.table.events import Calibration
@@ -12,23 +13,30 @@ from firmware.table.house import House
 
 KINDS: Final[Mapping[str, str]] = {"felt": "felt calibration", "lens": "lens calibration", "deck": "deck"}
 """The kind of each in the journal's content table."""
-MOVED: Final = "The camera or the felt has moved since it was calibrated; calibrate the felt between hands."
-DROPPED: Final[Mapping[str, str]] = {
-    "felt": "The felt's calibration is of another layout; calibrate the felt again.",
-    "deck": "The enrolled deck was learnt with another card reader's model; enrol the deck again.",
+MISSING: Final[Mapping[str, Message]] = {
+    "felt": Message("The text of the felt calibration is missing from the record; do it again."),
+    "lens": Message("The text of the lens calibration is missing from the record; do it again."),
+    "deck": Message("The text of the deck is missing from the record; do it again."),
+}
+MOVED: Final = Message(
+    "The camera or the felt has moved since it was calibrated; calibrate the felt between hands."
+)
+DROPPED: Final[Mapping[str, Message]] = {
+    "felt": Message("The felt's calibration is of another layout; calibrate the felt again."),
+    "deck": Message("The enrolled deck was learnt with another card reader's model; enrol the deck again."),
 }
 
 
 def reader_setup(
     calibrations: Mapping[str, Calibration], house: House, content: Callable[[str], bytes | None]
-) -> tuple[ReaderSetup, str]:
+) -> tuple[ReaderSetup, Text]:
     """Return the camera's setup, and a message about what is left out of it.
 
     `content` returns the journal's content by hash. Left out are: a felt's calibration of another layout, a deck that
     another model was enrolled with, a text that is missing from the record.
     """
     texts: dict[str, str] = {}
-    problems: list[str] = []
+    problems: list[Message] = []
     stands_on = {"felt": ("layout", house.layout_hash), "deck": ("model", house.model_hash)}
     for what, made in calibrations.items():
         name, now = stands_on.get(what, ("", ""))
@@ -36,12 +44,12 @@ def reader_setup(
         if name and now and made.stands_on.get(name, now) != now:
             problems.append(DROPPED[what])
         elif data is None or content_hash(data) != made.hash:
-            problems.append(f"The text of the {KINDS[what]} is missing from the record; do it again.")
+            problems.append(MISSING[what])
         else:
             texts[what] = data.decode()
     if "lens" in calibrations and "lens" not in texts:
         texts.pop("felt", None)
-    return ReaderSetup(**texts), " ".join(problems)
+    return ReaderSetup(**texts), in_turn(problems)
 
 
 class CameraCalibration:
@@ -51,11 +59,11 @@ class CameraCalibration:
         """`use` passes a setup to the reading process; `content` returns the journal's content by hash."""
         self._use = use
         self._content = content
-        self._left_out = ""
-        self._moved = ""
+        self._left_out: Text = ""
+        self._moved: Text = ""
 
     @property
-    def trouble(self) -> str:
+    def trouble(self) -> Text:
         """The fault as a message; "" if there is none."""
         return self._left_out or self._moved
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from firmware.messages import Message, Text
 from firmware.runtime.reading.messages import KnownCard, Watch
 from vision.base.arrays import Image
 from vision.felt.calibration import FeltCalibration
@@ -55,14 +56,14 @@ class TableWatch:
 
     def check(
         self, frame: Callable[[], Image], layout: TableLayout, watch: Watch
-    ) -> tuple[Image, TableReading] | str:
+    ) -> tuple[Image, TableReading] | Text:
         """Return the frame and reading that show something new; otherwise the reason, "" if nothing changed.
 
         Raises VisionError, CameraError.
         """
         until = self._clock() + LOOKS_FOR
         still = StillReader(layout, self._reader, lens=self._lens, felt=self._felt)
-        why = ""
+        why: Text = ""
         while True:
             image = frame()
             if not watch.fresh and self._is_as_read(image):
@@ -77,7 +78,7 @@ class TableWatch:
                         return ""
                     self._told = facts
                     return image, answer
-                why = answer.value
+                why = Message(answer.value)
                 if answer in (Waiting.FIRST, Waiting.MORE):
                     continue  # a reading has begun and is completed
             if self._clock() > until:

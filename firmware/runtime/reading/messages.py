@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from firmware.devices.camera.source import FrameSource
+from firmware.messages import Text
 
 HAND: Final = 13
 """Number of cards in a hand."""
@@ -38,14 +39,14 @@ class ReaderSpec:
 class Ready:
     """The model is loaded. The camera works, or `trouble` holds the reason and opening it is retried."""
 
-    trouble: str = ""
+    trouble: Text = ""
 
 
 @dataclass(frozen=True)
 class Failed:
     """The reading process cannot continue, for this reason; a new one may."""
 
-    reason: str
+    reason: Text
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class JobLost:
     """A camera job failed, for this reason. `fault`: the cause is the reading process or its camera."""
 
     number: int
-    reason: str
+    reason: Text
     fault: bool
     result: dict[str, Any] = field(default_factory=dict)
     picture: bytes = b""
@@ -169,7 +170,7 @@ class NothingNew:
     """A watched table is unchanged; or it could not be seen now, with the reason in `why`."""
 
     number: int
-    why: str = ""
+    why: Text = ""
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class ReadingLost:
     """The table could not be read. `fault`: the cause is the reading process or its camera, not the table."""
 
     number: int
-    reason: str
+    reason: Text
     fault: bool
     frame: dict[str, Any] | None = None
 
@@ -186,4 +187,4 @@ class ReadingLost:
 class ReaderState:
     """State of the reading process and its camera; `trouble` is the fault, if any. Also its sign of life."""
 
-    trouble: str = ""
+    trouble: Text = ""

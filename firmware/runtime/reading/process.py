@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Self
 
 from firmware.adaptive_limit import AdaptiveLimit
+from firmware.messages import Message, Text
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (
     CameraJob,
@@ -39,7 +40,7 @@ ATTEMPTS: Final = 2
 """A reading that fails with its process is retried once in a new one."""
 LISTEN_EVERY: Final = 0.1
 """Seconds between two polls of an idle child."""
-STOPPED: Final = "The reading process stopped unexpectedly; it is being replaced."
+STOPPED: Final = Message("The reading process stopped unexpectedly; it is being replaced.")
 START_EVERY: Final = 10.0
 """Seconds between two attempts to start a child that fails to start."""
 
@@ -112,7 +113,7 @@ class ReadingProcess:
         self._clock = clock
         self._began_at = self._heard_at = self._clock()
         self._listening = False
-        self._told: str | None = None
+        self._told: Text | None = None
 
     @property
     def pid(self) -> int | None:
@@ -186,7 +187,7 @@ class ReadingProcess:
             self._listening = True
         if answer is None and self._clock() - before >= (silent := limit.seconds):
             limit.timed_out(silent)
-            answer = Failed("The reading process says nothing any more; it is being replaced.")
+            answer = Failed(Message("The reading process says nothing any more; it is being replaced."))
         if isinstance(answer, Failed):
             log.warning("reading: %s", answer.reason)
             with self._lock:
@@ -195,7 +196,7 @@ class ReadingProcess:
             self._started()
 
     def _read(self, job: ReadingJob) -> Answer:
-        trouble = ""
+        trouble: Text = ""
         for attempt in range(1, ATTEMPTS + 1):
             if self._closing:
                 break
@@ -216,7 +217,7 @@ class ReadingProcess:
             answer = self._ask((1, job), self.limits.camera_step)
             if isinstance(answer, (JobDone, JobLost)):
                 return answer
-            trouble = str(answer)
+            trouble = answer
             log.warning("camera job: %s", trouble)
             self._report(trouble)
         return JobLost(job.number, trouble, fault=True)
@@ -228,20 +229,21 @@ class ReadingProcess:
             with suppress(OSError):
                 self._line.send(setup)
 
-    def _started(self) -> str:
+    def _started(self) -> Text:
         """Make sure that a child is running. Returns the reason if none is, otherwise ""."""
         if self._process is not None and self._process.is_alive():
             return ""
         with self._lock:
             if self._closing:
-                return "The table is being closed."
+                return Message("The table is being closed.")
             self._end_child()
             try:
                 self._begin_child()
             except OSError as error:  # the machine has no memory or no process left
                 self._end_child()
-                trouble = (
-                    f"The reading process cannot be started ({error.strerror or error}); it is tried again."
+                trouble = Message(
+                    "The reading process cannot be started (%(error)s); it is tried again.",
+                    error=error,
                 )
                 log.warning("reading: %s", trouble)
                 self._report(trouble)
@@ -249,7 +251,7 @@ class ReadingProcess:
         answer = self._ask(None, self.limits.reader_start)
         ready = isinstance(answer, Ready)
         self._report(answer.trouble if ready else answer)
-        return "" if ready else str(answer)
+        return "" if ready else answer
 
     def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
         """Send a request (None: only receive) and return the answer, or `Failed` after ending the child.
@@ -273,7 +275,12 @@ class ReadingProcess:
             answer = Failed(STOPPED)
         if answer is None:
             limit.timed_out(within)
-            answer = Failed(f"No reading within {within:.4g} s; the reading process is being replaced.")
+            answer = Failed(
+                Message(
+                    "No reading within %(within)s s; the reading process is being replaced.",
+                    within=f"{within:.4g}",
+                )
+            )
         if isinstance(answer, Failed):
             with self._lock:
                 self._end_child()
@@ -292,7 +299,7 @@ class ReadingProcess:
             self._report(message.trouble)
         return message
 
-    def _report(self, trouble: str) -> None:
+    def _report(self, trouble: Text) -> None:
         if not self._closing and trouble != self._told:
             self._told = trouble
             self._put(ReaderState(trouble))

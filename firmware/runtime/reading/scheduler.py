@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from firmware.messages import Message, Text
 from firmware.record.journal.captures import hand_folder
 from firmware.record.journal.journal import TABLE, JournalReader
 from firmware.runtime.reading.messages import (
@@ -41,7 +42,7 @@ SAME_FOR: Final = 3.0
 """Seconds for which the felt shows the same cards, too few of them, before the dealer is asked."""
 LOOK_EVERY: Final = 0.5
 """Seconds between two readings of a felt that shows too few cards."""
-LEFT_LYING: Final = "The last hand's cards still lie there; collect them, deal, then look again."
+LEFT_LYING: Final = Message("The last hand's cards still lie there; collect them, deal, then look again.")
 
 Answered = ReadingDone | ReadingLost | NothingNew
 
@@ -78,7 +79,7 @@ class ReadingScheduler:
         self._reader = reader
         self._turn_up = turn_up
         self._clock = clock
-        self.trouble = ""
+        self.trouble: Text = ""
         """The fault of the camera or of reading as a message; "" if there is none."""
         self.heard = False
         """Whether the reading process has reported its state."""
@@ -89,7 +90,7 @@ class ReadingScheduler:
         self._watching = False
         self._afresh = True
         self._looked_at = clock()
-        self._unseen = ""
+        self._unseen: Text = ""
         self._unseen_looks = 0
         self._watch_at = 0.0
         self._short_since = 0.0
@@ -107,7 +108,7 @@ class ReadingScheduler:
         self.trouble, self.heard = reader.trouble, True
 
     @property
-    def unseen(self) -> str:
+    def unseen(self) -> Text:
         """Why cards being placed have not been seen for too long; "" if they are seen."""
         long = self._clock() - self._looked_at > UNSEEN_TOO_LONG and self._unseen_looks >= UNSEEN_LOOKS
         return self._unseen if self._watching and long else ""
@@ -222,7 +223,7 @@ class ReadingScheduler:
             case NothingNew(why=""):
                 self._seen()
             case NothingNew():
-                self._not_seen(answer.why)
+                self._not_seen(Message("%(why)s.", why=answer.why))
             case ReadingLost():
                 self._not_seen(answer.reason)
                 self._afresh = True
@@ -232,7 +233,7 @@ class ReadingScheduler:
         self._unseen, self._unseen_looks = "", 0
         self._looked_at = self._clock()
 
-    def _not_seen(self, why: str) -> None:
+    def _not_seen(self, why: Text) -> None:
         self._unseen = why
         self._unseen_looks += 1
 
@@ -272,6 +273,6 @@ class ReadingScheduler:
         self._request(ReadingJob(self._job, name, tuple(places), watch, full))
 
 
-def _senseless(error: CommandRefused) -> str:
-    why = str(error)
-    return why if why == LEFT_LYING else f"The reading makes no sense: {why}"
+def _senseless(error: CommandRefused) -> Message:
+    why = error.sentence
+    return why if why == LEFT_LYING else Message("The reading makes no sense: %(why)s", why=why)

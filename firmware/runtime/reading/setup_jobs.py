@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, Protocol
 
 from firmware.access.control import Who
-from firmware.messages import Message
+from firmware.messages import Message, message_of
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.reading.calibrations import KINDS
 from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, JobLost, JobProgress
@@ -157,7 +157,7 @@ class CameraJobs:
         if running is not None and running.work != "look":
             raise CommandRefused("The camera is busy with something else; wait until that is done.")
         if "camera" in record.state.faults:
-            raise CommandRefused(Message(record.state.faults["camera"]))
+            raise CommandRefused(message_of(record.state.faults["camera"]))
         number = next(reversed(self._jobs), 0) + 1
         name = f"setup/{self._journal.seq:09}-{number}"
         self._jobs[number] = _Job(number, do, work, who.actor, name, deck)
@@ -217,7 +217,7 @@ class CameraJobs:
             return
         job.result, job.picture = answer.result, answer.picture
         if isinstance(answer, JobLost):
-            job.state, job.error = "failed", Message(answer.reason)
+            job.state, job.error = "failed", message_of(answer.reason)
             return
         try:
             self._bring_in(job, answer, record)

@@ -48,8 +48,8 @@ Made = tuple[JobDone, Image | None]
 class SpreadError(EnrolmentError):
     """A picture of the spread that cannot be used for enrolment; `result` lists the cards to lay again."""
 
-    def __init__(self, sentence: str, result: dict[str, Any]) -> None:
-        super().__init__(sentence)
+    def __init__(self, error: EnrolmentError, result: dict[str, Any]) -> None:
+        super().__init__(error.template, **error.values)
         self.result = result
 
 
@@ -188,7 +188,7 @@ class CameraBench:
         try:
             one.refuse_a_wrong_deck(len(self._lessons) + 1)
         except EnrolmentError as error:
-            raise SpreadError(str(error), result) from error
+            raise SpreadError(error, result) from error
         self._lessons.append(one)
         self._last = frame
         return JobDone(job.number, {**result, "pictures": len(self._lessons)}, picture=jpeg(small))

@@ -14,6 +14,7 @@ import cv2
 import numpy as np
 
 from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate
+from firmware.messages import Message, MessageError, Text
 from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places
 from firmware.runtime.reading.messages import (
@@ -88,9 +89,9 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
                 else:
                     line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
         except CameraHung as error:  # only a new process gets rid of a hung driver
-            line.send(Failed(f"{error} A fresh reading process takes over."))
+            line.send(Failed(Message("%(error)s A fresh reading process takes over.", error=error)))
         except VisionError as error:
-            line.send(Failed(_sentence(str(error))))
+            line.send(Failed(message_of_vision(error)))
 
 
 class _Worker:
@@ -99,7 +100,7 @@ class _Worker:
     Raises VisionError.
     """
 
-    def __init__(self, spec: ReaderSpec, show: Callable[[str], None]) -> None:
+    def __init__(self, spec: ReaderSpec, show: Callable[[Text], None]) -> None:
         self._tell = show
         self._store = CaptureStore(spec.data)
         self._still_within = spec.still_within
@@ -132,13 +133,14 @@ class _Worker:
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
-            return JobLost(job.number, str(error), fault=isinstance(error, CameraError))
-        except SpreadError as error:
-            return JobLost(job.number, _sentence(str(error)), fault=False, result=error.result)
-        except (VisionError, _RestlessError) as error:
-            return JobLost(job.number, _sentence(str(error)), fault=False)
+            return JobLost(job.number, error.sentence, fault=isinstance(error, CameraError))
+        except _RestlessError as error:
+            return JobLost(job.number, error.sentence, fault=False)
+        except VisionError as error:
+            result = error.result if isinstance(error, SpreadError) else {}
+            return JobLost(job.number, message_of_vision(error), fault=False, result=result)
 
-    def camera_trouble(self) -> str:
+    def camera_trouble(self) -> Text:
         """Check the camera and return its fault, or "". A lost camera is opened again.
 
         Raises CameraHung.
@@ -150,10 +152,10 @@ class _Worker:
         except CameraHung:
             raise
         except FrameLate as error:
-            return str(error)
+            return error.sentence
         except CameraError as error:
             self._is_open = False
-            return str(error)
+            return error.sentence
         return ""
 
     def _open(self) -> None:
@@ -171,7 +173,7 @@ class _Worker:
         try:
             if job.watch is not None:
                 seen = self._watch.check(self._frame_image, layout, job.watch)
-                if isinstance(seen, str):
+                if not isinstance(seen, tuple):
                     return NothingNew(job.number, seen)
                 return self._send_new(job, job.watch, layout, *seen)
             self._watch.forget()
@@ -188,9 +190,10 @@ class _Worker:
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
-            return ReadingLost(job.number, str(error), fault=True)
+            return ReadingLost(job.number, error.sentence, fault=True)
         except (VisionError, _RestlessError) as error:
-            return ReadingLost(job.number, _sentence(str(error)), fault=False, frame=self._evidence(job))
+            why = message_of_vision(error) if isinstance(error, VisionError) else error.sentence
+            return ReadingLost(job.number, why, fault=False, frame=self._evidence(job))
         return ReadingDone(job.number, facts | {"frame": frame})
 
     def _send_new(
@@ -244,7 +247,9 @@ class _Worker:
                 return self._seen, replace(answer, ms=answer.ms | facts)
             # A reading that has begun is completed, however slow the machine: the table is at rest.
             if answer not in (Waiting.FIRST, Waiting.MORE) and time.monotonic() > deadline:
-                raise _RestlessError(f"The table did not lie still: {answer.value}. Look again.")
+                raise _RestlessError(
+                    "The table did not lie still: %(why)s. Look again.", why=Message(answer.value)
+                )
 
     def _frame(self) -> Frame:
         """Return a new frame; wait for late ones, and open a lost camera again."""
@@ -254,12 +259,12 @@ class _Worker:
                     self._open()
                 return self._camera.frame()
             except FrameLate as error:
-                self._tell(str(error))
+                self._tell(error.sentence)
             except CameraHung:
                 raise
             except CameraError as error:
                 self._is_open = False
-                self._tell(str(error))
+                self._tell(error.sentence)
         if not self._is_open:
             self._open()
         return self._camera.frame()
@@ -294,9 +299,10 @@ def _overlap(outline: Points, corners: Points) -> float:
     return float(area)
 
 
-class _RestlessError(Exception):
+class _RestlessError(MessageError):
     """The table does not come to rest."""
 
 
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+def message_of_vision(error: VisionError) -> Message:
+    """Return the message of an error of vision, which knows no messages."""
+    return Message(error.template, **error.values)

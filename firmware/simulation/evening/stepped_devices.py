@@ -17,11 +17,14 @@ from firmware.devices.panel.simulated import bounces
 from firmware.devices.puck.protocol import VERSION, PuckLine, encode
 from firmware.devices.puck.reading import STALE_AFTER, Disks, PuckReading
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG, READER_ID, SNAPSHOT_EVERY, SimulatedPuck
+from firmware.messages import Message
 from firmware.simulation.evening.faults import Faults
 
 SEATS: Final = range(1, 6)
 UNPLUGGED: Final = "The puck reader is not connected: plug it in, or key the seat."
-UNREADABLE: Final = "The buttons cannot be read (the panel is unplugged): use the page."
+UNREADABLE: Final = Message(
+    "The buttons cannot be read (%(error)s): use the page.", error="the panel is unplugged"
+)
 GLITCH: Final = 0.004
 """Seconds of a glitch: shorter than a contact must be stable to count."""
 
@@ -147,7 +150,7 @@ class SteppedButtons:
         self._panel = PressedButtons(self._down)
         self._put: Callable[[Press], None] | None = None
         self._stuck: ButtonName | None = None
-        self.fault: str | None = None
+        self.fault: Message | None = None
 
     def start(self, put: Callable[[Press], None]) -> None:
         """Start; see `Buttons.start`."""
@@ -183,7 +186,11 @@ class SteppedButtons:
             self._stuck = None
         self._report(self._panel.sample(self._contacts(), now))
         stuck = ", ".join(sorted(self._panel.stuck(now)))
-        self.fault = f"Stuck down: {stuck}. Free the button; meanwhile use the page." if stuck else None
+        self.fault = (
+            Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck=stuck)
+            if stuck
+            else None
+        )
 
     def _babble(self, now: float) -> None:
         """Hold one button down, which is a press before it counts as stuck; the others glitch."""

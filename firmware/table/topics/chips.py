@@ -131,4 +131,4 @@ def limits(house: House, check: Callable[[], _Made]) -> _Made:
         with paying_in(house.currency):
             return check()
     except RulesError as error:
-        raise CommandRefused("The house's limits: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The house's limits: %(error)s.", error=error) from error

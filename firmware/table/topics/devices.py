@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.table.checks import back_to_review, need_antenna, need_no_payment
 from firmware.table.command import Command
 from firmware.table.errors import CommandRefused
@@ -37,7 +37,7 @@ class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):
     title = Message("Puck seen")
     state: PuckState
     seat: int | None = None
-    detail: str = ""
+    detail: Text = ""
 
     def apply(self, state: State) -> State:
         if self.state == "seat":
@@ -53,7 +53,7 @@ class DeviceFault(Event, leads=EVERY_PHASE, in_doubt=True):
     type = "device_fault"
     title = Message("Device fault")
     device: str
-    detail: str
+    detail: Text
 
     def apply(self, state: State) -> State:
         return replace(state, faults={**state.faults, self.device: self.detail})

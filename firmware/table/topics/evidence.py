@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
@@ -70,7 +70,7 @@ class ImagesDropped(Event, leads=EVERY_PHASE):
     title = Message("Images dropped")
     hand: int
     images: tuple[Capture, ...]
-    reason: str
+    reason: Text
 
     def apply(self, state: State) -> State:
         _need_over(state, self.hand)

@@ -128,7 +128,7 @@ def _written(command: SetHouse) -> Profile | None:
     try:
         return load_profile(command.profile)
     except RulesError as error:
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
 
 
 def _set(state: State, command: SetHouse, house: House) -> HouseSet:
@@ -141,7 +141,7 @@ def _set(state: State, command: SetHouse, house: House) -> HouseSet:
         try:
             rules = written.with_options(options)
         except RulesError as error:
-            raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+            raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
     unit = command.unit if command.unit is not None else house.unit
     if written or command.unit is not None:
         limits(house, lambda: verify_unit(unit, rules))

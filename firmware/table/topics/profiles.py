@@ -84,7 +84,7 @@ def sent_profile(text: str) -> Profile:
     try:
         return parse_sent_profile(text)
     except ProfileError as error:
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=str(error)) from error
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
 
 
 def kept_text(command: KeepProfile) -> str:
@@ -100,7 +100,7 @@ def kept_text(command: KeepProfile) -> str:
         )
     if found := contradictions(profile):
         raise CommandRefused(
-            "The profile contradicts itself: %(path)s: %(why)s.", path=found[0].path, why=found[0].sentence
+            "The profile contradicts itself: %(path)s: %(why)s", path=found[0].path, why=found[0].sentence
         )
     return profile_toml(profile)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from pydantic import JsonValue
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.table.checks import (
     back_to_review,
     need_card,
@@ -100,7 +100,7 @@ class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
 
     type = "reading_failed"
     title = Message("Reading failed")
-    reason: str
+    reason: Text
     frame: Capture | None = None
 
     def apply(self, state: State) -> State:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from firmware.messages import Message
+from firmware.messages import Message, Text
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event, stays
@@ -63,7 +63,7 @@ class DeviceTried(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     device: Device
     verdict: Verdict
     why: str
-    figures: dict[str, str | int | float | bool | None]
+    figures: dict[str, Text | int | float | bool | None]
     seen: dict[str, bool]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +12,9 @@ from hypothesis import strategies as st
 
 from dealer_ui.profiles.form import Draft, Typed, read, sections
 from dealer_ui.text.i18n import LANGUAGES, SOURCE, speaking
-from dealer_ui.text.known_profiles import PROFILES
 from dealer_ui.text.words import capital
 from firmware.cli.rules import profiles
-from firmware.rules import Profile, contradictions, load_profile, parse_profile, profile_names
+from firmware.rules import Profile, load_profile, parse_profile, profile_names
 from firmware.rules.profiles.sections import OPTIONS
 
 every_profile = pytest.mark.parametrize("name", profile_names())
@@ -119,22 +116,6 @@ def test_a_mistake_is_said_in_every_language(code: str) -> None:
             assert "will not do" not in other[field]
             assert "allowed" not in other[field]
             assert not any(path in said or capital(path) in said for path in OPTIONS), said
-
-
-def test_every_contradiction_is_among_the_sentences_that_are_translated() -> None:
-    """They are found by their templates; one that is new in the rules must be told of in `known_profiles`."""
-    source = ast.parse(Path(contradictions.__code__.co_filename).read_text(encoding="utf-8"))
-    said = [told for made in ast.walk(source) if isinstance(made, ast.Yield) for told in [_template(made)]]
-    assert len(said) > 15
-    known = [re.sub(r"%\(\w+\)s", "…", one) for one in PROFILES]
-    assert [one for one in said if f"{capital(one)}." not in known] == []
-
-
-def _template(made: ast.Yield) -> str:
-    assert isinstance(made.value, ast.Tuple)
-    sentence = made.value.elts[1]
-    parts = sentence.values if isinstance(sentence, ast.JoinedStr) else [sentence]
-    return "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
 
 
 def test_mistakes_in_tables_are_said_at_the_table() -> None:

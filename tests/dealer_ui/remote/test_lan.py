@@ -232,7 +232,7 @@ def test_certificate_and_key_are_made_once_for_the_box_and_nobody_else_may_read_
     made = x509.load_pem_x509_certificate((secrets / CERTIFICATE).read_bytes())
     assert made.subject == made.issuer
     assert need_usable(secrets) == first
-    assert certificate(secrets, anew=True).fingerprint != first.fingerprint
+    assert certificate(secrets, again=True).fingerprint != first.fingerprint
 
 
 def test_a_stop_between_key_and_certificate_is_made_good(
@@ -247,7 +247,7 @@ def test_a_stop_between_key_and_certificate_is_made_good(
     with monkeypatch.context() as cut:
         cut.setattr(lan_tls, "private", stops)
         with pytest.raises(TlsError):
-            certificate(secrets, anew=True)
+            certificate(secrets, again=True)
     certificate(secrets)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(secrets / CERTIFICATE, secrets / KEY)  # raises where they do not belong together
@@ -268,9 +268,9 @@ def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path)
     assert json.loads(run("list", "--json", *where).output) == {"people": [NAME]}
     assert json.loads(run("certificate", "--json", *where).output)["sha256"] == shown.fingerprint
     assert run("certificate", "--name", "x.example", *where).exit_code == 2
-    anew = run("certificate", "--again", "--name", "x.example", *where)
-    assert "x.example" in anew.output
-    assert shown.fingerprint not in anew.output
+    again = run("certificate", "--again", "--name", "x.example", *where)
+    assert "x.example" in again.output
+    assert shown.fingerprint not in again.output
     assert run("add", NAME, *where, said="short\n").exit_code == 2
     assert run("remove", NAME, *where).exit_code == 0
     refused = run("remove", NAME, *where)
@@ -289,7 +289,7 @@ def test_the_command_serves_by_no_certificate_that_is_over_or_not_there(
     assert done.exit_code == 1
     assert "The certificate is over." in done.output
     monkeypatch.setattr(lan_tls, "LASTS", timedelta(days=9))
-    certificate(secrets, anew=True)
+    certificate(secrets, again=True)
     assert "There can be no socket at" in run(*serve).output
 
 

@@ -26,61 +26,28 @@ from dealer_ui.server.command import SOCKET
 from dealer_ui.text import hand_words, i18n, rule_words
 from dealer_ui.text.hand_words import category_name, natural_words, row_text, row_words
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
-from dealer_ui.text.known_sentences import KNOWN
-from dealer_ui.text.messages import in_other_words, say, say_answer
+from dealer_ui.text.messages import say, say_answer, say_json
 from dealer_ui.text.rule_texts import texts
 from dealer_ui.text.rule_words import option_says
 from firmware.messages import Message, one_of
 from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
 from firmware.rules.recorded import recorded
 from firmware.rules.strength import Category
+from firmware.runtime.reading.scheduler import LEFT_LYING
 from firmware.runtime.record_faults import CLOCK, DISK, FILES
+from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.events import BY_TYPE, Settled
 from firmware.table.phase import Phase
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import known, outside, unsaid
-from tests.dealer_ui.said import sentences
 
 ROOT: Final = Path(__file__).parents[3]
 OTHERS: Final = tuple(code for code in LANGUAGES if code != SOURCE)
 SAYS: Final = frozenset({"_", "gettext", "ngettext", "pgettext"})
 STATIC: Final = ROOT / "dealer_ui" / "static"
 PLACE: Final = re.compile(r"%\((\w+)\)s|%(?!%)")
-SAYING: Final = (
-    "firmware/devices/*.py",
-    "firmware/devices/*/[!s]*.py",
-    "firmware/devices/camera/source.py",
-    "firmware/devices/puck/s[ep]*.py",
-    "firmware/runtime/table_process.py",
-    "firmware/runtime/device_factory.py",
-    "firmware/runtime/reading/scheduler.py",
-    "firmware/runtime/puck_calm.py",
-    "firmware/runtime/record_faults.py",
-    "firmware/runtime/reading/change_detector.py",
-    "firmware/runtime/reading/messages.py",
-    "firmware/runtime/reading/process.py",
-    "firmware/runtime/reading/translate.py",
-    "firmware/runtime/reading/worker.py",
-    "firmware/record/journal/journal.py",
-    "firmware/record/journal/lock.py",
-    "firmware/record/journal/captures.py",
-    "vision/reading/enrolment.py",
-)
-"""Modules whose sentences come into the record, or from there to the page."""
-CONSOLE: Final = frozenset(
-    {
-        "server/command.py",
-        "server/serve.py",
-        "remote/access.py",
-        "remote/command.py",
-        "remote/front.py",
-        "remote/tls.py",
-    }
-)
-"""Modules of the page whose sentences are said at a console only."""
-
 each_language = pytest.mark.parametrize("code", OTHERS)
 
 
@@ -126,30 +93,6 @@ def test_no_message_of_the_source_is_outside_the_catalogues() -> None:
     assert kept - found == set(), "said no more"
 
 
-PLACES: Final = {"_": 0, "gettext": 0, "ngettext": 0, "N_": 0, "pgettext": 1, "NP_": 1}
-"""Which argument is the message."""
-
-
-def test_no_message_is_passed_over_where_another_stands_among_its_arguments() -> None:
-    """Babel does not gather the outer one of two calls."""
-    with (CATALOGUES / "messages.pot").open("rb") as file:
-        kept = {text for message in messages(read_po(file)) for text in variants(message.id)}
-    calls = [
-        (node.func.id, node)
-        for path in sorted((ROOT / "dealer_ui").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACES
-    ]
-    said = {
-        arg.value
-        for name, call in calls
-        for arg in call.args[PLACES[name] :][:1]
-        if isinstance(arg, ast.Constant)
-    }
-    assert len(said) > 500
-    assert said - kept == set()
-
-
 def test_no_message_stands_within_an_f_string() -> None:
     """Babel reads none there before Python 3.12."""
     for path in (*ROOT.glob("dealer_ui/**/*.py"), *ROOT.glob("firmware/table/**/*.py")):
@@ -159,16 +102,6 @@ def test_no_message_stands_within_an_f_string() -> None:
             for call in ast.walk(string):
                 if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in SAYS:
                     assert not isinstance(call.args[0], ast.Constant), f"{path.name}:{string.lineno}"
-
-
-def test_every_sentence_of_the_page_is_in_the_catalogues() -> None:
-    """Also those that no state of a page shows: refusals and errors. Commands and the interface speak English."""
-    for path in sorted((ROOT / "dealer_ui").rglob("*.py")):
-        module = path.relative_to(ROOT / "dealer_ui").as_posix()
-        if module not in CONSOLE and not module.startswith("server/openapi"):
-            assert [
-                one for one in sentences(path) if ("", one) not in known() and ("rules", one) not in known()
-            ] == []
 
 
 @each_language
@@ -221,18 +154,13 @@ def bodies(file: IO[bytes]) -> set[tuple[Any, ...]]:
     }
 
 
-def test_every_sentence_that_the_record_may_hold_is_known() -> None:
-    said = {one for pattern in SAYING for path in ROOT.glob(pattern) for one in sentences(path)}
-    assert said - set(KNOWN) == set()
-
-
 @each_language
 @pytest.mark.parametrize("said", [DISK, FILES, CLOCK], ids=["disk", "files", "clock"])
-def test_what_the_record_stands_on_is_said_in_every_language(code: str, said: str) -> None:
+def test_what_the_record_stands_on_is_said_in_every_language(code: str, said: Message) -> None:
     with speaking(code):
-        other = in_other_words(said)
-    assert other != said
-    assert re.findall(r"\d+", other) == re.findall(r"\d+", said)
+        other = say(said)
+    assert other != str(said)
+    assert re.findall(r"\d+", other) == re.findall(r"\d+", str(said))
 
 
 @each_language
@@ -377,12 +305,24 @@ def test_a_players_name_is_never_translated() -> None:
         )
 
 
-def test_a_sentence_of_the_record_is_found_again_among_those_known() -> None:
+def test_a_fault_is_said_in_the_current_language_and_an_old_rows_text_as_it_stands() -> None:
+    missing = "The puck reader is not connected (%(port)s): plug it in, or key the seat."
+    told = ev.parse("device_fault", ev.payload(ev.DeviceFault("puck", Message(missing, port="/dev/ttyACM0"))))
+    old = ev.parse("device_fault", '{"detail":"The reader (/dev/ttyACM0) is gone.","device":"puck"}')
+    assert isinstance(told, ev.DeviceFault)
+    assert isinstance(old, ev.DeviceFault)
     with speaking("zh_Hant"):
-        said = in_other_words("The puck reader is not connected (/dev/ttyACM0): plug it in, or key the seat.")
-        assert "/dev/ttyACM0" in said
-        assert "莊鈕讀取器" in said
-        assert in_other_words("Nobody ever wrote this sentence.") == "Nobody ever wrote this sentence."
+        assert "莊鈕讀取器未連接（/dev/ttyACM0）" in say(told.detail)
+        assert say(old.detail) == "The reader (/dev/ttyACM0) is gone."
+    assert say(told.detail) == missing % {"port": "/dev/ttyACM0"}
+
+
+def test_a_message_within_a_message_is_said_in_the_same_language() -> None:
+    why = Message("The table did not lie still: %(why)s. Look again.", why=Message("the light is changing"))
+    with speaking("es"):
+        assert "la luz está cambiando" in say(why)
+        assert say_json(why.as_json()) == say(why)
+        assert say_json("") == ""
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:
@@ -445,9 +385,9 @@ def test_what_is_in_no_catalogue_is_found() -> None:
 
 
 def test_why_placed_cards_are_not_seen_is_said_in_the_language_too() -> None:
-    said = "Placed cards are not seen: The last hand's cards still lie there; collect them, deal, then look again."
+    said = Message("Placed cards are not seen: %(why)s Let the table lie still for a moment.", why=LEFT_LYING)
     with speaking("es"):
-        assert in_other_words(f"{said} Let the table lie still for a moment.") == (
+        assert say(said) == (
             "No se ven cartas colocadas: Aún están las cartas de la mano anterior; recójalas, reparta y mire otra vez. "
             "Deje la mesa quieta un momento."
         )

@@ -20,7 +20,7 @@ from firmware.table.settings import HouseSettings
 
 
 def seen(ok: bool, figure: float, limit: float) -> dict[str, Any]:
-    return {"ok": ok, "figure": figure, "limit": limit}
+    return {"ok": ok, "figure": figure, "limit": limit, "text": "It is so." if ok else "It is not so."}
 
 
 def timed(**changed: float) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def test_content_is_kept_once_and_its_change_shows(written: Path, deal: Deal) ->
     assert reader.content(digest) == b"the rules"
     assert reader.content("unknown") is None
     bend(written, f"UPDATE content SET bytes = x'00' WHERE hash = '{digest}'")
-    assert f"The content {digest} was changed." in [problem.what for problem in verify(written).problems]
+    assert f"The content {digest} was changed." in [str(problem.what) for problem in verify(written).problems]
 
 
 def test_a_changed_and_a_missing_image_are_told_apart(tmp_path: Path, deal: Deal) -> None:
@@ -199,9 +199,9 @@ def test_a_changed_and_a_missing_image_are_told_apart(tmp_path: Path, deal: Deal
         journal.append([*deal.until(Phase.READING), reading], "test")
     assert verify(tmp_path).ok
     store.path(frame.name).write_bytes(b"pixel5")
-    assert [p.what for p in verify(tmp_path).problems] == ["The capture 000001/showdown.jpg is changed."]
+    assert [str(p.what) for p in verify(tmp_path).problems] == ["The capture 000001/showdown.jpg is changed."]
     store.path(frame.name).unlink()
-    assert [p.what for p in verify(tmp_path).problems] == ["The capture 000001/showdown.jpg is missing."]
+    assert [str(p.what) for p in verify(tmp_path).problems] == ["The capture 000001/showdown.jpg is missing."]
 
 
 def test_a_second_writer_is_refused_with_a_sentence(tmp_path: Path) -> None:

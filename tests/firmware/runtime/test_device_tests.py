@@ -16,6 +16,7 @@ from firmware.devices.panel.interface import LAMPS, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
 from firmware.health.device_checks import SLOW_MS
+from firmware.messages import Message
 from firmware.runtime.config import Config
 from firmware.runtime.device_tests import LASTS_S, DeviceTests, Finding
 from firmware.table import CommandRefused, Phase, State, fold
@@ -214,9 +215,9 @@ def test_the_camera_works_once_it_has_taken_a_picture(table: Table) -> None:
     answer = table.attempt("camera")
     assert said(answer) == ("pass", "camera_well")
     assert answer["figures"] == {"width": 2304, "height": 1296}
-    table.picture = {"state": "failed", "why": "The lens cap is on."}
+    table.picture = {"state": "failed", **Message("The lens cap is on.").as_json()}
     answer = table.attempt("camera", act="begin")
-    assert (answer["verdict"], answer["figures"]) == ("fail", {"says": "The lens cap is on."})
+    assert (answer["verdict"], answer["figures"]) == ("fail", {"says": Message("The lens cap is on.")})
 
 
 def test_the_disk_is_written_to_and_measured(table: Table) -> None:

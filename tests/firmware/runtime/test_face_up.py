@@ -165,7 +165,7 @@ def test_hands_over_the_felt_for_long_are_said_and_forgotten_once_it_lies_still(
         table.let_pass(looks.UNSEEN_TOO_LONG)
         table.readings.put(NothingNew(job(table).number, "something moves over the table"))
     state = table.until(lambda state: "view" in state.faults)
-    assert "something moves" in state.faults["view"]
+    assert "something moves" in str(state.faults["view"])
     see(table, grown(5))
     table.until(lambda state: not state.faults)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from firmware.messages import Message
 from firmware.record.journal.file import as_journal_error
 from firmware.record.journal.journal import FILE, Journal
 from firmware.runtime import record_check
@@ -56,7 +57,7 @@ def test_a_bent_row_of_a_short_record_stops_play_at_the_start(data: Path) -> Non
     bend(data)
     with started(data) as table:
         assert table.state.record_fault is not None
-        assert table.state.record_fault.detail == "Row 4: The row was changed."
+        assert str(table.state.record_fault.detail) == "Row 4: The row was changed."
 
 
 @pytest.mark.slow
@@ -103,7 +104,7 @@ def test_a_check_that_breaks_off_is_said(data: Path, monkeypatch: pytest.MonkeyP
         until(is_told)
     (fault,) = told
     assert isinstance(fault, RecordFault)
-    assert "the check broke off" in fault.detail
+    assert "the check broke off" in str(fault.detail)
 
 
 def test_a_record_that_takes_no_row_is_not_started_on(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +112,7 @@ def test_a_record_that_takes_no_row_is_not_started_on(data: Path, monkeypatch: p
     error.sqlite_errorname = "SQLITE_CORRUPT"
 
     def append(*_: object, **__: object) -> int:
-        raise as_journal_error(error, "The journal could not be written")
+        raise as_journal_error(error, Message("The journal could not be written"))
 
     monkeypatch.setattr(Journal, "append", append)
     with pytest.raises(JournalDamaged, match="restore a backup"), started(data):

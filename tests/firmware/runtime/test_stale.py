@@ -58,7 +58,7 @@ def test_cards_that_still_lie_there_after_a_void_hand_are_no_new_hand(table: Tab
     table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
     table.do('{"do":"void","reason":"pressed by mistake"}', WHITE, WHITE, WHITE)
     state = table.until(lambda state: state.hand == 3 and state.phase in (Phase.REVIEW, Phase.SETTLED))
-    assert (state.phase, state.reading_failure[:26]) == (Phase.REVIEW, "The last hand's cards stil")
+    assert (state.phase, str(state.reading_failure)[:26]) == (Phase.REVIEW, "The last hand's cards stil")
 
 
 def test_cards_that_still_lie_at_the_one_open_seat_of_two_are_the_last_hands(cards: Cards) -> None:

@@ -354,14 +354,14 @@ def test_of_two_sticks_none_is_chosen(disks: Disks) -> None:
     disks.add("sdb")
     with pytest.raises(NotWritten) as refused:
         disks.found()
-    assert refused.value.said is SEVERAL
+    assert refused.value.sentence is SEVERAL
 
 
 def test_a_switch_on_the_stick_is_told_before_anything_is_mounted(disks: Disks) -> None:
     disks.add("sda", ro="1")
     with pytest.raises(NotWritten) as refused:
         disks.found()
-    assert refused.value.said is PROTECTED
+    assert refused.value.sentence is PROTECTED
 
 
 def test_a_disk_that_is_in_use_is_no_stick_the_box_may_run_from_it(

@@ -9,7 +9,10 @@ import pytest
 
 from firmware.devices.errors import DeviceError
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState
+from firmware.messages import Message
 from firmware.runtime.table_devices import PUCK_GRACE, Devices
+
+PLUG = Message("The plug is out.")
 
 
 class Wired:
@@ -17,12 +20,12 @@ class Wired:
 
     def __init__(self, *, broken: bool = False) -> None:
         self.broken = broken
-        self.fault: str | None = None
+        self.fault: Message | None = None
         self.done: list[object] = []
 
     def _do(self, what: object) -> None:
         if self.broken:
-            raise DeviceError("The plug is out.")
+            raise DeviceError(PLUG)
         self.done.append(what)
 
     def start(self, put: Callable[[Any], None] | None = None) -> None:
@@ -55,7 +58,7 @@ def test_a_device_that_does_not_begin_is_a_fault_and_the_others_begin(name: str)
     other = Wired()
     devices = Devices(None, **wired, others=(other,))
     devices.start(nothing)
-    assert devices.faults(None, 0.0) == {name: "The plug is out."}
+    assert devices.faults(None, 0.0) == {name: PLUG}
     assert [one.done for one in wired.values() if not one.broken] == [["start"]] * 2
     assert other.done == ["start"]
     if name != "buttons":
@@ -70,7 +73,7 @@ def test_a_buzzer_that_fails_is_no_fault_of_the_lamps_and_is_well_again_once_it_
     devices.start(nothing)
     buzzer.broken = True
     devices.show({"ready": True}, 1)  # type: ignore[dict-item]
-    assert devices.faults(None, 0.0) == {"buzzer": "The plug is out."}
+    assert devices.faults(None, 0.0) == {"buzzer": PLUG}
     assert lamps.done == ["start", {"ready": True}]
     buzzer.broken = False
     devices.show({}, 0)
@@ -85,7 +88,7 @@ def test_lamps_that_fail_are_a_fault_until_they_light_again() -> None:
     devices.start(nothing)
     lamps.broken = True
     devices.show({}, 2)
-    assert devices.faults(None, 0.0) == {"lamps": "The plug is out."}
+    assert devices.faults(None, 0.0) == {"lamps": PLUG}
     assert buzzer.done == ["start", 2], "the buzzer calls all the same"
     lamps.broken = False
     devices.show({}, 0)
@@ -96,7 +99,7 @@ def test_a_puck_reader_is_given_a_moment_before_it_counts_as_a_fault() -> None:
     devices = Devices(Wired(), None, None, lambda: {"power": "weak"})
     assert devices.faults(None, 100.0) == {"power": "weak"}
     assert "puck" not in devices.faults(None, 100.0 + PUCK_GRACE)
-    assert devices.faults(None, 100.1 + PUCK_GRACE)["puck"] == "The puck reader does not answer."
+    assert devices.faults(None, 100.1 + PUCK_GRACE)["puck"] == Message("The puck reader does not answer.")
     unknown = reading(PuckState.UNKNOWN, "The cable is out.")
     assert devices.faults(unknown, 103.0)["puck"] == "The cable is out."
     assert "puck" not in devices.faults(reading(PuckState.NONE), 104.0), "it answers again"

@@ -268,4 +268,4 @@ def named(data: Path) -> str:
         found = verify(data, replayed=False)
     except JournalError as error:
         return str(error)
-    return found.problems[0].what if found.problems else ""
+    return str(found.problems[0].what) if found.problems else ""

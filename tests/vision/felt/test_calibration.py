@@ -60,7 +60,7 @@ GOOD = {
     ],
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:
-    with pytest.raises(CalibrationError, match="this is no felt calibration"):
+    with pytest.raises(CalibrationError, match="This is no felt calibration"):
         FeltCalibration.from_json(text)
 
 
@@ -151,7 +151,7 @@ def test_a_look_at_another_felt_names_its_strange_markers(bare: Image, layout: T
     seen = survey(bare, other)
     assert [outline.name for outline in seen.strange] == ["0"]
     assert [outline.name for outline in seen.missing] == ["40"]
-    assert seen.error == ""
+    assert seen.error is None
 
 
 def test_a_calibration_of_another_mode_is_said_and_not_compared(
@@ -159,6 +159,6 @@ def test_a_calibration_of_another_mode_is_said_and_not_compared(
 ) -> None:
     wider = replace(made, width_px=640, height_px=480)
     seen = survey(rendered({}, layout, conditions=TIDY, scale=SCALE).frame, layout, None, wider)
-    assert "other proportions" in seen.error
+    assert "other proportions" in str(seen.error)
     assert seen.moved is None
     assert "camera" not in {verdict.name for verdict in seen.verdicts}

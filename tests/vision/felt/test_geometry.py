@@ -120,7 +120,7 @@ def test_markers_at_the_pictures_very_edge_are_found_and_what_it_cuts_off_leads_
 
 def test_one_marker_alone_is_too_few(layout: TableLayout) -> None:
     scene = rendered({}, layout, seed=6, scale=0.5)
-    with pytest.raises(TooFewMarkersError, match="only marker 5 of the felt"):
+    with pytest.raises(TooFewMarkersError, match="Only marker 5 of the felt"):
         find_felt(_hide(scene.frame, scene, layout, 0, 1, 2, 3, 4), layout)
 
 
@@ -158,7 +158,7 @@ def test_the_right_markers_in_the_wrong_places_are_another_felt(layout: TableLay
 def test_two_felts_in_view_are_refused(layout: TableLayout) -> None:
     scene = rendered({}, layout, conditions=TIDY, scale=0.3)
     felt = scene.frame[:, 250:1140]
-    with pytest.raises(DisagreeingMarkersError, match="two felts are in view"):
+    with pytest.raises(DisagreeingMarkersError, match="Two felts are in view"):
         find_felt(np.hstack([felt, felt]), layout)
 
 

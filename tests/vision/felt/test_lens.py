@@ -107,7 +107,7 @@ GOOD = json.loads(TRUE.to_json())
     ],
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:
-    with pytest.raises(CalibrationError, match="this is no lens calibration"):
+    with pytest.raises(CalibrationError, match="This is no lens calibration"):
         Lens.from_json(text)
 
 

@@ -47,7 +47,7 @@ ORDINARY = Conditions()
 RINGS = {
     "sharpness": (replace(ORDINARY, blur_px=3.0), "out of focus"),
     "light": (replace(ORDINARY, light=0.25), "too dark"),
-    "glare": (replace(ORDINARY, glare=0.6), "glare in zone"),
+    "glare": (replace(ORDINARY, glare=0.6), "Glare in zone"),
     "banding": (replace(ORDINARY, banding=0.15), "flickers"),
 }
 
@@ -99,7 +99,7 @@ def test_too_few_pixels_ring_the_resolution(layout: TableLayout) -> None:
     verdict = _judged(layout, scale=0.26)["resolution"]
     assert not verdict.ok
     assert verdict.figure == pytest.approx(0.8, abs=0.05)
-    assert "too small in the picture" in verdict.text
+    assert "too small" in verdict.text
 
 
 def _moved(scene: Scene, layout: TableLayout, mm: float) -> Verdict:
@@ -146,7 +146,7 @@ def frame(layout: TableLayout) -> Image:
 def test_a_picture_without_colour_is_told(bleach, frame: Image) -> None:  # type: ignore[no-untyped-def]
     verdict = colour(bleach(frame))
     assert not verdict.ok
-    assert verdict.text.startswith("no colour in this picture")
+    assert verdict.text.startswith("No colour in this picture")
 
 
 def test_a_coloured_picture_is_told_even_when_dark_or_on_a_grey_table(frame: Image) -> None:
@@ -178,5 +178,5 @@ def test_a_verdict_goes_into_json(layout: TableLayout) -> None:
         "figure": round(verdict.figure, 3),
         "limit": 1.2,
         "unit": "px/mm",
-        "text": "the cards are large enough",
+        "text": "The cards are large enough.",
     }

@@ -13,6 +13,7 @@ from firmware.devices.panel.debounce import CALM, HOLD, LOOSE
 from firmware.devices.panel.gpio import BLINK, LOOK_EVERY, GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel.interface import BUTTONS, Light, Press
 from firmware.devices.panel.simulated import SimulatedPanel
+from firmware.messages import Message
 from tests.firmware.devices.conftest import Buttons, Clock
 from tests.waiting import until
 
@@ -74,7 +75,7 @@ def test_a_loose_wire_is_one_fault_until_it_is_calm(
     panel: SimulatedPanel, buttons: Buttons, sink: Sink[Press]
 ) -> None:
     """68 presses in ten seconds: the first ones may be a finger's, the others are none."""
-    faults: list[str | None] = []
+    faults: list[Message | None] = []
     for _ in range(68):
         panel.press("next", seconds=0.07)
         buttons.let_pass(0.077)
@@ -83,7 +84,10 @@ def test_a_loose_wire_is_one_fault_until_it_is_calm(
     assert len(sink.got) == LOOSE[0][0] - 1
     assert faults == [
         None,
-        "Pressed faster than anybody can: next. Look at its wires; meanwhile use the page.",
+        Message(
+            "Pressed faster than anybody can: %(loose)s. Look at its wires; meanwhile use the page.",
+            loose="next",
+        ),
     ]
     panel.press("confirm")
     buttons.let_pass(0.2)
@@ -135,7 +139,7 @@ def test_pins_that_cannot_be_read_are_a_fault_that_passes(
 
     with monkeypatch.context() as patch:
         patch.setattr(GpioButtons, "_down", broken)
-        until(lambda: "use the page" in (buttons.fault or ""))
+        until(lambda: "use the page" in (str(buttons.fault or "")))
     until(lambda: buttons.fault is None)
     panel.press("next")
     assert [press.button for press in told(panel, sink)] == ["next"]

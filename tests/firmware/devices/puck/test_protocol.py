@@ -154,7 +154,7 @@ def test_another_protocol_version_is_a_fault_and_its_snapshots_are_not_read() ->
     line.feed(encode("HELLO", "puckd", "2", "00") + state(2, 1) + state(2, 2), 0.1)
     reading = line.reading(0.1)
     assert (reading.state, reading.seat) == (PuckState.FAULT, None)
-    assert "version 2" in reading.detail
+    assert "version 2" in str(reading.detail)
 
 
 def test_the_end_of_a_conversation_forgets_everything() -> None:

@@ -164,7 +164,7 @@ class TestAPluggedReader:
         reader.unplug()
         gone = sink.wait(in_state(PuckState.UNKNOWN))
         assert gone.seat is None
-        sink.wait(lambda reading: "not connected" in reading.detail)
+        sink.wait(lambda reading: "not connected" in str(reading.detail))
         reader.lift()
         reader.move_to(5)
         reader.mend_antenna(4)
@@ -244,7 +244,7 @@ class TestAPluggedReader:
     ) -> None:
         reader.carry_version("9")
         reader.replug()
-        assert "version 9" in sink.wait(in_state(PuckState.FAULT)).detail
+        assert "version 9" in str(sink.wait(in_state(PuckState.FAULT)).detail)
         reader.carry_version("1")
         reader.replug()
         sink.wait(in_state(PuckState.NONE))
@@ -267,7 +267,7 @@ def test_an_absent_reader_is_a_reading_and_is_waited_for(
     host.start(sink.put)
     try:
         reading = sink.wait(in_state(PuckState.UNKNOWN))
-        assert "plug it in" in reading.detail
+        assert "plug it in" in str(reading.detail)
         reader.move_to(3)
         reader.replug()
         sink.wait(at_seat(3))
@@ -301,7 +301,7 @@ def test_a_port_held_by_another_program_is_named_and_taken_when_it_is_free(
     host = SerialPuck(PuckLine(reader.disks, SEATS), reader.port)
     host.start(sink.put)
     try:
-        assert "Another program" in sink.wait(in_state(PuckState.UNKNOWN)).detail
+        assert "Another program" in str(sink.wait(in_state(PuckState.UNKNOWN)).detail)
         other.close()
         sink.wait(in_state(PuckState.NONE))
     finally:
@@ -371,7 +371,7 @@ def test_a_fault_of_our_own_is_survived(
     host.start(sink.put)
     try:
         sink.wait(in_state(PuckState.NONE))
-        assert any("starts over" in reading.detail for reading in sink.got)
+        assert any("starts over" in str(reading.detail) for reading in sink.got)
     finally:
         host.close()
 
@@ -385,10 +385,10 @@ def test_a_reader_that_says_nothing_is_opened_anew_and_named_silent_only_once(
     host = SerialPuck(link, reader.port)
     host.start(sink.put)
     try:
-        sink.wait(lambda reading: "does not tell" in reading.detail)
+        sink.wait(lambda reading: "does not tell" in str(reading.detail))
         until(lambda: link.openings >= 4)
         assert {reading.state for reading in sink.got} == {PuckState.UNKNOWN}
-        assert [reading.detail.partition(":")[0] for reading in sink.got] == [
+        assert [str(reading.detail).partition(":")[0] for reading in sink.got] == [
             "The puck reader is connected and starting.",
             "The puck reader is connected but does not tell where the button lies",
         ]

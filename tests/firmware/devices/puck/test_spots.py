@@ -89,7 +89,7 @@ def test_a_disk_on_an_rdm6300_is_known_after_two_readings_and_unknown_when_it_go
     assert (reading.state, reading.seat) == (PuckState.SEAT, 3)
     gone = spot.reading(1.7)
     assert (gone.state, gone.seat) == (PuckState.UNKNOWN, None)
-    assert "no disk lies on it" in gone.detail
+    assert "no disk lies on it" in str(gone.detail)
 
 
 def test_an_id_12la_tells_once_and_is_believed_for_a_moment() -> None:

@@ -430,6 +430,6 @@ def test_a_restart_takes_the_calibration_up_and_a_knock_before_a_hand_is_told(bo
     box.table.do('{"do": "next"}', '{"do": "key_button", "seat": 1}', '{"do": "next"}', '{"do": "next"}')
     state = box.table.until(lambda state: state.phase is Phase.REVIEW)
     assert not state.verdicts["camera"]["ok"]
-    box.table.until(lambda state: "moved since" in state.faults.get("calibration", ""))
+    box.table.until(lambda state: "moved since" in str(state.faults.get("calibration", "")))
     box.table.do('{"do": "void", "reason": "test"}')
     assert verify(box.config.data).ok
