@@ -94,7 +94,14 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
 @command.command("front")
 @_folder
 @click.option("--listen", default="0.0.0.0:8443", show_default=True, help="The tables' address and port.")
-@click.option("--socket", "path", type=click.Path(path_type=Path), default=SOCKET, show_default=True)
+@click.option(
+    "--socket",
+    "path",
+    type=click.Path(path_type=Path),
+    default=SOCKET,
+    show_default=True,
+    help="The door's socket.",
+)
 @click.option(
     "--work",
     type=click.Path(path_type=Path, file_okay=False),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dealer_ui.profiles.form import Draft, Typed, read, sections
 from dealer_ui.text.i18n import LANGUAGES, SOURCE, speaking
 from dealer_ui.text.words import capital
-from firmware.cli.rules import profiles
+from firmware.cli.main import main
 from firmware.rules import Profile, load_profile, parse_profile, profile_names
 from firmware.rules.profiles.sections import OPTIONS
 
@@ -83,7 +83,7 @@ def test_a_mistake_is_refused_with_the_sentence_of_profiles_check(cell: str, tmp
     file.write_text(
         f'[profile]\nname = "house"\nextends = "traditional"\n[{path.partition(".")[0]}]\n{toml}\n'
     )
-    checked = CliRunner().invoke(profiles, ["check", str(file)])
+    checked = CliRunner().invoke(main, ["profiles", "check", str(file)])
     assert checked.exit_code == 2
     titles = {
         field.path: field.title for part in sections(load_profile("traditional")) for field in part.fields
