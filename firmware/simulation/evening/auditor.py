@@ -175,7 +175,9 @@ class Auditor:
             case "puck":
                 self._faults.notice("puck-unplugged")
             case "buttons":
-                self._faults.notice("buttons-babble" if "Stuck" in payload["detail"] else "buttons-unplugged")
+                detail = payload["detail"]
+                is_stuck = isinstance(detail, Mapping) and "stuck" in detail["args"]  # names the button
+                self._faults.notice("buttons-babble" if is_stuck else "buttons-unplugged")
             case "camera":
                 for name in ("camera-unplugged", "reader-killed", "late-frames"):
                     if self._faults.on(name):
