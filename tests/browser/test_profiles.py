@@ -108,7 +108,8 @@ def test_a_lock_out_is_counted_down_in_a_profiles_pin_dialog(page: Page) -> None
     for _ in range(3):
         for _figure in range(4):
             page.locator("#pin-dialog [data-key='1']").tap()
-        page.locator("#pin-dialog [data-done]").tap()
+        with page.expect_response("**/command"):  # it asks again whether this person is locked out
+            page.locator("#pin-dialog [data-done]").tap()
         expect(page.locator("#keyed")).to_be_empty()
     expect(page.locator("#pin-waits")).to_contain_text("Locked out: 0:")
     expect(page.locator("#pin-dialog [data-key='1']")).to_be_disabled()
