@@ -138,10 +138,10 @@ class Term(Message):
 
 def in_turn(sentences: Iterable[Text]) -> Text:
     """Return sentences one after another; "" for none."""
-    said = list(sentences)
-    if not said:
+    texts = list(sentences)
+    if not texts:
         return ""
-    return reduce(lambda one, other: Message("%(one)s %(other)s", one=one, other=other), said)
+    return reduce(lambda one, other: Message("%(one)s %(other)s", one=one, other=other), texts)
 
 
 def _word(value: object) -> Word:

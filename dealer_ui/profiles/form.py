@@ -88,12 +88,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Field:
-    """One option. `rows` groups its cells if it has several lines of them; `said` describes its current value."""
+    """One option. `rows` groups its cells if it has several lines of them; `text` describes its current value."""
 
     path: str
     title: str
     control: Control
-    said: str
+    text: str
     clause: str
     reading: str = ""
     """Where the source leaves room for another value."""
@@ -133,8 +133,8 @@ def _field(path: str, kind: Kind, value: Any, profile: Profile) -> Field:
     if isinstance(kind, Amount):
         some, none = rule_text(kind.some) % {"value": "{}"}, rule_text(kind.none)
     clause, reading = profile.clause.get(path, ""), profile.reading.get(path, "")
-    said = option_says(kind, value)
-    return Field(path, rule_text(kind.title), control, said, clause, reading, rows, some, none)
+    text = option_says(kind, value)
+    return Field(path, rule_text(kind.title), control, text, clause, reading, rows, some, none)
 
 
 Rows = tuple[tuple[str, tuple[Cell, ...]], ...]
@@ -169,7 +169,7 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             points = dict(value)
             words = {"two": gettext("Exactly two rows won"), "three": gettext("All three rows won")}
             return "outcome", _one(
-                Cell(f"{path}:{rows}", str(points.get(rows, "")), said) for rows, said in words.items()
+                Cell(f"{path}:{rows}", str(points.get(rows, "")), text) for rows, text in words.items()
             )
         case NaturalKinds():
             worth = dict(value)

@@ -52,7 +52,7 @@ def every() -> str:
         _("Game rules"),
         profiles=shelf.all(),
         force=shelf.in_force,
-        said=_format_version,
+        version_text=_format_version,
     )
 
 
@@ -88,7 +88,7 @@ def show(name: str) -> str:
         sheet=sheet(found.profile),
         blocks=_blocks(found.profile),
         source=_source(found.profile),
-        said=_format_version,
+        version_text=_format_version,
         reasons=REASONS,
     )
 

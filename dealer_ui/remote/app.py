@@ -89,7 +89,7 @@ class RemoteAccess:
     people: LanPeople
     sessions: LanSessions
     tries: Limit
-    told: Limit
+    warned: Limit
 
 
 def create_app(data: Path, secrets: Path) -> Flask:
@@ -193,7 +193,7 @@ def check() -> AnyResponse | tuple[str, int]:
     """Begin a session if name and passphrase are right: 303 to the list; else the page again, 403."""
     name, passphrase = request.form.get("name", ""), request.form.get("passphrase", "")
     if wait := remote_access().tries.wait_s(_address()):
-        if not remote_access().told.wait_s(""):
+        if not remote_access().warned.wait_s(""):
             log.warning("log-ins put off: too many tries, the last from %s; said once a minute", _address())
         return _too_often(wait)
     try:

@@ -16,7 +16,7 @@ from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review.frames import FrameAnnotations, Marked, frame_annotations
-from dealer_ui.review.timeline import Told, describe, timeline
+from dealer_ui.review.timeline import TimelineRow, describe, timeline
 from dealer_ui.review.view import Correction, Reviewed, SeatOf, Settled, reviewed
 from dealer_ui.text.i18n import N_, SOURCE, known, speaking
 from dealer_ui.text.i18n import gettext as _
@@ -195,9 +195,9 @@ class _Hand:
         for capture, rows in zones:
             yield KeepTogether([self._zone(capture, rows), Spacer(0, 1 * mm)])
 
-    def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[Told]]]:
+    def _zones(self, *, asked: bool) -> Iterable[tuple[Capture, list[TimelineRow]]]:
         """Yield the zones' pictures of placed cards, with their captions; `asked`: unsure ones only."""
-        found: dict[Capture, list[Told]] = {}
+        found: dict[Capture, list[TimelineRow]] = {}
         for step in self.recalled.steps:
             match step.entry.event:
                 case (
@@ -210,7 +210,7 @@ class _Hand:
                     pass
         yield from found.items()
 
-    def _zone(self, capture: Capture, answer: list[Told]) -> Flowable:
+    def _zone(self, capture: Capture, answer: list[TimelineRow]) -> Flowable:
         captions = [f"{one.time} · {one.text}" for one in answer]
         captions.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
         try:

@@ -229,7 +229,7 @@ def hand(recalled: PastHand) -> str:
 @of_hand
 def story(recalled: PastHand) -> str:
     """Show a past hand's events row by row."""
-    return shown("story", recalled, "story", told=timeline(recalled))
+    return shown("story", recalled, "story", rows=timeline(recalled))
 
 
 @blueprint.get("/review/<hand>/look")

@@ -46,7 +46,7 @@ _GOES_ON: Final = N_("The hand goes on.")
 
 
 @dataclass(frozen=True)
-class Told:
+class TimelineRow:
     """One row in words; `zone` and `frame` name its pictures, `frame_seq` the row of the frame's reading."""
 
     seq: int
@@ -81,7 +81,7 @@ def who_is(actor: str) -> str:
     return _(_THEMSELVES[actor]) if actor in _THEMSELVES else actor
 
 
-def timeline(recalled: PastHand) -> tuple[Told, ...]:
+def timeline(recalled: PastHand) -> tuple[TimelineRow, ...]:
     """Return the whole timeline: the hand, then each of its corrections."""
     steps = [step for chapter in (recalled.play, *recalled.corrections) for step in chapter.steps]
     steps += [Step(entry, recalled.last.end, recalled.last.end) for entry in recalled.marks]
@@ -89,7 +89,7 @@ def timeline(recalled: PastHand) -> tuple[Told, ...]:
     return tuple(one for one in rows if one is not None)
 
 
-def corrected(chapter: StepSequence, hand: int) -> tuple[Told, ...]:
+def corrected(chapter: StepSequence, hand: int) -> tuple[TimelineRow, ...]:
     """Return the changes of a correction, without their mere consequences."""
     shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
     return tuple(
@@ -99,7 +99,7 @@ def corrected(chapter: StepSequence, hand: int) -> tuple[Told, ...]:
     )
 
 
-def describe(step: Step, hand: int) -> Told | None:
+def describe(step: Step, hand: int) -> TimelineRow | None:
     """Describe one row; None for a row that is not about this hand."""
     entry, event = step.entry, step.entry.event
     about = getattr(event, "hand", hand)
@@ -107,7 +107,7 @@ def describe(step: Step, hand: int) -> Told | None:
         return None
     words = _WORDS.get(type(event)) or say(event.title)
     text = _described(words, event) if isinstance(words, str) else words(event, step)
-    return Told(
+    return TimelineRow(
         entry.seq,
         time_of(entry.wall_ms),
         who_is(entry.actor),

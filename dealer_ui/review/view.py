@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dealer_ui.review.timeline import WITHDRAWN, Told, corrected, day_of, time_of, who_is
+from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, corrected, day_of, time_of, who_is
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -102,7 +102,7 @@ class Correction:
     when: str
     who: str
     reason: str
-    changed: tuple[Told, ...]
+    changed: tuple[TimelineRow, ...]
     before: Settled
     after: Settled
     paybacks: tuple[str, ...]

@@ -54,7 +54,7 @@ def health() -> str:
     }
     groups = ((title, [c for c in checks if c.verdict is verdict]) for verdict, title in titles.items())
     shown = [(title, of) for title, of in groups if of]
-    return page("health.html", _("Health"), groups=shown, said=say)
+    return page("health.html", _("Health"), groups=shown, say=say)
 
 
 @blueprint.get("/healthz")

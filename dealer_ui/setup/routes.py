@@ -64,7 +64,7 @@ class Line:
 
     step: Step
     stage: Stage
-    said: str = ""
+    text: str = ""
     figure: str = ""
     when: str = ""
     who: str = ""
@@ -207,12 +207,12 @@ def _place(name: str) -> str:
 @guard.open_to(guard.EVERYBODY)
 def set_clock() -> tuple[Response, int]:
     """Have the table set the box's clock; this process uses the new zone at once."""
-    told = request.get_json(silent=True)
-    if not isinstance(told, dict) or set(told) - CLOCK:
+    sent = request.get_json(silent=True)
+    if not isinstance(sent, dict) or set(sent) - CLOCK:
         abort(400, _("The page sent what it may not send. Reload the page."))
-    response, code = give({"do": "set_clock", **told})
-    if response.get_json()["ok"] and told.get("zone"):
-        use_zone(told["zone"])
+    response, code = give({"do": "set_clock", **sent})
+    if response.get_json()["ok"] and sent.get("zone"):
+        use_zone(sent["zone"])
     return response, code
 
 
@@ -233,7 +233,7 @@ def trial(name: str) -> tuple[Response, int]:
         "first_run/trial.html",
         step=this,
         trial=answer,
-        said=say(check.says),
+        text=say(check.says),
         advice=say(check.advice) if check.advice else "",
         figure=figure(this.device, answer["figures"]),
         asks=say(name_of(answer["asks"])),
@@ -272,7 +272,7 @@ def _line(step: Step, standing: Standing) -> Line:
     return Line(
         step=step,
         stage=standing.stage,
-        said=result,
+        text=result,
         figure=shown,
         when=when(standing.wall_ms) if standing.wall_ms else "",
         who=standing.actor.partition(":")[2],
@@ -319,7 +319,7 @@ class Game:
 
     name: str
     title: str
-    said: tuple[str, ...]
+    text: tuple[str, ...]
 
 
 def _game(name: str) -> Game:

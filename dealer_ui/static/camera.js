@@ -13,7 +13,7 @@
 
   const $ = (selector) => document.querySelector(selector);
   const progress = $("#progress");
-  const said = $("#said");
+  const result = $("#said");
   const begun = new Set();
   let busy = false; // a user's order is pending: the live picture waits
   let touched = performance.now();
@@ -80,14 +80,14 @@
       const box = document.getElementById("error");
       box.hidden = true;
       if (end.state === "failed" && !end.html) feltwatch.complain(end.why);
-      if (end.html) await show(button.dataset.into ? $(button.dataset.into) : said, end);
+      if (end.html) await show(button.dataset.into ? $(button.dataset.into) : result, end);
       allow(end);
       clearTimeout(saying);
-      saying = setTimeout(() => said.replaceChildren(), SAID_MS); // the message is outdated by now
+      saying = setTimeout(() => result.replaceChildren(), SAID_MS); // the message is outdated by now
       if (end.state === undefined) {
-        said.textContent = said.dataset.done || "";
+        result.textContent = result.dataset.done || "";
         for (const open of document.querySelectorAll("dialog[open]")) open.close();
-        if (said.dataset.done === undefined) location.reload();
+        if (result.dataset.done === undefined) location.reload();
         for (const other of document.querySelectorAll("[data-needs]")) other.disabled = true;
       }
     } finally {

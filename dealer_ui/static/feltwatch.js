@@ -32,8 +32,8 @@
       settle(part);
     }
     document.title = message.title;
-    manners.cues(message.cues);
-    if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) manners.wake(); // not the first view
+    kiosk.cues(message.cues);
+    if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) kiosk.wake(); // not the first view
     body.dataset.seq = message.seq;
     body.dataset.sums = message.sums;
     body.dataset.mode = message.mode;
@@ -56,7 +56,7 @@
     settling.set(part, setTimeout(() => part.classList.remove("fresh"), SETTLE_MS));
   }
 
-  function heard() {
+  function alive() {
     if (body.hasAttribute("data-notlive")) {
       body.removeAttribute("data-notlive");
       $("notlive").hidden = true;
@@ -91,7 +91,7 @@
     HEAR[name](data);
     if (name === "lost") return;
     lastHeard = lastSpoken;
-    if (name !== "hello") heard(); // hello brings no new view
+    if (name !== "hello") alive(); // hello brings no new view
   }
 
   // One stream for all tabs, in a shared worker (stream.js), else in this tab.

@@ -142,9 +142,9 @@ class Selftest:
         begun = self.order(do, **fields)
         deadline = time.monotonic() + within
         while begun["ok"] and time.monotonic() < deadline:
-            told = self.order("job", job=begun["job"])
-            if not told["ok"] or told["state"] != "running":
-                return told
+            progress = self.order("job", job=begun["job"])
+            if not progress["ok"] or progress["state"] != "running":
+                return progress
             time.sleep(0.1)
         return begun if not begun["ok"] else {"ok": False, "error": "The camera did not finish in time."}
 
@@ -301,8 +301,8 @@ def _verified_alone(file: Path) -> str:
         )
     if not done.returncode:
         return ""
-    said = (done.stdout + done.stderr).strip().splitlines() or [f"it ended with {done.returncode}."]
-    return next((line.removeprefix(WRONG) for line in said if line.startswith(WRONG)), said[-1])
+    lines = (done.stdout + done.stderr).strip().splitlines() or [f"it ended with {done.returncode}."]
+    return next((line.removeprefix(WRONG) for line in lines if line.startswith(WRONG)), lines[-1])
 
 
 # ---- speed ----

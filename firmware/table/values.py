@@ -217,6 +217,6 @@ class RecordDamage:
     def sentence(self) -> Message:
         """The message that describes it and its consequence."""
         return Message(
-            "%(said)s Nothing is played until a floor person has read this; nothing is deleted.",
-            said=self.problem,
+            "%(damage)s Nothing is played until a floor person has read this; nothing is deleted.",
+            damage=self.problem,
         )

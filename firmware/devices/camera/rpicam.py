@@ -143,11 +143,11 @@ class RpicamCamera(TimedCamera):
         except (OSError, ValueError):
             answer = {"error": ""}
         if "error" in answer:
-            said = f" ({answer['error']})" if answer["error"] else ""
+            reason = f" ({answer['error']})" if answer["error"] else ""
             raise CameraMissing(
-                "The camera gives no pictures%(said)s: check its ribbon cable, and that rpicam-vid is "
+                "The camera gives no pictures%(reason)s: check its ribbon cable, and that rpicam-vid is "
                 "installed.",
-                said=said,
+                reason=reason,
             )
         return answer["slot"], answer["metadata"]
 

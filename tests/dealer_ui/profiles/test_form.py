@@ -55,7 +55,7 @@ def test_every_option_has_its_field_with_its_clause(name: str) -> None:
     fields = {field.path: field for section in sections(profile) for field in section.fields}
     assert fields.keys() == OPTIONS.keys()
     assert all(field.clause for field in fields.values())
-    assert all(field.title and field.said for field in fields.values())
+    assert all(field.title and field.text for field in fields.values())
     blank = {path for path, field in fields.items() if not field.cells}
     assert blank <= {"collection.schedule"}  # no rate yet: its cells come with the first one that is added
 
