@@ -93,6 +93,13 @@ class MessageError(Exception):
         super().__init__(str(self.sentence))
 
 
+def text_of(data: object) -> Text:
+    """Return a text that came as JSON: a message's, or a plain one. Raises ValueError for a message that is none."""
+    if isinstance(data, Message):
+        return data
+    return Message.from_json(data) if isinstance(data, Mapping) else str(data)
+
+
 def message_of(text: Text) -> Message:
     """Return the text as a message; a plain text is a template without arguments."""
     return text if isinstance(text, Message) else Message(text)

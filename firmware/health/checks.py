@@ -13,7 +13,7 @@ from typing import Any, Final
 from firmware.health.check import Check, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
 from firmware.health.picture_checks import MEASURES, picture_check
-from firmware.messages import Message, Text, message_of
+from firmware.messages import Message, Text, message_of, text_of
 from firmware.record.journal.disk import MB, RESERVE
 
 WORN_PERCENT: Final = 80
@@ -86,8 +86,15 @@ class Facts:
     @classmethod
     def of_json(cls, answer: Mapping[str, Any]) -> Facts:
         """Return facts from their JSON; fields that this release does not know are ignored."""
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in answer.items() if name in known})
+        known = {one.name: answer[one.name] for one in fields(cls) if one.name in answer}
+        for name, read in (("record_wrong", text_of), ("faults", _texts_of)):
+            if known.get(name) is not None:
+                known[name] = read(known[name])
+        return cls(**known)
+
+
+def _texts_of(faults: Mapping[str, object]) -> dict[str, Text]:
+    return {device: text_of(fault) for device, fault in faults.items()}
 
 
 OK, LOOK, BAD = Verdict.OK, Verdict.LOOK, Verdict.BAD

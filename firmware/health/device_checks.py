@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from firmware.health.check import Check, Verdict
-from firmware.messages import Message, Word, listed, message_of
+from firmware.messages import Message, Word, listed, message_of, text_of
 
 ROOM_MB: Final = 1000
 """Free megabytes below which space should be freed: room for a hundred hands (10 MB each, DESIGN.md 5)."""
@@ -174,7 +174,7 @@ def _with(template: Message, words: Mapping[str, Word]) -> Message:
 
 def _word(name: str, value: Any) -> Word:
     if name == "says":
-        return Message.from_json(value) if isinstance(value, Mapping) else message_of(value)
+        return message_of(text_of(value))
     if name in ("asked", "came", "dark") and value:
         return listed([name_of(part) for part in str(value).split()])
     if name in ("left", "at", "dead", "seats"):

@@ -131,7 +131,9 @@ def test_tries_that_are_put_off_do_not_fill_the_log(
     )
     assert lines() == 1
     monkeypatch.setitem(
-        review_app.extensions, "feltwatch-lan", replace(remote_access(review_app), warned=Limit(always, always))
+        review_app.extensions,
+        "feltwatch-lan",
+        replace(remote_access(review_app), warned=Limit(always, always)),
     )
     assert lines() == 30
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import fields, replace
@@ -13,6 +14,7 @@ import pytest
 from firmware.health.check import Check, worst
 from firmware.health.checks import CHECKS, DAY_MS, Facts, judge
 from firmware.health.record_facts import record_facts
+from firmware.messages import Message
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
 from firmware.table.events import Calibrated, Calibration
@@ -274,3 +276,13 @@ def test_a_record_that_is_yet_to_be_made_is_no_broken_one(tmp_path: Path) -> Non
 def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     assert of("chain", Facts.of_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"
+
+
+def test_a_fault_that_comes_over_the_tables_socket_is_said_with_its_values() -> None:
+    fault = Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck="next")
+    answer = json.loads(
+        json.dumps({"answers": True, "faults": {"buttons": fault.as_json(), "view": "Dark."}})
+    )
+    says = {check.name: str(check.says) for check in judge(Facts.of_json(answer))}
+    assert says["buttons"] == "Stuck down: next. Free the button; meanwhile use the page."
+    assert says["camera"] == "Dark."
