@@ -79,7 +79,7 @@ def test_a_long_record_is_checked_beside_the_table(
 
         until(is_done)
         fault = table.state.record_fault
-        assert (fault.detail if fault else "") == ("Row 4: The row was changed." if is_bent else "")
+        assert (str(fault.detail) if fault else "") == ("Row 4: The row was changed." if is_bent else "")
 
 
 @pytest.mark.slow

@@ -144,7 +144,7 @@ def test_readings_never_arrive_where_the_ceiling_does_not_allow_them(
         lost = read(number)
         assert isinstance(lost, ReadingLost)
         assert lost.fault
-    assert "within 4 s" in lost.reason
+    assert "within 4 s" in str(lost.reason)
     assert process.limits.reading.figures().limit_s == 4.0
 
 
