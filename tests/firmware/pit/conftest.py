@@ -43,7 +43,7 @@ def postgres() -> Iterator[Postgres]:
         pytest.skip("PostgreSQL is not installed: sudo apt-get install postgresql")
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
     folder.chmod(0o711)
-    server = Postgres(folder)
+    server = Postgres(folder, durable=False)
     server.start()
     migrate(server.make("template_pit"))
     try:
