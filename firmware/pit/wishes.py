@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from firmware.pit.database import Connection
 from firmware.pit.tables import Table
-from firmware.record.evidence.chain import images_in
+from firmware.record.journal.captures import images_in
 from firmware.uplink.wire import is_hash
 
 AT_ONCE: Final = 20
@@ -33,7 +33,7 @@ def images_of_hand(connection: Connection, record_id: int, hand: int) -> list[tu
         " WHERE entry.record_id = %s AND hand.hand = %s AND payload LIKE '%%\"sha256\":%%' ORDER BY seq",
         (record_id, hand),
     ):
-        found.update(images_in(json.loads(payload)))
+        found |= {image.name: image.sha256 for image in images_in(json.loads(payload))}
     return list(found.items())
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from firmware.record.journal.captures import images_in
 from firmware.record.journal.row_index import ABOUT_TYPES, INDEXED, hand_of
 from firmware.table import events as ev
 
@@ -251,11 +252,11 @@ def _seen(line: HandLine, payload: str) -> None:
 
 def _named(line: HandLine, payload: str) -> None:
     if '"sha256":' in payload:
-        for name, size in images_in(json.loads(payload)):
-            if name not in line.names:
-                line.names.add(name)
+        for image in images_in(json.loads(payload)):
+            if image.name not in line.names:
+                line.names.add(image.name)
                 line.images += 1
-                line.image_bytes += size
+                line.image_bytes += int(image.size)
 
 
 def _disputed(line: HandLine, _: str) -> None:
@@ -273,20 +274,6 @@ def _reviewed(line: HandLine, _: str) -> None:
 
 def _dropped(line: HandLine, _: str) -> None:
     line.images = line.image_bytes = 0  # all that the hand had
-
-
-def images_in(answer: Any) -> Iterator[tuple[str, int]]:
-    """Yield the name and size of every image in a payload's JSON."""
-    stack = [answer]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, dict):
-            if "sha256" in part and "name" in part:
-                yield str(part["name"]), int(part.get("size", 0))
-            else:
-                stack += part.values()
-        elif isinstance(part, list):
-            stack += part
 
 
 _PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}

@@ -24,7 +24,14 @@ from firmware.record.evidence.verify import Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
 from firmware.record.journal.clocks import Clock
-from firmware.record.journal.disk import FILE_MODE, FOLDER_MODE, give_tree, make_folder, sync_folder
+from firmware.record.journal.disk import (
+    FILE_MODE,
+    FOLDER_MODE,
+    give_tree,
+    make_folder,
+    sync_folder,
+    write_whole,
+)
 from firmware.record.journal.end_mark import end_fault
 from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
@@ -138,7 +145,7 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
         number = 1
         while (staging.parent / f"replaced-{number}").exists():
             number += 1
-        _write(staging / READY, f"replaced-{number}")
+        write_whole(staging / READY, f"replaced-{number}".encode())
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
@@ -213,7 +220,7 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
         if old:
             sync_folder(replaced)
         sync_folder(data)
-        _write(staging / _MOVED, "")
+        write_whole(staging / _MOVED, b"")
     for name in _RESTORED:
         if (staging / name).exists():
             (staging / name).rename(data / name)
@@ -285,14 +292,6 @@ def _need_plain(path: Path, *, folder: bool = False) -> None:
 def _copy_plain(path: Path, to: Path) -> None:
     _need_plain(path)
     shutil.copyfile(path, to)
-
-
-def _write(path: Path, text: str) -> None:
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, encoding="ascii")
-    _sync(part)
-    part.rename(path)
-    sync_folder(path.parent)
 
 
 def _sync(path: Path) -> None:

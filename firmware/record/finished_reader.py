@@ -22,8 +22,9 @@ class FinishedReader(JournalReader):
     """
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection | None]:
-        with super()._open() as db:
+    def opened(self) -> Iterator[sqlite3.Connection | None]:
+        """Yield a connection in which `journal` is that view."""
+        with super().opened() as db:
             if db is not None:
                 db.execute(f"CREATE TEMP VIEW journal AS SELECT * FROM main.journal WHERE seq <= {_over(db)}")
             yield db

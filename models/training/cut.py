@@ -9,6 +9,7 @@ from itertools import permutations
 import cv2
 import numpy as np
 
+from models.training.labels import Box
 from vision.base.arrays import Image, Points
 from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM
 
@@ -23,8 +24,6 @@ _INDEX_X_MM, _INDEX_Y_MM = (3.0, 11.5), (7.0, 24.0)
 
 _ALIKE_MM = 4.0
 """How much farther from its corner one of a card's two indices may stand than the other."""
-
-Box = tuple[float, float, float, float]
 
 
 def straight(picture: Image, corners: Points, width_mm: float = WIDTH_MM) -> Image:

@@ -6,7 +6,6 @@ top left corner; the card turned by 180° has the same box again.
 
 from __future__ import annotations
 
-import csv
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
+from models.training.labels import marked_train
 from models.training.strokes import Strokes
 from vision.base.arrays import Image
 from vision.reading.cards import CARDS, SUITS
@@ -141,14 +141,11 @@ def photographed_decks(data: Path) -> list[PictureDeck]:
     }
     decks = []
     for name, (box, cut) in boxes.items():
-        manifest = data / name / "manifest.csv"
-        if not manifest.exists():
+        if not (data / name / "manifest.csv").exists():
             continue
         pictures: dict[str, list[Image]] = {}
-        with manifest.open() as rows:
-            for row in csv.DictReader(rows):
-                if row["split"] == "train":
-                    pictures.setdefault(row["labels"], []).append(_resized(data / name / row["file"], cut))
+        for file, code in marked_train(data / name):
+            pictures.setdefault(code, []).append(_resized(data / name / file, cut))
         decks.append(PictureDeck(name, pictures, box))
     return decks
 

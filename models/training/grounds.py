@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,12 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from models.training.labels import Box, boxed_pictures
 from vision.base.arrays import Image
 
 _FELTS = [(60, 110, 30), (40, 90, 20), (110, 60, 20), (35, 30, 130)]
 _TABLES = [(50, 50, 50), (90, 120, 150), (60, 80, 110), (160, 170, 180)]
 _WORDS = "AKQJ1098765432FRONTMIDDLEBACK"
-Box = tuple[float, float, float, float]
 
 
 def drawn_ground(rng: random.Random, noise: np.random.Generator, size: int, px_per_mm: float) -> Image:
@@ -72,21 +71,7 @@ class PhotographedGrounds:
     @classmethod
     def load(cls, folder: Path) -> PhotographedGrounds:
         """Read the `train` photographs of a data set with whole-card boxes; empty where it is absent."""
-        boxes: dict[str, list[Box]] = {}
-        train: set[str] = set()
-        if (folder / "boxes.csv").exists():
-            with (folder / "manifest.csv").open() as rows:
-                train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
-            with (folder / "boxes.csv").open() as rows:
-                for row in csv.DictReader(rows):
-                    x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
-                    boxes.setdefault(row["file"], []).append((x1, y1, x2, y2))
-        photographs = []
-        for name in sorted(train & boxes.keys()):
-            picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
-            if picture is not None:
-                photographs.append((np.asarray(picture, np.uint8), boxes[name]))
-        return cls(photographs)
+        return cls([(picture, [b.box for b in boxes]) for picture, boxes in boxed_pictures(folder)])
 
     def cut(self, rng: random.Random, size: int) -> Image | None:
         """Cut a square without a card, brightened and tinted at random; None where no try found one."""

@@ -8,7 +8,6 @@ marked `train` are used. Training picks the crops up from the run's folder while
 
 from __future__ import annotations
 
-import csv
 import math
 import random
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from models.training.labels import Box, boxed_pictures
 from models.training.real import unsqueezed
 from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
@@ -35,7 +35,6 @@ BOXED = "edje_tf_cards"
 SIGNED = "cardcounterml"
 """The data set with a box for each index."""
 
-Box = tuple[float, float, float, float]
 _SCALES_PX_PER_MM = (2.1, 1.7)
 _INDEX_MM = (11.0, 28.0)
 _UNKNOWN_DIRECTION = 9.0
@@ -55,21 +54,14 @@ class Photograph:
 
 def signed_photographs(folder: Path, files: str) -> list[Photograph]:
     """Read the `train` photographs of a data set with a box for each index, of the files that begin so."""
-    with (folder / "manifest.csv").open() as rows:
-        train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
-    boxes: dict[str, list[tuple[str, Box]]] = {}
-    with (folder / "boxes.csv").open() as rows:
-        for row in csv.DictReader(rows):
-            if row["file"] in train and row["file"].startswith(files) and len(row["label"]) == 2:
-                x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
-                boxes.setdefault(row["file"], []).append((row["label"], (x1, y1, x2, y2)))
     found = []
-    for name, listed in sorted(boxes.items()):
-        picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
-        if picture is not None:
-            wide = unsqueezed(np.asarray(picture, np.uint8))
-            times = wide.shape[1] / picture.shape[1]
-            cards = [(code, (x1 * times, y1, x2 * times, y2)) for code, (x1, y1, x2, y2) in listed]
+    for picture, boxes in boxed_pictures(folder, files):
+        wide = unsqueezed(picture)
+        times = wide.shape[1] / picture.shape[1]
+        cards = [
+            (code, (x1 * times, y1, x2 * times, y2)) for code, (x1, y1, x2, y2), _ in boxes if len(code) == 2
+        ]
+        if cards:
             heights = [math.hypot(x2 - x1, y2 - y1) / _BOX_MM for _, (x1, y1, x2, y2) in cards]
             found.append(Photograph(wide, cards, float(np.median(heights)), signed=True))
     return found
@@ -77,21 +69,10 @@ def signed_photographs(folder: Path, files: str) -> list[Photograph]:
 
 def photographs(folder: Path) -> list[Photograph]:
     """Read the `train` photographs of a data set with whole-card boxes."""
-    cards: dict[str, list[tuple[str, Box]]] = {}
-    with (folder / "manifest.csv").open() as rows:
-        train = {row["file"] for row in csv.DictReader(rows) if row["split"] == "train"}
-    with (folder / "boxes.csv").open() as rows:
-        for row in csv.DictReader(rows):
-            if row["file"] in train:
-                x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
-                cards.setdefault(row["file"], []).append((row["label"], (x1, y1, x2, y2)))
-    found = []
-    for name, listed in sorted(cards.items()):
-        picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR)
-        if picture is not None:
-            scale = max(_px_per_mm(box) for _, box in listed)
-            found.append(Photograph(np.asarray(picture, np.uint8), listed, scale))
-    return found
+    return [
+        Photograph(picture, [(b.label, b.box) for b in boxes], max(_px_per_mm(b.box) for b in boxes))
+        for picture, boxes in boxed_pictures(folder)
+    ]
 
 
 def _px_per_mm(box: Box) -> float:

@@ -7,7 +7,6 @@ whose indices are moved; their rows say so. The cut cards lie in `cache/real`; d
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,8 +18,9 @@ import cv2
 import numpy as np
 
 from models.training.art import CACHE
-from models.training.cut import Box, alone, by_indices, by_outline, by_paper, pairs, straight
+from models.training.cut import alone, by_indices, by_outline, by_paper, pairs, straight
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
+from models.training.labels import Box, Boxed, boxes, marked_train
 from models.training.options import MODEL
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
@@ -159,20 +159,16 @@ def oddness(card: Image) -> float:
 
 def _cards(folder: Path, files: str) -> Iterator[Cut]:
     """Yield the cards of a set's photographs, upright."""
-    boxes = _boxes(folder)
-    with (folder / "manifest.csv").open() as rows:
-        for row in csv.DictReader(rows):
-            if row["split"] != "train" or not row["file"].startswith(files):
-                continue
-            picture = load_picture(folder / row["file"])
-            if not boxes:
-                yield row["labels"], picture
-            elif colour(picture).ok:
-                for code, card in _in_boxes(
-                    picture, boxes[row["file"]], webcam=row["file"].startswith("WIN")
-                ):
-                    if len(code) == 2:  # no joker, no back
-                        yield code, card
+    boxed = boxes(folder)
+    for file, code in marked_train(folder):
+        if not file.startswith(files):
+            continue
+        picture = load_picture(folder / file)
+        if not boxed:
+            yield code, picture
+        elif colour(picture).ok:
+            cut = _in_boxes(picture, boxed[file], webcam=file.startswith("WIN"))
+            yield from ((code, card) for code, card in cut if len(code) == 2)  # no joker, no back
 
 
 def unsqueezed(picture: Image) -> Image:
@@ -180,7 +176,7 @@ def unsqueezed(picture: Image) -> Image:
     return np.asarray(cv2.resize(picture, None, fx=_WEBCAM, fy=1, interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def _in_boxes(picture: Image, boxes: list[tuple[str, Box, str]], *, webcam: bool) -> Iterator[Cut]:
+def _in_boxes(picture: Image, boxes: list[Boxed], *, webcam: bool) -> Iterator[Cut]:
     for label, box, what in boxes:
         if what == "whole card":
             corners = by_paper(picture, box)
@@ -199,17 +195,6 @@ def _in_boxes(picture: Image, boxes: list[tuple[str, Box, str]], *, webcam: bool
         h, w = picture.shape[:2]
         if found is not None and alone(found, others) and (found > 0).all() and (found < (w, h)).all():
             yield label, straight(picture, found)
-
-
-def _boxes(folder: Path) -> dict[str, list[tuple[str, Box, str]]]:
-    found: dict[str, list[tuple[str, Box, str]]] = defaultdict(list)
-    path = folder / "boxes.csv"
-    if path.exists():
-        with path.open() as rows:
-            for row in csv.DictReader(rows):
-                box = (float(row["x1"]), float(row["y1"]), float(row["x2"]), float(row["y2"]))
-                found[row["file"]].append((row["label"], box, row["what"]))
-    return found
 
 
 def looks() -> list[tuple[str, Condition, bool]]:

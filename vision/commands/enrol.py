@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import one_line
+from vision.commands.options import LAYOUT, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.enrolment import check_deck, enrol, load_profile, save_profile, spread
 from vision.reading.network import CardReader
@@ -29,13 +29,7 @@ from vision.reading.table_reading import read
     type=click.Path(path_type=Path, dir_okay=False),
     help="With --check: the file of the enrolled deck.",
 )
-@click.option(
-    "--layout",
-    "layout_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The felt's layout, a TOML file; without it the standard felt.",
-)
+@LAYOUT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],

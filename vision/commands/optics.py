@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from vision.commands.options import LAYOUT
 from vision.felt.layout import TableLayout
 from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table, sight
 
@@ -22,12 +23,7 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
     metavar="METRES",
     help="Height of the lens above the felt.  [default: the layout's]",
 )
-@click.option(
-    "--layout",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The felt's layout, a TOML file; without it the standard felt.",
-)
+@LAYOUT
 @click.option(
     "--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="The mains, in hertz."
 )
@@ -37,7 +33,13 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
 @click.option("--list", "listed", is_flag=True, help="Print the known cameras at usual heights, as Markdown.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
-    key: str, height: float | None, layout: Path | None, mains: str, iso: int, listed: bool, as_json: bool
+    key: str,
+    height: float | None,
+    layout_file: Path | None,
+    mains: str,
+    iso: int,
+    listed: bool,
+    as_json: bool,
 ) -> None:
     """Compute what a camera sees from a height: area, px/mm, cards in pixels, depth of field, light.
 
@@ -56,7 +58,7 @@ def command(
         raise click.BadParameter(
             f"there is no camera {key}; known are {', '.join(known)}", param_hint="--camera"
         )
-    felt = TableLayout.load(layout)
+    felt = TableLayout.load(layout_file)
     seen = sight(
         known[key],
         felt.camera.height_mm if height is None else height * 1000,

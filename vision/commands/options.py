@@ -7,6 +7,13 @@ from typing import Any, Final
 
 import click
 
+LAYOUT = click.option(
+    "--layout",
+    "layout_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The felt's layout, a TOML file; without it the standard felt.",
+)
 THREADS = click.option(
     "--threads",
     default=2,

@@ -19,7 +19,7 @@ from rich.progress import track
 from vision.base.arrays import Image, Points
 from vision.base.errors import NoMarkersError, VisionError
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import THREADS, one_line
+from vision.commands.options import LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.enrolment import load_profile
 from vision.reading.loose import read_photograph
@@ -31,13 +31,7 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
 
 @click.command(name="read")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option(
-    "--layout",
-    "layout_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The felt's layout, a TOML file; without it the standard felt.",
-)
+@LAYOUT
 @click.option("--loose", is_flag=True, help="Read any photo: no felt, no zones, every visible card.")
 @click.option(
     "--draw",

@@ -209,14 +209,6 @@ def zone_size(zone: Zone, px_per_mm: float) -> tuple[int, int]:
     return max(1, round(zone.width_mm * px_per_mm)), max(1, round(zone.height_mm * px_per_mm))
 
 
-def zone_to_image(
-    homography: Matrix, zone: Zone, px_per_mm: float, points: Points, lens: Lens | None = None
-) -> Points:
-    """Map n×2 pixels of a rectified zone back to the picture's."""
-    mapped = project(homography @ _zone_to_felt(zone, px_per_mm), points)
-    return lens.distort(mapped) if lens else mapped
-
-
 def project(homography: Matrix, points: Points) -> Points:
     """Map n×2 points by a 3×3 homography."""
     mapped = np.column_stack([np.asarray(points, float), np.ones(len(points))]) @ homography.T

@@ -35,6 +35,8 @@ _MERGE_ANGLE_SLACK = 1.0  # radians, likewise: larger, as these two were not pai
 _CORNER = 1.2  # in index heights
 _SAME_MIDDLE = 0.5  # likewise: the distance between the middles of one card's two pairs of indices
 
+_SAME_INDEX = 0.45  # in index heights: how near two findings of one index lie
+
 _WORST = 16.0  # nats: the highest cost of a label, so that one lost index cannot outweigh everything
 _FORBIDDEN = 1e3
 _HINT = 2.0  # nats: the most by which a name stands out in print
@@ -97,10 +99,10 @@ class Named:
         return float(self.cluster.whole.max() - self.cluster.whole[CARDS.index(self.card)])
 
 
-def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) -> Indices:
+def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
     """Merge indices found at the same place (at several scales, in overlapping crops).
 
-    `weights` is each one's weight (1 by default); `radius` is in index heights.
+    `weights` is each one's weight (1 by default).
     """
     if not len(indices):
         return indices
@@ -111,7 +113,7 @@ def fuse(indices: Indices, weights: Floats | None = None, radius: float = 0.45) 
     logps: list[Floats] = []
     apart = np.hypot(*np.moveaxis(indices.places[None] - indices.places[:, None], 2, 0))
     ratio = indices.sizes[None] / indices.sizes[:, None]
-    beside = apart < radius * indices.sizes[:, None]
+    beside = apart < _SAME_INDEX * indices.sizes[:, None]
     alike = beside & (ratio < 1.9) & (ratio > 1 / 1.9)
     for i in order:
         if not free[i]:

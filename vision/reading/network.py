@@ -17,13 +17,12 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from vision.base.arrays import Image
 from vision.base.errors import ModelError
 from vision.reading.cards import RANKS, SUITS
-from vision.reading.pips import PipReader
+from vision.reading.pips import PipReader, load_network
 
 STRIDE = 8
 FEATURES = 112
@@ -172,13 +171,8 @@ class CardReader:
         self.path = model or default_model()
         self.deck = deck
         self._threads = threads
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(self.path), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = load_network(self.path, threads)
         except Exception as error:  # onnxruntime has no root error of its own
             raise ModelError(
                 "The card reader's model %(path)s cannot be loaded: %(error)s.", path=self.path, error=error

@@ -41,6 +41,14 @@ def count_of(code: str) -> int:
 _NAMES = np.array([[count_of(code), len(COUNTS) + SUITS.index(code[1])] for code in CARDS])
 
 
+def load_network(model: Path, threads: int) -> onnxruntime.InferenceSession:
+    """Load a network to run on so many processor threads. Raises whatever onnxruntime raises."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+
+
 class PipReader:
     """The network, loaded once.
 
@@ -49,13 +57,8 @@ class PipReader:
     """
 
     def __init__(self, model: Path, threads: int = 2) -> None:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.log_severity_level = 3
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(model), options, providers=["CPUExecutionProvider"]
-            )
+            self._session = load_network(model, threads)
         except Exception as error:  # onnxruntime has no root error of its own
             raise ModelError(
                 "The pip reader's model %(model)s cannot be loaded: %(error)s.", model=model, error=error

@@ -60,6 +60,8 @@ class _Index:
 _SMALL = _Index(x=6.1, top=4.3, rank=8.8, suit=6.6, gap=1.3, widest=7.6)
 _JUMBO = _Index(x=8.9, top=4.0, rank=16.0, suit=9.0, gap=1.8, widest=13.4)
 
+_BLANK = Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)
+
 _LEFT, _MID, _RIGHT = -1.0, 0.0, 1.0
 # The pips of the upper half and of the middle, as (column, row); rows run from -1 (top) to 0 (middle).
 _PIPS: dict[str, list[tuple[float, float]]] = {
@@ -83,27 +85,17 @@ _LONE: dict[str, list[tuple[float, float]]] = {
     "9": [(_MID, 0)],
 }
 
-_RANK_NAMES = dict(
-    zip(
-        "A23456789TJQK",
-        (
-            "ace",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "jack",
-            "queen",
-            "king",
-        ),
-        strict=True,
-    )
-)
+_RANK_NAMES = {
+    "A": "ace",
+    "2": "two",
+    "3": "three",
+    "4": "four",
+    "5": "five",
+    "6": "six",
+    "7": "seven",
+    "8": "eight",
+}
+_RANK_NAMES |= {"9": "nine", "T": "ten", "J": "jack", "Q": "queen", "K": "king"}
 _SUIT_NAMES = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 
 
@@ -208,7 +200,7 @@ def _card(code: str, style: Style) -> Drawing:
     suit_y = index.top + index.rank + index.gap + index.suit / 2
     half.append(Shape(suit_path(suit).placed(index.x, suit_y, index.suit / 100), colour))
     over: list[Shape] = []
-    under = [Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)]
+    under = [_BLANK]
     if rank in "JQK":
         scale = 0.78 if style.jumbo else 1.0
         x, y = FRAME_MM
@@ -253,8 +245,7 @@ def _joker() -> Drawing:
         Shape.dots(bells, 2.2, "#f0b323"),
     )
     over = (Shape(Path.rounded(x - 16, y - 4.5, x + 16, y + 4.5, 2), "#234a9c", BLACK, 0.3),)
-    paper = Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)
-    return Drawing(WIDTH_MM, HEIGHT_MM, (paper,), half, over)
+    return Drawing(WIDTH_MM, HEIGHT_MM, (_BLANK,), half, over)
 
 
 def _star(x: float, y: float, radius: float) -> Path:
@@ -275,7 +266,7 @@ def _back(colour: str) -> Drawing:
             for a, b in ((offset + low, offset + high), (x0 + x1 - offset - low, x0 + x1 - offset - high)):
                 lattice += f"M{a:.2f},{y0 + low:.2f} L{b:.2f},{y0 + high:.2f}"
     shapes = [
-        Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2),
+        _BLANK,
         Shape(Path.rounded(x0, y0, x1, y1, 1.5), colour),
         Shape(Path.parse(lattice), None, PAPER, 0.45),
         Shape(Path.rounded(x0, y0, x1, y1, 1.5), None, colour, 1.4),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -55,21 +55,13 @@ class DrawnDeck:
     style: Style = STANDARD
     px_per_mm: float = 6.0
     back_colour: str = RED
+    width_mm: float = field(default=WIDTH_MM, init=False)
+    height_mm: float = field(default=HEIGHT_MM, init=False)
 
     @property
     def name(self) -> str:
         """The deck's name, for reports."""
         return f"drawn{'-4' * self.style.four_colour}{'-jumbo' * self.style.jumbo}"
-
-    @property
-    def width_mm(self) -> float:
-        """A poker card's width."""
-        return WIDTH_MM
-
-    @property
-    def height_mm(self) -> float:
-        """A poker card's height."""
-        return HEIGHT_MM
 
     def picture(self, code: str) -> Image:
         """Draw a card.
@@ -105,9 +97,7 @@ class PhotoDeck:
         self._pictures = dict(pictures)
 
     @classmethod
-    def from_folder(
-        cls, folder: str | Path, *, trim: float = TRIM, width_mm: float | None = None, whole: bool = True
-    ) -> PhotoDeck:
+    def from_folder(cls, folder: str | Path, *, whole: bool = True) -> PhotoDeck:
         """Read a folder of photographs named by card: ``Th.jpg`` or ``10h.jpg``; of ``Th_01.jpg …`` the first.
 
         The width is that of a poker or a bridge card, whichever the pictures' proportions are nearer to.
@@ -125,11 +115,12 @@ class PhotoDeck:
                 continue
             code = match[1].upper().replace("10", "T") + match[2].lower()
             if code not in pictures:
-                pictures[code] = _photo(path, trim)
-        if width_mm is None and pictures:
+                pictures[code] = _photo(path)
+        width_mm = WIDTH_MM
+        if pictures:
             ratio = float(np.median([p.shape[1] / p.shape[0] for p in pictures.values()]))
             width_mm = min((WIDTH_MM, BRIDGE_WIDTH_MM), key=lambda width: abs(width / HEIGHT_MM - ratio))
-        return cls(folder.name, pictures, width_mm or WIDTH_MM, whole=whole)
+        return cls(folder.name, pictures, width_mm, whole=whole)
 
     @property
     def cards(self) -> frozenset[str]:
@@ -152,9 +143,9 @@ class PhotoDeck:
         return back_picture(6.0, RED)
 
 
-def _photo(path: Path, trim: float) -> Image:
+def _photo(path: Path) -> Image:
     picture = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR) if path.stat().st_size else None
     if picture is None:
         raise DeckError(f"{path} is not a picture that can be read")
-    y, x = (round(n * trim) for n in picture.shape[:2])
+    y, x = (round(n * TRIM) for n in picture.shape[:2])
     return np.ascontiguousarray(picture[y : picture.shape[0] - y, x : picture.shape[1] - x], np.uint8)

@@ -18,7 +18,7 @@ THIN = 8.0
 def rank_paths(rank: str) -> tuple[tuple[Path, ...], float]:
     """Return a rank's paths, each to be painted separately, and the width of its box (its height is 100)."""
     if rank == "T":
-        one = (_rect(9, 0, 25, 100), _rect(0, 92, 34, 100), Path.parse("M9,0 L25,0 9,22 0,22 0,15Z"))
+        one = (Path.rect(9, 0, 25, 100), Path.rect(0, 92, 34, 100), Path.parse("M9,0 L25,0 9,22 0,22 0,15Z"))
         nought = _ring(64, 50, 19.5, 46)
         return (*one, nought), 92.0
     if rank == "9":
@@ -30,10 +30,6 @@ def rank_paths(rank: str) -> tuple[tuple[Path, ...], float]:
 def suit_path(suit: str) -> Path:
     """Return a suit's outline, 100 high around the origin."""
     return _SUITS[suit]
-
-
-def _rect(x0: float, y0: float, x1: float, y1: float) -> Path:
-    return Path.rect(x0, y0, x1, y1)
 
 
 def _slant(x0: float, y0: float, x1: float, y1: float, width: float) -> Path:
@@ -73,8 +69,8 @@ def _xy(point: Points) -> tuple[float, float]:
     return float(point[0]), float(point[1])
 
 
-def _ball(x: float, y: float, r: float = 9.0) -> Path:
-    return Path.ellipse(x, y, r)
+def _ball(x: float, y: float) -> Path:
+    return Path.ellipse(x, y, 9.0)
 
 
 _RANKS: dict[str, tuple[tuple[Path, ...], float]] = {
@@ -82,43 +78,43 @@ _RANKS: dict[str, tuple[tuple[Path, ...], float]] = {
         (
             _slant(33, 0, 12, 95, 9),
             _slant(37, 0, 60, 95, 18),
-            _rect(20, 61, 49, 69),
-            _rect(0, 92, 26, 100),
-            _rect(43, 92, 74, 100),
+            Path.rect(20, 61, 49, 69),
+            Path.rect(0, 92, 26, 100),
+            Path.rect(43, 92, 74, 100),
         ),
         74.0,
     ),
     "K": (
         (
-            _rect(8, 0, 25, 100),
-            _rect(0, 0, 33, 8),
-            _rect(0, 92, 33, 100),
+            Path.rect(8, 0, 25, 100),
+            Path.rect(0, 0, 33, 8),
+            Path.rect(0, 92, 33, 100),
             _slant(59, 4, 21, 62, 11),
             _slant(36, 38, 61, 96, 20),
-            _rect(45, 0, 72, 8),
-            _rect(43, 92, 76, 100),
+            Path.rect(45, 0, 72, 8),
+            Path.rect(43, 92, 76, 100),
         ),
         76.0,
     ),
     "Q": ((_ring(34, 48, 24, 44), _pen("M26,76 C36,72 42,84 46,93 C50,101 57,103 66,97")), 68.0),
     "J": (
         (
-            _rect(34, 0, 51, 70),
-            _rect(22, 0, 62, 8),
+            Path.rect(34, 0, 51, 70),
+            Path.rect(22, 0, 62, 8),
             _pen("M42.5,68 C42.5,86 36,96 24,96 C16,96 9,91 7.5,82"),
             _ball(11.5, 77),
         ),
         62.0,
     ),
     "8": ((_ring(31, 26.5, 18.5, 22.5), _ring(31, 71.5, 22, 24.5)), 62.0),
-    "7": ((_rect(4, 0, 60, 13), _rect(4, 0, 12, 25), _pen("M55,7 C42,30 29,55 27,100")), 60.0),
+    "7": ((Path.rect(4, 0, 60, 13), Path.rect(4, 0, 12, 25), _pen("M55,7 C42,30 29,55 27,100")), 60.0),
     "6": (
         (_ring(32, 67, 21.5, 29), _pen("M51,14 C47,7 41,4 34,4 C17,4 10.5,28 10.5,67"), _ball(47, 18)),
         62.0,
     ),
     "5": (
         (
-            _rect(13, 0, 53, 13),
+            Path.rect(13, 0, 53, 13),
             _slant(17, 0, 13, 51, 8),
             _pen("M12,50 C17,43 23,39 30,39 C44,39 53,50 53,67 C53,85 43,96 29,96 C18,96 10,91 7.5,82"),
             _ball(11.5, 77),
@@ -126,7 +122,12 @@ _RANKS: dict[str, tuple[tuple[Path, ...], float]] = {
         62.0,
     ),
     "4": (
-        (_rect(35, 0, 52, 100), _rect(25, 92, 62, 100), _slant(41, 0, 5, 70, 10), _rect(0, 65, 64, 74)),
+        (
+            Path.rect(35, 0, 52, 100),
+            Path.rect(25, 92, 62, 100),
+            _slant(41, 0, 5, 70, 10),
+            Path.rect(0, 65, 64, 74),
+        ),
         64.0,
     ),
     "3": (
@@ -142,8 +143,8 @@ _RANKS: dict[str, tuple[tuple[Path, ...], float]] = {
         (
             _pen("M8,28 C8,12 17,4 30,4 C45,4 53,15 53,28 C53,50 24,66 8,94"),
             _ball(13, 26),
-            _rect(4, 88, 58, 100),
-            _rect(51, 76, 58, 100),
+            Path.rect(4, 88, 58, 100),
+            Path.rect(51, 76, 58, 100),
         ),
         60.0,
     ),

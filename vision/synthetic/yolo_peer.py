@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 
 from vision.base.arrays import Image
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
+from vision.reading.pips import load_network
 from vision.reading.table_reading import read
 
 _ROUNDS = 7
@@ -42,11 +42,8 @@ def compare(reader: CardReader, graph: Path, frame: Image, layout: TableLayout, 
         ModelError: it cannot be loaded or has another input.
         MarkersError: the frame does not show the felt.
     """
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
     try:
-        session = onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        session = load_network(graph, threads)
     except Exception as error:  # onnxruntime has no root error of its own
         raise ModelError(f"The network {graph} cannot be loaded: {error}") from error
     fed = session.get_inputs()[0]

@@ -11,14 +11,13 @@ import hashlib
 import json
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from firmware.messages import Message
-from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.captures import CaptureStore, images_in
 from firmware.table.entry import COLUMNS, Entry
 
 STRETCH: Final = 50_000
@@ -212,7 +211,7 @@ class _Follower:
         elif kind == 2:
             found.told.append((seq, columns[0], columns[-1], payload))
         elif names:
-            found.images += [(seq, name, digest, "") for name, digest in images_in(payload)]
+            found.images += [(seq, image.name, image.sha256, "") for image in images_in(payload)]
 
 
 def _is_odd(text: bytes, long: int) -> bool:
@@ -222,20 +221,6 @@ def _is_odd(text: bytes, long: int) -> bool:
     if len(text) > long or text.count(b"[") + text.count(b"{") > _DEEP:
         return True
     return any(text[at : at + 64].isdigit() for at in range(_DIGITS, len(text), _DIGITS))
-
-
-def images_in(told: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name and SHA-256 of every image in a payload's JSON."""
-    stack = [told]
-    while stack:
-        part = stack.pop()
-        if isinstance(part, dict):
-            if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
-                yield part["name"], part["sha256"]
-            else:
-                stack += part.values()
-        elif isinstance(part, list):
-            stack += part
 
 
 def _check_images(store: CaptureStore, found: Stretch) -> None:

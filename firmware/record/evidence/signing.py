@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from pathlib import Path
@@ -17,12 +16,11 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
+from firmware.record.evidence.dispute_verifier import key_words
 from firmware.record.journal.disk import sync_folder
 from firmware.table.errors import TableError
 
 FILE: Final = "device.key"
-_CONSONANTS: Final = "bdfghjklmnprstvz"
-_VOWELS: Final = "aiou"
 
 
 class KeyUnusable(TableError, OSError):
@@ -108,16 +106,5 @@ def signed_by(public: bytes, signature: bytes, text: bytes) -> bool:
     return True
 
 
-def fingerprint(public: bytes) -> str:
-    """Return 80 bits of a public key's SHA-256 as five pronounceable words (proquints).
-
-    >>> fingerprint(bytes(32))
-    'kitof-kutob-zihoh-nisul-vurip'
-    """
-    digest = hashlib.sha256(public).digest()
-    return "-".join(_word(digest[at] << 8 | digest[at + 1]) for at in range(0, 10, 2))
-
-
-def _word(bits: int) -> str:
-    c, v = _CONSONANTS, _VOWELS
-    return c[bits >> 12] + v[bits >> 10 & 3] + c[bits >> 6 & 15] + v[bits >> 4 & 3] + c[bits & 15]
+fingerprint: Final = key_words
+"""Returns 80 bits of a public key's SHA-256 as five pronounceable words (proquints)."""

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from firmware.messages import Message, Text
 from firmware.record.evidence.anchors import Anchor
-from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch, images_in
+from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.evidence.workers import shared_out, undisturbed
-from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, named_by
+from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, images_in, named_by
 from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
@@ -177,7 +177,7 @@ class _Found:
             self.content.setdefault(digest, seq)
         for seq, previous, kind, payload in stretch.told:
             if kind == ev.ImagesDropped.type:
-                self.tombstones.update(images_in(payload.get("images")))
+                self.tombstones |= {(image.name, image.sha256) for image in images_in(payload.get("images"))}
             elif kind == ev.KeyAnnounced.type:
                 with suppress(ValueError):  # the row was changed and is reported already
                     self.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None

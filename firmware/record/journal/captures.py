@@ -146,6 +146,20 @@ def named_by(event: Event) -> Iterator[Capture]:
         left += [one for one in reversed(inner) if one.__class__ not in _SCALARS]
 
 
+def images_in(payload: Any) -> Iterator[Capture]:
+    """Yield the same from a payload's JSON, whatever its type of event and whoever wrote it."""
+    stack = [payload]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
+                yield Capture(part["name"], part["sha256"], part.get("size", 0))
+            else:
+                stack += part.values()
+        elif isinstance(part, list):
+            stack += part
+
+
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 """Types of values that cannot contain a capture."""
 

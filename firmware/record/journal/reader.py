@@ -38,12 +38,12 @@ class JournalReader:
 
     def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
-        with self._open() as db:
+        with self.opened() as db:
             return entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
 
     def since_last_opened(self) -> list[Entry]:
         """Return the entries from the last opened hand on; all entries if no hand was opened."""
-        with self._open() as db:
+        with self.opened() as db:
             return since_last_opened(db) if db else []
 
     def recover(self) -> tuple[State, int]:
@@ -53,7 +53,7 @@ class JournalReader:
 
     def of_hand(self, hand: int) -> list[Entry]:
         """Return the entries of one hand."""
-        with self._open() as db:
+        with self.opened() as db:
             if db is None:
                 return []
             folder = self.path.parent
@@ -80,7 +80,7 @@ class JournalReader:
 
     def head(self) -> tuple[int, str]:
         """Return the last row's number and hash; 0 and "" where there is none."""
-        with self._open() as db:
+        with self.opened() as db:
             row = db and db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
             return (row[0], row[1]) if row else (0, "")
 
@@ -122,12 +122,12 @@ class JournalReader:
         return self._find(Sought({type_name}))
 
     def _find(self, sought: Sought) -> list[Entry]:
-        with self._open() as db:
+        with self.opened() as db:
             return find(db, self.path.parent, sought) if db else []
 
     def content(self, digest: str) -> bytes | None:
         """Return the content with this hash, or None. Raises JournalError for content that was changed."""
-        with self._open() as db:
+        with self.opened() as db:
             row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
         if not row:
             return None
@@ -139,7 +139,7 @@ class JournalReader:
 
     def contents(self) -> dict[str, bytes]:
         """Return all content by hash, unchecked."""
-        with self._open() as db:
+        with self.opened() as db:
             return dict(db.execute("SELECT hash, bytes FROM content")) if db else {}
 
     def uri(self) -> str:
@@ -152,11 +152,6 @@ class JournalReader:
 
         Read every statement to its end: a half-read one keeps a read transaction open. Raises JournalError.
         """
-        with self._open() as db:
-            yield db
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection | None]:
         with journal_file.opened(self.path, training=self._training) as db:
             yield db
 

@@ -18,7 +18,7 @@ from vision.base.errors import (
     PictureError,
     TooFewMarkersError,
 )
-from vision.felt.geometry import as_grey, find_felt, project, rectify, reduced, zone_size, zone_to_image
+from vision.felt.geometry import as_grey, find_felt, project, rectify, reduced, zone_size
 from vision.felt.layout import TableLayout
 from vision.synthetic.deck import card_picture
 from vision.synthetic.render import TIDY, Conditions, Scene, deal
@@ -231,13 +231,12 @@ def test_rectified_zones_show_their_cards_upright(px_per_mm: float, layout: Tabl
             assert alike > 0.9, (zone.name, code)
 
 
-def test_rectified_pixels_map_back_to_the_picture(layout: TableLayout) -> None:
+def test_places_in_a_zone_map_to_the_picture(layout: TableLayout) -> None:
     scene = rendered({"A": {"back": ["Kh"]}, "C": {"back": ["Kh"]}}, layout, conditions=TIDY, scale=0.5)
     view = find_felt(scene.frame, layout)
     for card in scene.cards:
         zone = layout.zone(card.place, card.row)
-        middle = layout.slots_mm(zone)[:1] * 2.0 - 0.5
-        mapped = zone_to_image(view.homography, zone, 2.0, middle)
+        mapped = view.to_image(zone.to_felt(layout.slots_mm(zone)[:1]))
         assert mapped[0] == pytest.approx(card.corners.mean(axis=0), abs=0.3)
 
 
