@@ -86,7 +86,7 @@ MIGRATES: Final = (*_SCHEMA, f"{_MORE}\n")
 DIES: Final = (
     "firmware/cli/run.py",
     "        devices = open_devices(config)",
-    '        raise AppError("a mistake")',
+    '        from firmware.runtime.errors import AppError\n\n        raise AppError("a mistake")',
 )
 """A release that migrates the record and then does not come up."""
 GONE_SINCE: Final = "feltwatch-old.timer"

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from models.training import cut, judge, real
+from models.training import cut, judge, labels, real
 from vision.base.arrays import Image
 from vision.base.errors import DeckError
 from vision.felt.layout import TableLayout
@@ -21,7 +21,7 @@ from vision.synthetic.render import deal
 SIZE = (640, 640)
 
 
-def photograph(code: str, turn_deg: float) -> tuple[Image, np.ndarray, tuple[cut.Box, cut.Box]]:
+def photograph(code: str, turn_deg: float) -> tuple[Image, np.ndarray, tuple[labels.Box, labels.Box]]:
     """Lay a drawn card on dark cloth; return the picture, the card's corners and its two index boxes."""
     card = card_picture(code, 4.0)
     h, w = card.shape[:2]

@@ -85,17 +85,8 @@ _LONE: dict[str, list[tuple[float, float]]] = {
     "9": [(_MID, 0)],
 }
 
-_RANK_NAMES = {
-    "A": "ace",
-    "2": "two",
-    "3": "three",
-    "4": "four",
-    "5": "five",
-    "6": "six",
-    "7": "seven",
-    "8": "eight",
-}
-_RANK_NAMES |= {"9": "nine", "T": "ten", "J": "jack", "Q": "queen", "K": "king"}
+_NAMES = "ace two three four five six seven eight nine ten jack queen king"
+_RANK_NAMES = dict(zip("A23456789TJQK", _NAMES.split(), strict=True))
 _SUIT_NAMES = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
 
 
