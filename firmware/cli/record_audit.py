@@ -34,8 +34,8 @@ from vision.base.arrays import Image
 from vision.base.errors import VisionError
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
-from vision.reading.enrolment import profile_of_json
 from vision.reading.network import CardReader
+from vision.reading.profile_files import profile_of_json
 from vision.reading.table_reading import ReadCard, TableReading, read, read_zone
 
 What = Literal["record", "rules", "settlement", "picture", "count", "card", "doubt", "sure_now"]

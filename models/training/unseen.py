@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,7 +96,7 @@ def _npm_decks(work: Path) -> Iterator[Path]:
         rank, suit = code[0], code[1]
         number = {"A": "1", "T": "10", "J": "11", "Q": "12", "K": "13"}.get(rank, rank)
         standard = modules / "@younestouati/playing-cards-standard-deck/cards" / f"{number}{suit}.svg"
-        draw_svg(standard, FOLDER / "younestouati" / f"{code}.png")
+        draw_svg(_without_miniature(standard), FOLDER / "younestouati" / f"{code}.png")
         picture = modules / "svg-cards/png/2x" / f"{_SUIT_WORDS[suit]}_{_NUMBERS.get(rank, rank)}.png"
         _write(_on_white(picture), FOLDER / "svg-cards" / f"{code}.png")
         vectorized = modules / "cardsJS/cards" / f"{rank.replace('T', '10')}{suit.upper()}.svg"
@@ -103,6 +104,17 @@ def _npm_decks(work: Path) -> Iterator[Path]:
     yield FOLDER / "younestouati"
     yield FOLDER / "svg-cards"
     yield FOLDER / "aguilar"
+
+
+def _without_miniature(card: Path) -> Path:
+    """Take out the miniature, a large number over a large sign, that this deck's 4♠ has left lying on the card.
+
+    Version 2.0.0 hid it by its class `mini-card`; where that was removed, this one card kept the drawing.
+    """
+    text = card.read_text()
+    mended = card.with_name(f"whole-{card.name}")
+    mended.write_text(re.sub(r"<g>.*?</g>", "", text))
+    return mended
 
 
 def _on_white(path: Path) -> Image:

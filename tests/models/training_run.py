@@ -24,7 +24,7 @@ from models.training.scene import SceneMaker  # noqa: E402
 from models.training.train import Job, Trainer, run, tensor  # noqa: E402
 from vision.reading.cards import CARDS  # noqa: E402
 from vision.reading.network import CardReader  # noqa: E402
-from vision.reading.pips import COUNTS, PipReader, count_of  # noqa: E402
+from vision.reading.pips import COUNTS, PipReader, count_of, scores  # noqa: E402
 
 CROPS = 4000  # enough to learn where an index is, not yet what it says
 
@@ -93,6 +93,6 @@ def test_the_pip_reader_learns_to_count(tmp_path: Path) -> None:
     reader = PipReader(train_pips(None, 12_000, 1, tmp_path), threads=1)
     maker = CardMaker(99, None, pool=4)
     cards = [maker.card() for _ in range(200)]
-    said = reader.scores(np.stack([picture for picture, _, _ in cards])).argmax(axis=1)
+    said = scores(reader.readings(np.stack([picture for picture, _, _ in cards]))).argmax(axis=1)
     right = [count_of(CARDS[name]) == count for name, (_, count, _) in zip(said, cards, strict=True)]
     assert np.mean(right) > 3 / len(COUNTS)

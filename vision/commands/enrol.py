@@ -10,8 +10,9 @@ import click
 from vision.base.pictures import load_picture, picture_files
 from vision.commands.options import LAYOUT, one_line
 from vision.felt.layout import TableLayout
-from vision.reading.enrolment import check_deck, enrol, load_profile, save_profile, spread
+from vision.reading.enrolment import check_deck, enrol, spread
 from vision.reading.network import CardReader
+from vision.reading.profile_files import load_profile, save_profile
 from vision.reading.table_reading import read
 
 

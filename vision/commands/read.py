@@ -21,9 +21,9 @@ from vision.base.errors import NoMarkersError, VisionError
 from vision.base.pictures import load_picture, picture_files
 from vision.commands.options import LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
-from vision.reading.enrolment import load_profile
 from vision.reading.loose import read_photograph
 from vision.reading.network import CardReader
+from vision.reading.profile_files import load_profile
 from vision.reading.table_reading import TableReading, card_json, read
 
 _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)

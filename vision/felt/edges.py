@@ -35,20 +35,29 @@ MIN_RISE = 12.0
 def refine_corners(grey: Image, corners: Points) -> Points:
     """Move a marker's corners, 4×2 pixels, to the intersections of its edges; next to a hidden edge they stay."""
     for _ in range(2):  # the second pass starts nearby, with lines at right angles
-        offsets, levels = _across(grey, corners)
-        ends = np.roll(corners, -1, axis=0)
-        lines = [
-            _line(start, end, place, good)
-            for start, end, (good, place) in zip(corners, ends, _edges(offsets, levels), strict=True)
-        ]
-        found = []
-        for before, after in zip(lines[-1:] + lines[:-1], lines, strict=True):
-            if before is None or after is None:
-                return corners
-            (p, along), (q, other) = before, after
-            found.append(p + along * _meeting(along, other, q - p))
+        found = [place for place in found_corners(grey, corners) if place is not None]
+        if len(found) < len(corners):
+            return corners
         corners = np.array(found)
     return corners
+
+
+def found_corners(grey: Image, corners: Points) -> list[Points | None]:
+    """Return the intersections of a marker's edges near its corners, 4×2 pixels; None next to a hidden edge."""
+    offsets, levels = _across(grey, corners)
+    ends = np.roll(corners, -1, axis=0)
+    lines = [
+        _line(start, end, place, good)
+        for start, end, (good, place) in zip(corners, ends, _edges(offsets, levels), strict=True)
+    ]
+    found: list[Points | None] = []
+    for before, after in zip(lines[-1:] + lines[:-1], lines, strict=True):
+        if before is None or after is None:
+            found.append(None)
+            continue
+        (p, along), (q, other) = before, after
+        found.append(p + along * _meeting(along, other, q - p))
+    return found
 
 
 def edge_spread_px(grey: Image, corners: Points) -> float | None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import DisagreeingMarkersError, NoMarkersError, PictureError, TooFewMarkersError
+from vision.felt.cut_markers import cut_corners
 from vision.felt.edges import refine_corners
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
@@ -150,7 +151,7 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
             again=again,
         )
     others = tuple(marker for marker in found if marker not in ours)
-    return _view(ours, layout, others, (width, height), lens)
+    return _view(ours, layout, others, grey, lens)
 
 
 def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
@@ -335,8 +336,36 @@ def _agreeing(members: list[FoundMarker], layout: TableLayout) -> tuple[list[Fou
 
 
 def _fit(markers: Sequence[FoundMarker], layout: TableLayout) -> Matrix | None:
+    return _fitted(*_corners(markers, layout))
+
+
+def _corners(markers: Sequence[FoundMarker], layout: TableLayout) -> tuple[Points, Points]:
+    """Return the markers' corners on the felt, in millimetres, and in the picture."""
     felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in markers])
-    seen = np.concatenate([marker.corners for marker in markers])
+    return felt, np.concatenate([marker.corners for marker in markers])
+
+
+def _with_cut_ones(
+    felt: Points, seen: Points, layout: TableLayout, missing: set[int], grey: Image, lens: Lens | None
+) -> tuple[Points, Points]:
+    """Add the corners of markers that the picture's edge cuts, found from the whole ones'."""
+    homography = _fitted(felt, seen)
+    if homography is None:
+        return felt, seen
+    for number in sorted(missing):
+        there = layout.markers.corners_mm(number)
+        predicted = project(homography, there)
+        found = cut_corners(
+            grey, lens.distort(predicted) if lens else predicted, number, layout.markers.dictionary
+        )
+        if found:
+            places = np.array([place for _, place in found])
+            felt = np.concatenate([felt, there[[k for k, _ in found]]])
+            seen = np.concatenate([seen, lens.undistort(places) if lens else places])
+    return felt, seen
+
+
+def _fitted(felt: Points, seen: Points) -> Matrix | None:
     homography, _ = cv2.findHomography(felt, seen, 0)
     if homography is None or not np.isfinite(homography).all() or abs(np.linalg.det(homography)) < 1e-12:
         return None
@@ -356,10 +385,11 @@ def _view(
     ours: list[FoundMarker],
     layout: TableLayout,
     others: tuple[FoundMarker, ...],
-    size: tuple[int, int],
+    grey: Image,
     lens: Lens | None,
 ) -> FeltView:
-    homography = _fit(ours, layout)
+    felt, seen = _corners(ours, layout)
+    homography = _fitted(felt, seen)
     if len(ours) < 2 or homography is None:
         raise TooFewMarkersError(
             "Only marker %(ids)s of the felt fits where it should be; at least two and better all "
@@ -367,16 +397,18 @@ def _view(
             ids=_ids(ours),
             count=len(layout.markers.at),
         )
-    known = {marker.id for marker in layout.markers.at}
-    felt = np.concatenate([layout.markers.corners_mm(marker.id) for marker in ours])
-    seen = np.concatenate([marker.corners for marker in ours])
+    missing = {marker.id for marker in layout.markers.at} - {marker.id for marker in ours}
+    zones = np.concatenate([zone.corners_mm for zone in layout.zones])
+    doubt = _doubt_mm(homography, felt, zones, CORNER_NOISE_PX)
+    if doubt > MAX_DOUBT_MM:
+        felt, seen = _with_cut_ones(felt, seen, layout, missing, grey, lens)
+        fitted = _fitted(felt, seen)
+        homography = homography if fitted is None else fitted
+        doubt = _doubt_mm(homography, felt, zones, CORNER_NOISE_PX)
     error_px = _rms(project(homography, felt) - seen)
     error_mm = _rms(project(_inverse(homography), seen) - felt)
-    present = {marker.id for marker in ours}
-    strayed = [_off_mm(m, homography, layout) for m in others if m.id in known - present]
+    strayed = [_off_mm(m, homography, layout) for m in others if m.id in missing]
     error_mm = max([error_mm, *(off for off in strayed if off < STRAY_MM)])
-    corners = np.concatenate([zone.corners_mm for zone in layout.zones])
-    doubt = _doubt_mm(homography, felt, corners, CORNER_NOISE_PX)
     if doubt > MAX_DOUBT_MM:
         raise TooFewMarkersError(
             "Only markers %(ids)s are in view; they leave the zones uncertain by %(doubt)s mm: clear "
@@ -394,7 +426,9 @@ def _view(
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     area = cv2.contourArea(project(homography, box).astype(np.float32))
     px_per_mm = math.sqrt(area / (layout.width_mm * layout.height_mm))
-    return FeltView(homography, tuple(ours), others, error_px, error_mm, doubt, px_per_mm, size, lens)
+    return FeltView(
+        homography, tuple(ours), others, error_px, error_mm, doubt, px_per_mm, grey.shape[::-1], lens
+    )
 
 
 def _rms(distances: Points) -> float:

@@ -3,28 +3,29 @@
 The spread fills the felt: place A the clubs, B the diamonds, C the hearts, D the spades; in each place the front row
 holds 2 3 4, the middle 5 6 7 8 9, the back T J Q K A, from the player's left. So the true card of every index is known,
 and the network's last layer can be refitted for ranks and suits: a ridge-like correction that stays small unless the
-deck requires more. It takes a few seconds on one core.
+deck requires more. How the pip reader reads each card is learnt too: a deck's own ornament denies its cards no more. It
+takes a few seconds on one core.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from vision.base.arrays import Image
-from vision.base.errors import EnrolmentError, EnrolmentFileError
+from vision.base.arrays import Image, Points
+from vision.base.errors import EnrolmentError
 from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.cards import CARDS, RANKS, SUITS
-from vision.reading.network import FEATURES, CardReader, DeckProfile, Floats, Indices, log_softmax
-from vision.reading.table_reading import TableReading, observe, read
+from vision.reading.network import CardReader, DeckProfile, Floats, Indices, log_softmax
+from vision.reading.pips import learnt
+from vision.reading.table_reading import TableReading, observe, observe_whole, read
 
 _PENALTY = 0.02
 """How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
@@ -176,14 +177,19 @@ def read_spread(
 
 @dataclass(frozen=True)
 class Lesson:
-    """Indices of one picture of the spread with their true cards, as numbers into CARDS.
+    """What one picture of the spread teaches, with the true cards as numbers into CARDS.
 
-    `elsewhere`: false indices, from print on those cards; the profile must not name them more clearly.
+    Attributes:
+        indices, cards: the indices and their cards.
+        elsewhere: false indices, from print on those cards; the profile must not name them more clearly.
+        whole, whole_cards: the pips' readings of whole cards (n × 15), and their cards.
     """
 
     indices: Indices
-    cards: np.ndarray[tuple[int], np.dtype[np.intp]]
+    cards: NDArray[np.intp]
     elsewhere: Indices
+    whole: Floats
+    whole_cards: NDArray[np.intp]
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -231,7 +237,7 @@ def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | N
         MarkersError: the picture does not show the felt.
     """
     plain = CardReader(reader.path) if reader.deck else reader
-    _, indices = observe(frame, layout, plain, lens=lens)
+    view, indices = observe(frame, layout, plain, lens=lens)
     hands = spread(layout)
     middles, codes = [], []
     for zone in layout.zones:
@@ -242,14 +248,27 @@ def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | N
     along = indices.directions
     down = np.stack([-along[:, 1], along[:, 0]], axis=1)
     own = indices.places + 25.0 * along + 31.0 * down
-    distance = np.linalg.norm(own[:, None] - places[None], axis=2)
-    nearest = distance.argmin(axis=1)
-    near = (distance.min(axis=1) < _SLOT_MM) & (indices.heat > 0.3)
+    nearest, within = _slots(own, places)
+    near = within & (indices.heat > 0.3)
     hottest = np.zeros(len(places))
     np.maximum.at(hottest, nearest[near], indices.heat[near])
     keep = near & ((indices.heat > _CLEAR) | (indices.heat == hottest[nearest]))
-    cards = np.array([CARDS.index(code) for code in codes])[nearest[keep]]
-    return Lesson(indices.take(keep), cards, indices.take(near & ~keep))
+    cards = np.array([CARDS.index(code) for code in codes])
+    middles_seen, whole = observe_whole(frame, view, indices, layout, plain)
+    whose, at_home = _slots(middles_seen, places)
+    return Lesson(
+        indices.take(keep),
+        cards[nearest[keep]],
+        indices.take(near & ~keep),
+        whole[at_home],
+        cards[whose[at_home]],
+    )
+
+
+def _slots(points: Points, places: Points) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return for each point the nearest place, and whether it is near enough to belong there."""
+    distance = np.linalg.norm(points[:, None] - places[None], axis=2)
+    return distance.argmin(axis=1), distance.min(axis=1) < _SLOT_MM
 
 
 def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
@@ -280,67 +299,7 @@ def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
         cost, np.zeros(classes * (width + 1)), jac=True, method="L-BFGS-B", options={"maxiter": 300}
     )
     weight = result.x[: classes * width].reshape(classes, width)
-    return DeckProfile(name, weight, result.x[classes * width :])
-
-
-def profile_json(profile: DeckProfile, model: str) -> str:
-    """Write a deck's profile, learnt with the model of this SHA-256, as canonical JSON for the record."""
-    values = {
-        "name": profile.name,
-        "model": model,
-        "weight": profile.weight.tolist(),
-        "bias": profile.bias.tolist(),
-    }
-    return json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
-def profile_of_json(text: str, model: str) -> DeckProfile:
-    """Read the output of `profile_json`, for the model of this SHA-256.
-
-    Raises:
-        EnrolmentError: it is no profile, or was learnt with another model.
-    """
-    try:
-        values = json.loads(text)
-        profile = DeckProfile(
-            str(values["name"]), np.array(values["weight"], float), np.array(values["bias"], float)
-        )
-        learnt_with = str(values["model"])
-    except (ValueError, TypeError, KeyError) as error:
-        raise EnrolmentError("This is no deck profile; enrol the deck again.") from error
-    classes = len(RANKS) + len(SUITS)
-    if profile.weight.shape != (classes, FEATURES) or profile.bias.shape != (classes,):
-        raise EnrolmentError("This is no deck profile; enrol the deck again.")
-    if learnt_with != model:
-        raise EnrolmentError(
-            "The deck %(name)s was learnt with another card reader's model; enrol the deck again.",
-            name=profile.name,
-        )
-    return profile
-
-
-def save_profile(profile: DeckProfile, path: Path) -> None:
-    """Write a deck's profile to a file.
-
-    Raises:
-        EnrolmentFileError: it cannot be written.
-    """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez(file, name=np.array(profile.name), weight=profile.weight, bias=profile.bias)
-    except OSError as error:
-        raise EnrolmentFileError(f"{path} cannot be written: {error.strerror}.") from error
-
-
-def load_profile(path: Path) -> DeckProfile:
-    """Read a deck's profile.
-
-    Raises:
-        EnrolmentFileError: it is missing or is no profile.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            return DeckProfile(str(stored["name"]), stored["weight"], stored["bias"])
-    except (OSError, ValueError, KeyError, EOFError) as error:
-        raise EnrolmentFileError(f"{path} is no deck profile; enrol the deck again.") from error
+    pips = learnt(
+        np.concatenate([part.whole for part in taught]), np.concatenate([part.whole_cards for part in taught])
+    )
+    return DeckProfile(name, weight, result.x[classes * width :], pips)

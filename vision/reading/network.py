@@ -128,17 +128,19 @@ class Calibrations:
 
 @dataclass(frozen=True)
 class DeckProfile:
-    """The peculiarities of one deck's indices: a correction to the network's rank and suit logits.
+    """The peculiarities of one deck: a correction to the network's rank and suit logits, and what its pips look like.
 
     Attributes:
         name: what the house calls the deck.
         weight: 17 × 112, added to the last layer's weights for ranks and suits.
         bias: 17, likewise.
+        pips: 52 × 15, how the pip reader reads each card (`pips.learnt`); None where that was not learnt.
     """
 
     name: str
     weight: Floats
     bias: Floats
+    pips: Floats | None = None
 
     @property
     def sha256(self) -> str:
@@ -146,6 +148,8 @@ class DeckProfile:
         digest = hashlib.sha256(self.name.encode())
         digest.update(self.weight.astype("<f8").tobytes())
         digest.update(self.bias.astype("<f8").tobytes())
+        if self.pips is not None:
+            digest.update(self.pips.astype("<f8").tobytes())
         return digest.hexdigest()
 
 

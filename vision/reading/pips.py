@@ -38,7 +38,14 @@ def count_of(code: str) -> int:
     return COUNTS.index("C" if code[0] in "JQK" else code[0])
 
 
-_NAMES = np.array([[count_of(code), len(COUNTS) + SUITS.index(code[1])] for code in CARDS])
+_COUNTS, _SUITS = slice(0, len(COUNTS)), slice(len(COUNTS), None)
+_AS_IT_IS = np.array(
+    [
+        np.eye(len(COUNTS))[count_of(code)].tolist() + np.eye(len(SUITS))[SUITS.index(code[1])].tolist()
+        for code in CARDS
+    ]
+)
+_LEAST = 1e-9  # probability: the most that a reading may count against a card
 
 
 def load_network(model: Path, threads: int) -> onnxruntime.InferenceSession:
@@ -64,14 +71,34 @@ class PipReader:
                 "The pip reader's model %(model)s cannot be loaded: %(error)s.", model=model, error=error
             ) from error
 
-    def scores(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the log-probabilities of the 52 cards for each of n cards (n × 88 × 64 × 3, BGR); courts are all
-        alike.
+    def readings(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Return what each of n cards (n × 88 × 64 × 3, BGR) looks like, n × 15: the probabilities of `COUNTS`, then
+        those of the suits.
         """
         if not len(cards):
-            return np.empty((0, len(CARDS)))
-        names = self._session.run(None, {"cards": cards})[0]
-        return np.asarray(names.astype(np.float64)[:, _NAMES].sum(axis=2))
+            return np.empty((0, len(COUNTS) + len(SUITS)))
+        return np.asarray(np.exp(self._session.run(None, {"cards": cards})[0].astype(np.float64)))
+
+
+def scores(readings: NDArray[np.float64], usual: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+    """Return the log-probabilities of the 52 cards for n readings (n × 52); courts are all alike.
+
+    `usual`: how each card of an enrolled deck is read (`learnt`); without it, every card as what it is.
+    """
+    usual = _AS_IT_IS if usual is None else usual
+    counts, suits = (readings[:, part] @ usual[:, part].T for part in (_COUNTS, _SUITS))
+    return np.asarray(np.log(np.maximum(counts * suits, _LEAST)))
+
+
+def learnt(readings: NDArray[np.float64], cards: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return how each card of a deck is read (52 × 15), from m readings of known cards (numbers into CARDS).
+
+    Each card is also taken as read once as what it is: so a card that was not seen stays as it was.
+    """
+    usual, times = _AS_IT_IS.copy(), np.ones(len(CARDS))
+    np.add.at(usual, cards, readings)
+    np.add.at(times, cards, 1)
+    return np.asarray(usual / times[:, None])
 
 
 def cut_out(

@@ -14,6 +14,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.felt.geometry import FeltView, as_grey, find_felt
@@ -25,7 +26,7 @@ from vision.reading.decode import Named, fuse, is_whole_deck
 from vision.reading.laid import Laid, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
-from vision.reading.pips import DIFFERS, cut_out
+from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
 from vision.reading.suits import told_apart
 
 _Whole = tuple[Image, Callable[[Points], Points]]
@@ -209,17 +210,21 @@ def read(
     return TableReading(
         size=(w, h),
         markers=tuple(m.id for m in view.markers),
-        zones=tuple(
-            ZoneReading(
-                z.place, z.row, tuple(c for _, c in sorted(cards[z.place, z.row], key=lambda at: at[0]))
-            )
-            for z in layout.zones
-        ),
+        zones=tuple(ZoneReading(z.place, z.row, _in_order(cards[z.place, z.row], z)) for z in layout.zones),
         others=(*astray, *others),
         verdicts=verdicts,
         ms=clock.ms,
         view=view,
     )
+
+
+def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard, ...]:
+    """Order a zone's cards by how far along it they lie. Of more cards than the zone holds, none is sure: one is print.
+
+    Seen on a deck whose pictures hold signs that look like indices.
+    """
+    ordered = (card for _, card in sorted(cards, key=lambda at: at[0]))
+    return tuple(ordered if len(cards) <= zone.capacity else (replace(card, sure=False) for card in ordered))
 
 
 def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
@@ -246,8 +251,8 @@ def _judged(
 
     def look(places: Sequence[Laid]) -> Floats:
         assert reader.pips is not None
-        cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
-        return np.where(enough[:, None], reader.pips.scores(cards), 0.0)
+        seen, enough = _whole_cards(whole, places, reader.pips)
+        return np.where(enough[:, None], scores(seen, reader.deck.pips if reader.deck else None), 0.0)
 
     indices = _fitting(fuse(Indices.joined(parts)))
     laid = cards_on(indices, layout, look if reader.pips else None)
@@ -288,7 +293,7 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         found, _ = _judged(parts, layout, reader, whole, fit=True)
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
-    return tuple(sorted(cards, key=lambda card: float(card.corners[:, 0].mean())))
+    return _in_order([(float(card.corners[:, 0].mean()), card) for card in cards], zone)
 
 
 def observe(
@@ -305,6 +310,23 @@ def observe(
     """
     view = find_felt(frame, layout, lens)
     return view, _fitting(fuse(Indices.joined(_seen(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
+
+
+def observe_whole(
+    frame: Image, view: FeltView, indices: Indices, layout: TableLayout, reader: CardReader
+) -> tuple[Points, Floats]:
+    """Look at the whole cards of these indices: their middles (n × 2 mm on the felt) and their pips' readings."""
+    assert reader.pips is not None
+    small, through = view.smaller(frame, SMALL_PX_PER_MM)
+    places = [place for _, place in cards_on(indices, layout)]
+    seen, enough = _whole_cards((small, through.to_image), places, reader.pips)
+    return np.array([place.middle for place in places]).reshape(-1, 2)[enough], seen[enough]
+
+
+def _whole_cards(whole: _Whole, places: Sequence[Laid], pips: PipReader) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the pips' readings of cards, and which cards show enough of themselves."""
+    cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
+    return pips.readings(cards), enough
 
 
 def _seen(

@@ -30,8 +30,9 @@ from vision.felt.lens import (
     reach,
 )
 from vision.felt.survey import SHOWN_PX, jpeg, survey
-from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, profile_json, read_spread
+from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, read_spread
 from vision.reading.network import CardReader
+from vision.reading.profile_files import profile_json
 from vision.reading.table_reading import TableReading
 
 BETWEEN_FRAMES_S: Final = 0.15

@@ -42,8 +42,8 @@ from vision.felt.calibration import FeltCalibration
 from vision.felt.geometry import FeltView, find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
-from vision.reading.enrolment import profile_of_json
 from vision.reading.network import CardReader
+from vision.reading.profile_files import profile_of_json
 from vision.reading.still import StillReader, Waiting
 from vision.reading.table_reading import TableReading
 

@@ -250,7 +250,7 @@ def test_floor_people_mark_hands_disputed_decided_and_reviewed(box: Box) -> None
         line = archive.line(hand)
         return line is not None and line.reviewed == 1
 
-    until(indexed, "the index has the mark")
+    until(indexed)
     line = archive.line(hand)
     assert line is not None
     assert (line.disputes, line.disputed) == (1, False)

@@ -20,6 +20,7 @@ from vision.base.errors import (
 )
 from vision.felt.geometry import as_grey, find_felt, project, rectify, reduced, zone_size
 from vision.felt.layout import TableLayout
+from vision.felt.markers import dictionary
 from vision.synthetic.deck import card_picture
 from vision.synthetic.render import TIDY, Conditions, Scene, deal
 
@@ -107,15 +108,38 @@ def test_markers_at_the_pictures_very_edge_are_found_and_what_it_cuts_off_leads_
     tops = [project(scene.homography, layout.markers.corners_mm(k))[:, 1] for k in range(6)]
     row = sorted(range(6), key=lambda k: float(tops[k].min()))[:3]
     first, last = (round(float(f(tops[k].min() for k in row))) for f in (min, max))
+    side = float(np.ptp(tops[row[0]]))
     assert len(find_felt(scene.frame[first - 3 :], layout).markers) == 6
-    for cut in range(first - 5, last + 20):
+    for cut in range(first - 5, last + round(side)):
         try:
             view = find_felt(scene.frame[cut:], layout)
         except TooFewMarkersError:
-            assert cut > first
+            assert cut > first + side / 2, "half of each marker is enough"
             continue
         down = np.array([[1, 0, 0], [0, 1, cut], [0, 0, 1]])
         assert _zone_error_px(down @ view.homography, scene, layout) < 1.0
+
+
+@pytest.mark.parametrize("number", [9, 17])
+def test_what_is_left_of_another_marker_is_not_taken_for_the_felts_own(
+    number: int, layout: TableLayout
+) -> None:
+    scene = rendered({}, layout, seed=6, scale=0.5)
+    frame = scene.frame.copy()
+    known = dictionary(layout.markers.dictionary)
+    tops = {k: project(scene.homography, layout.markers.corners_mm(k)) for k in range(6)}
+    row = sorted(tops, key=lambda k: float(tops[k][:, 1].min()))[:3]
+    for k in row:
+        other = cv2.cvtColor(cv2.aruco.generateImageMarker(known, number, 60), cv2.COLOR_GRAY2BGR)
+        ends = np.array([[-0.5, -0.5], [59.5, -0.5], [59.5, 59.5], [-0.5, 59.5]], np.float32)
+        to_frame = cv2.getPerspectiveTransform(ends, tops[k].astype(np.float32))
+        cv2.warpPerspective(
+            other, to_frame, frame.shape[1::-1], frame, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT
+        )
+    cut = round(max(float(tops[k][:, 1].min()) for k in row)) + 4
+    with pytest.raises(TooFewMarkersError, match="uncertain"):
+        find_felt(frame[cut:], layout)
+    assert len(find_felt(scene.frame[cut:], layout).markers) == 3
 
 
 def test_one_marker_alone_is_too_few(layout: TableLayout) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -17,8 +18,9 @@ from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, EnrolmentFileError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS
-from vision.reading.enrolment import check_deck, enrol, lesson, load_profile, save_profile, spread
+from vision.reading.enrolment import check_deck, enrol, lesson, spread
 from vision.reading.network import FEATURES, CardReader, DeckProfile, Indices
+from vision.reading.profile_files import load_profile, profile_json, profile_of_json, save_profile
 from vision.reading.table_reading import read
 from vision.synthetic.decks import Deck, DrawnDeck, PhotoDeck
 
@@ -72,6 +74,46 @@ def test_a_profile_comes_back_from_its_file_with_the_same_hash(profile: DeckProf
     again = load_profile(tmp_path / "deck.npz")
     assert again.sha256 == profile.sha256
     assert again.name == "violet"
+    assert profile_of_json(profile_json(profile, "a model"), "a model").sha256 == profile.sha256
+
+
+def test_a_profile_of_a_release_that_learnt_no_pips_is_read_and_keeps_its_hash(
+    profile: DeckProfile, tmp_path: Path
+) -> None:
+    earlier = DeckProfile(profile.name, profile.weight, profile.bias)
+    digest = hashlib.sha256(b"violet" + earlier.weight.tobytes() + earlier.bias.tobytes()).hexdigest()
+    assert earlier.sha256 == digest != profile.sha256
+    save_profile(earlier, tmp_path / "deck.npz")
+    assert load_profile(tmp_path / "deck.npz").sha256 == digest
+    text = profile_json(earlier, "a model")
+    assert "pips" not in text
+    assert profile_of_json(text, "a model").pips is None
+    bent = text.replace('"bias":[', '"pips":[[1.0]],"bias":[')
+    with pytest.raises(EnrolmentError, match="enrol the deck again"):
+        profile_of_json(bent, "a model")
+
+
+def test_a_card_whose_ornament_its_pips_deny_is_asked_until_the_deck_is_enrolled(
+    layout: TableLayout, reader: CardReader
+) -> None:
+    drawn = DrawnDeck()
+    pictures = {code: drawn.picture(code).copy() for code in CARDS}
+    height, width = pictures["4s"].shape[:2]
+    # two more spades in the middle: a four with the pips of a six
+    pip = pictures["4s"][round(0.12 * height) : round(0.3 * height), round(0.2 * width) : round(0.4 * width)]
+    for across in (0.2, 0.6):
+        y, x = round(0.41 * height), round(across * width)
+        pictures["4s"][y : y + pip.shape[0], x : x + pip.shape[1]] = pip
+    deck = PhotoDeck("ornament", pictures, drawn.width_mm)
+
+    def unsure(cards: CardReader) -> list[str]:
+        frame = rendered(spread(layout), layout, deck, seed=9, scale=SCALE).frame
+        zones = read(frame, layout, cards).zones
+        return [card.card for zone in zones for card in zone.cards if card.denied]
+
+    assert unsure(reader) == ["4s"]
+    frames = [rendered(spread(layout), layout, deck, seed=seed, scale=SCALE).frame for seed in (1, 2)]
+    assert unsure(CardReader(threads=1, deck=enrol(frames, layout, reader, "ornament"))) == []
 
 
 @pytest.mark.parametrize(
@@ -115,6 +157,9 @@ def test_print_that_looks_a_little_like_an_index_is_not_taught_as_the_card_it_is
         zone.to_felt(at), heat, np.zeros((4, 52)), along, np.full(4, 17.0), np.zeros((4, FEATURES))
     )
     monkeypatch.setattr("vision.reading.enrolment.observe", lambda *_, **__: (None, seen))
+    monkeypatch.setattr(
+        "vision.reading.enrolment.observe_whole", lambda *_: (np.empty((0, 2)), np.empty((0, 15)))
+    )
     taught = lesson(np.zeros((2, 2, 3), np.uint8), layout, reader)
     assert [CARDS[k] for k in taught.cards] == ["Tc", "Tc", "Jc"]
     assert taught.elsewhere.heat.tolist() == [0.45]

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.rendered import rendered
 from vision.base.arrays import Image, Points
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
-from vision.reading.cards import CARDS
+from vision.reading.cards import CARDS, SUITS
 from vision.reading.decode import Named
 from vision.reading.laid import Laid, cards_on
 from vision.reading.network import FEATURES, CardReader, Indices
-from vision.reading.pips import COUNTS, DIFFERS, HIDDEN, SIZE, PipReader, count_of, cut_out
+from vision.reading.pips import COUNTS, DIFFERS, HIDDEN, SIZE, PipReader, count_of, cut_out, learnt, scores
 from vision.reading.table_reading import TableReading, read
 from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM, card_picture
 from vision.synthetic.render import deal
@@ -83,13 +84,37 @@ def test_a_card_named_rightly_is_not_denied_and_one_pip_more_or_the_other_suit_i
     cards, _ = seen(table((code, 20, 30)), at(20, 30))
     near = COUNTS[count_of(code) - 1] + code[1]
     other = code[0] + {"c": "s", "s": "c", "d": "h", "h": "d"}[code[1]]
-    (said,) = pips.scores(cards)
+    (said,) = scores(pips.readings(cards))
     right, fewer, other_suit = (float(said.max() - said[CARDS.index(name)]) for name in (code, near, other))
     assert right < DIFFERS < min(fewer, other_suit)
 
 
 def test_without_cards_nothing_is_said(pips: PipReader) -> None:
-    assert pips.scores(np.empty((0, SIZE[1], SIZE[0], 3), np.uint8)).shape == (0, 52)
+    assert scores(pips.readings(np.empty((0, SIZE[1], SIZE[0], 3), np.uint8))).shape == (0, 52)
+
+
+def test_a_card_is_expected_as_it_was_read_and_no_other_card_loses_by_it() -> None:
+    six_of_spades, four = certain("6s"), CARDS.index("4s")
+    usual = learnt(np.repeat(six_of_spades, 3, axis=0), np.full(3, four))
+    assert scores(six_of_spades)[0, four] < -DIFFERS
+    (now,) = scores(six_of_spades, usual)
+    assert now[four] > -1
+    assert now.argmax() == CARDS.index("6s")
+    others = np.arange(len(CARDS)) != four
+    assert np.array_equal(now[others], scores(six_of_spades)[0, others])
+    assert scores(certain("9h"), usual)[0, four] < -DIFFERS  # any other reading denies it as before
+
+
+def test_cards_that_were_not_seen_are_expected_as_what_they_are() -> None:
+    nothing = learnt(np.empty((0, 15)), np.empty(0, np.intp))
+    assert np.array_equal(scores(certain("Kh"), nothing), scores(certain("Kh")))
+
+
+def certain(code: str) -> NDArray[np.float64]:
+    """A reading that is certain to be of this card."""
+    reading = np.full((1, len(COUNTS) + len(SUITS)), 1e-6)
+    reading[0, [count_of(code), len(COUNTS) + SUITS.index(code[1])]] = 1
+    return reading
 
 
 def test_a_file_that_is_no_such_network_is_told(tmp_path: Path) -> None:

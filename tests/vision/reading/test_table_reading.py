@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from tests.rendered import rendered
 from vision.base.arrays import Image
 from vision.base.errors import NoMarkersError
 from vision.felt.geometry import find_felt
-from vision.felt.layout import TableLayout
+from vision.felt.layout import TableLayout, Zone
 from vision.reading.cards import CARDS
 from vision.reading.decode import Cluster, Named
 from vision.reading.network import Calibration, CardReader, Curve, Indices
@@ -25,6 +26,10 @@ SCALE = 0.7  # 2.2 px/mm: what the reader needs, at half the time
 
 def _cards(reading: TableReading) -> dict[tuple[str, str], list[str]]:
     return {(z.place, z.row): [c.card for c in z.cards] for z in reading.zones}
+
+
+def _sure(reading: TableReading) -> dict[tuple[str, str], list[bool]]:
+    return {(z.place, z.row): [c.sure for c in z.cards] for z in reading.zones}
 
 
 def _truth(hands: dict[str, dict[str, list[str]]]) -> dict[tuple[str, str], list[str]]:
@@ -95,6 +100,25 @@ def test_a_clear_table_is_read_once_and_what_is_unclear_again(layout: TableLayou
     soft = rendered(hands, layout, seed=0, conditions=Conditions(blur_px=3.4, jpeg=40), scale=SCALE)
     read(soft.frame, layout, reader)
     assert len(layout.zones) < reader.shown <= 2 * len(layout.zones)
+
+
+def test_where_a_row_shows_more_cards_than_it_holds_none_of_them_is_sure(
+    layout: TableLayout, reader: CardReader
+) -> None:
+    """One of them is print: signs in a strange deck's pictures once made a sixth card, and a sure one."""
+    hands = {"B": {"front": ["5c", "6c", "8d"], "back": ["9d", "Ts", "Jh", "2c", "3s"]}}
+    scene = rendered(hands, layout, seed=3, scale=SCALE)
+    assert _sure(read(scene.frame, layout, reader))["B", "front"] == [True] * 3
+    small = replace(layout, zones=tuple(_holding_two(z) if z.row == "front" else z for z in layout.zones))
+    crowded = _sure(read(scene.frame, small, reader))
+    assert crowded["B", "front"] == [False] * 3
+    assert crowded["B", "back"] == [True] * 5
+    picture = find_felt(scene.frame, small).rectify(scene.frame, small.zone("B", "front"), 2.5)
+    assert [c.sure for c in read_zone(picture, small.zone("B", "front"), small, reader)] == [False] * 3
+
+
+def _holding_two(zone: Zone) -> Zone:
+    return replace(zone, capacity=2)
 
 
 def test_a_zones_picture_is_read_again_where_a_card_is_unclear(layout: TableLayout) -> None:
