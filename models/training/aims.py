@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.training import real
-from models.training.calibrate import JUDGING
 from models.training.judge import Outcome, total
 from models.training.measure import Measured
+from models.training.unseen import JUDGING
 from vision.synthetic.evaluation import Score, wilson
 
 MANY = 100_000

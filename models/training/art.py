@@ -1,6 +1,6 @@
 """Fetches free card art from npm and renders it: CC0 and MIT decks to train on.
 
-The art is never committed: `python -m models.training.art` installs the packages below into the cache with npm and
+The art is never committed: `python -m models.training art` installs the packages below into the cache with npm and
 draws every card with rsvg-convert (Debian: librsvg2-bin). Training goes on without art where either is missing.
 """
 
@@ -121,7 +121,3 @@ def fetching(fetch: Callable[[], Iterable[Path]], words: str) -> click.Command:
 
 
 command = fetching(fetch, "Fetch free card art to train on.")
-
-
-if __name__ == "__main__":
-    command()

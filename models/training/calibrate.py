@@ -1,4 +1,4 @@
-"""Says what the reader's figures are worth: `python -m models.training.calibrate`, after export; into the manifest.
+"""Says what the reader's figures are worth: `python -m models.training calibrate`, after export; into the manifest.
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid,
 whole and with a third of the cards missing, each with limits of its own; the decks that judge the result are others.
@@ -24,27 +24,11 @@ from scipy.stats import chi2
 
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.options import MODEL
-from models.training.unseen import FOLDER, ODD, ORDINARY
+from models.training.unseen import FOLDER, VALIDATION, need_decks
 from vision.reading.network import Calibration, Curve, Floats, default_model
 from vision.synthetic.evaluation import grid
 
 Flags = NDArray[np.bool_]
-
-VALIDATION = (
-    "anglo",
-    "atlasnye",
-    "bellot",
-    "gnomangelo",
-    "orell",
-    "paris",
-    "simplistic",
-    "svg-cards",
-    "tigullio",
-)
-"""Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
-
-JUDGING = tuple(name for name in ORDINARY if name not in VALIDATION)
-ODD_JUDGING = tuple(name for name in ODD if name not in VALIDATION)
 
 USEFUL = 0.97
 """Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
@@ -316,14 +300,8 @@ def calibrate(model: Path, tables: int, seed: int) -> None:
 @click.option("--seed", default=77, show_default=True)
 def command(model: Path | None, tables: int, seed: int) -> None:
     """Say what a margin of the exported model is worth."""
-    missing = [name for name in VALIDATION if not (FOLDER / name).is_dir()]
-    if missing:
-        raise click.UsageError(f"There are no pictures of {', '.join(missing)}: fetch them first (unseen).")
+    need_decks(VALIDATION)
     try:
         calibrate(model or default_model(), tables, seed)
     except CalibrationError as error:
         raise click.ClickException(str(error)) from error
-
-
-if __name__ == "__main__":
-    command()

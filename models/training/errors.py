@@ -19,11 +19,11 @@ from typing import Any
 
 import click
 
-from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
-from models.training.unseen import FOLDER, missing
+from models.training.options import MODEL
+from models.training.unseen import FOLDER, JUDGING, ODD_JUDGING, need_decks
 from vision.reading.network import default_model
-from vision.synthetic.evaluation import grid, wilson
+from vision.synthetic.evaluation import grid, ordinary, wilson
 
 FILE = "reader_errors.json"
 
@@ -65,10 +65,9 @@ def confusions(outcomes: Iterable[Outcome]) -> dict[str, dict[str, int]]:
 
 def measure_errors(model: Path, tables: int, seed: int) -> dict[str, Any]:
     """Render, read and count; return what `reader_errors.json` holds."""
-    ordinary = [c for c in grid() if c.sets == "ordinary"]
-    plain = [Tables(model, FOLDER / name, c, tables, seed) for name in JUDGING for c in ordinary]
+    plain = [Tables(model, FOLDER / name, c, tables, seed) for name in JUDGING for c in ordinary()]
     # another seed: a table with a hand is no second look at a table without one
-    handed = [Tables(model, FOLDER / name, c, 1, seed + 1, hand=True) for name in JUDGING for c in ordinary]
+    handed = [Tables(model, FOLDER / name, c, 1, seed + 1, hand=True) for name in JUDGING for c in ordinary()]
     hard = [Tables(model, FOLDER / name, c, 1, seed) for name in ODD_JUDGING for c in grid()]
     hard += [
         Tables(model, FOLDER / name, c, 1, seed) for name in JUDGING for c in grid() if c.sets != "ordinary"
@@ -84,7 +83,7 @@ def measure_errors(model: Path, tables: int, seed: int) -> dict[str, Any]:
         "command": f"python -m models.training errors --tables {tables} --seed {seed}",
         "pictures": "rendered tables of 52 cards, no photographs",
         "decks": list(JUDGING),
-        "conditions": [c.name for c in ordinary],
+        "conditions": [c.name for c in ordinary()],
         "tables": at_rest.score.tables,
         "unfit": at_rest.unfit,
         "ordinary": counted,
@@ -95,17 +94,12 @@ def measure_errors(model: Path, tables: int, seed: int) -> dict[str, Any]:
 
 
 @click.command()
-@click.option(
-    "--model",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="ONNX model; without it the packaged one.",
-)
+@MODEL
 @click.option("--tables", default=4, show_default=True, help="Tables per deck and condition.")
 @click.option("--seed", default=5, show_default=True)
 def command(model: Path | None, tables: int, seed: int) -> None:
     """Count how the reader errs, for the simulation of whole evenings."""
-    if lacking := missing((*JUDGING, *ODD_JUDGING)):
-        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    need_decks((*JUDGING, *ODD_JUDGING))
     model = model or default_model()
     errors = measure_errors(model, tables, seed)
     path = model.with_name(FILE)
@@ -116,7 +110,3 @@ def command(model: Path | None, tables: int, seed: int) -> None:
         f"{counted['misread_sure']} surely (at most {errors['misread_sure_at_most']:.2%} at 95 %), "
         f"{counted['missed']} missed. {path}"
     )
-
-
-if __name__ == "__main__":
-    command()

@@ -21,7 +21,6 @@ import cv2
 import numpy as np
 
 from models.training import real, softened
-from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import (
     Outcome,
     Photograph,
@@ -35,13 +34,13 @@ from models.training.judge import (
     total,
 )
 from models.training.softened import Softening
-from models.training.unseen import FOLDER
+from models.training.unseen import FOLDER, JUDGING, ODD_JUDGING
 from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader, DeckProfile
 from vision.reading.table_reading import read
 from vision.synthetic.decks import DrawnDeck
-from vision.synthetic.evaluation import Condition, grid, labelled_photographs, summary
+from vision.synthetic.evaluation import Condition, grid, labelled_photographs, ordinary, summary
 from vision.synthetic.render import Conditions, deal, render_table
 from vision.synthetic.yolo_peer import Compared, compare
 
@@ -139,7 +138,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
     ]
     finer = [(scale, name) for scale in SCALES_PX_PER_MM for name in JUDGING]
     tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), few, seed) for scale, name in finer]
-    lacking = [(name, c) for name in JUDGING for c in conditions if c.sets == "ordinary"]
+    lacking = [(name, c) for name in JUDGING for c in ordinary()]
     tasks += [
         Tables(model, FOLDER / name, c, math.ceil(1.5 * tables), seed, profiles.get(name), gaps=True)
         for name, c in lacking

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import click
 
-from models.training.samples import RUN
+from models.training.samples import PACKAGE, RUN
 from vision.commands.options import PhotographsFolder
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -19,6 +19,23 @@ MODEL = click.option(
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="ONNX model; without it the packaged one.",
 )
+CHECKPOINT = click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    default=RUN,
+    help="Folder of the checkpoint.",
+)
+
+
+def output(what: str) -> Callable[[_Command], _Command]:
+    """Return the option of the folder that a step writes into; by default the product's own."""
+    return click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False, exists=True),
+        default=PACKAGE,
+        help=f"Folder of {what}; by default that of the product is replaced.",
+    )
 
 
 def default_makers() -> int:

@@ -15,7 +15,7 @@ import click
 from models.training import art, calibrate, pips, unseen
 from models.training.export import export
 from models.training.glyphs import FontsError, rank_fonts
-from models.training.options import training
+from models.training.options import output, training
 from models.training.pseudo import BOXED, label_photographs
 from models.training.report import DOCS, write_report
 from models.training.samples import PACKAGE
@@ -29,12 +29,7 @@ PAUSES = (0.25, 0.5, 0.75)
 
 @click.command()
 @training
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=PACKAGE,
-    help="Folder of the exported model and its report; by default those of the product are replaced.",
-)
+@output("the exported model and its report")
 @click.option("--tables", default=2, show_default=True, help="Tables per deck and condition in the report.")
 def command(
     data: Path | None, crops: int, seed: int, makers: int, folder: Path, out: Path, tables: int

@@ -7,11 +7,8 @@ may cover is hidden in training, too; it learns to say nothing then. Minutes on 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import random
-import warnings
 from pathlib import Path
 
 import click
@@ -34,10 +31,11 @@ from models.training.decks import (
     own_decks,
     photographed_decks,
 )
-from models.training.export import OPSET
-from models.training.net import Separable, conv
+from models.training.export import write_graph
+from models.training.net import Separable, conv, parameters
+from models.training.options import output
 from models.training.photo import photograph
-from models.training.samples import PACKAGE, trained_on
+from models.training.samples import trained_on, write_manifest
 from vision.base.arrays import Image
 from vision.commands.options import PhotographsFolder
 from vision.reading.cards import CARDS, SUITS
@@ -227,30 +225,18 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
 def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> Path:
     """Write `pips.onnx` and its manifest."""
     path = out / "pips.onnx"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        torch.onnx.export(
-            Packaged(net).eval(),
-            (torch.zeros(2, SIZE[1], SIZE[0], 3, dtype=torch.uint8),),
-            str(path),
-            input_names=["cards"],
-            output_names=["names"],
-            dynamic_axes={"cards": {0: "n"}, "names": {0: "n"}},
-            opset_version=OPSET,
-            dynamo=False,
-        )
+    example = torch.zeros(2, SIZE[1], SIZE[0], 3, dtype=torch.uint8)
+    write_graph(Packaged(net), example, path, {"cards": {0: "n"}, "names": {0: "n"}})
     manifest = {
-        "file": path.name,
-        "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "input": f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}",
         "output": f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits",
-        "parameters": sum(p.numel() for p in net.parameters()),
+        "parameters": parameters(net),
         "trained": {
             "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
             "photographs": [name for name in trained_on(data) if name in ("bidly_cards", "rrrrhys_cards")],
         },
     }
-    path.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_manifest(path, manifest)
     return path
 
 
@@ -260,18 +246,10 @@ def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> 
 )
 @click.option("--cards", default=CARDS_SHOWN, show_default=True, help="Cards to show.")
 @click.option("--seed", default=SEED, show_default=True)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=PACKAGE,
-    help="Folder of the exported network; by default that of the product is replaced.",
-)
+@output("the exported network")
 def command(data: Path | None, cards: int, seed: int, out: Path) -> None:
     """Train the pip reader, which looks at whole cards."""
     click.echo(train(data, cards, seed, out))
 
 
 assert all(count_of(code) in range(len(COUNTS)) for code in CARDS)
-
-if __name__ == "__main__":
-    command()

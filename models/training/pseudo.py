@@ -1,4 +1,4 @@
-"""Real crops to train on, labelled with the half-trained net's help: `python -m models.training.pseudo --data DATA`.
+"""Real crops to train on, labelled with the half-trained net's help: `python -m models.training pseudo --data DATA`.
 
 Some photographs say which cards lie where (whole-card boxes), not where their indices are. The net looks for indices
 in each box; what agrees with the label is taken as the truth, the rest of the box is ignored. Others have a box for
@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.progress import track
 
 from models.training.labels import Box, boxed_pictures
+from models.training.options import CHECKPOINT
 from models.training.real import unsqueezed
-from models.training.samples import PHOTOGRAPHS, RUN, SIZE_PX, Sample, store_real_crops
+from models.training.samples import PHOTOGRAPHS, SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.base.arrays import Image
 from vision.commands.options import PHOTOGRAPHS_HINT
@@ -248,19 +249,10 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> s
 @click.option(
     "--model", type=click.Path(path_type=Path, dir_okay=False, exists=True), help="ONNX model to look with."
 )
-@click.option(
-    "--run",
-    "folder",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=RUN,
-)
+@CHECKPOINT
 @click.option("--seed", default=5, show_default=True)
 def command(data: Path, model: Path | None, folder: Path, seed: int) -> None:
     """Cut labelled crops from the real training photographs."""
     if not (data / BOXED / "boxes.csv").exists():
         raise click.UsageError(f"{data} has no {BOXED} with its boxes.csv. {PHOTOGRAPHS_HINT}")
     click.echo(label_photographs(data, model or default_model(), folder, seed))
-
-
-if __name__ == "__main__":
-    command()

@@ -28,16 +28,15 @@ from onnxruntime.quantization.shape_inference import quant_pre_process
 from rich.console import Console
 from rich.table import Table
 
-from models.training.calibrate import JUDGING
 from models.training.judge import Outcome, Tables, describe_machine, on_all_cores, read_tables, total
 from models.training.measure import rendered_table
-from models.training.samples import RUN
+from models.training.samples import RUN, write_manifest
 from models.training.scene import SceneMaker
-from models.training.unseen import FOLDER, missing
+from models.training.unseen import FOLDER, JUDGING, need_decks
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader, default_model
 from vision.reading.table_reading import read
-from vision.synthetic.evaluation import grid, wilson
+from vision.synthetic.evaluation import ordinary, wilson
 
 _SCENE_PX = 320
 _ROUNDS = 9
@@ -74,9 +73,8 @@ def quantise(model: Path, out: Path, pictures: int = 128, seed: int = 11) -> Pat
             calibrate_method=CalibrationMethod.MinMax,
         )
     manifest = json.loads(model.with_suffix(".json").read_text())
-    manifest["file"], manifest["sha256"] = out.name, hashlib.sha256(out.read_bytes()).hexdigest()
     manifest["quantised"] = {"from": hashlib.sha256(model.read_bytes()).hexdigest(), "pictures": pictures}
-    out.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
+    write_manifest(out, manifest)
     return out
 
 
@@ -94,9 +92,8 @@ def times(models: Sequence[Path], threads: int) -> list[float]:
 
 def judge(model: Path, tables: int, seed: int) -> Outcome:
     """Read tables of the judging decks under the ordinary conditions."""
-    conditions = [c for c in grid() if c.sets == "ordinary"]
     tasks = [
-        Tables(model, FOLDER / name, c, tables, seed, pips=False) for name in JUDGING for c in conditions
+        Tables(model, FOLDER / name, c, tables, seed, pips=False) for name in JUDGING for c in ordinary()
     ]
     return total(plain for plain, _ in on_all_cores(read_tables, tasks, model.name))
 
@@ -118,9 +115,7 @@ def judge(model: Path, tables: int, seed: int) -> Outcome:
 @click.option("--seed", default=0, show_default=True)
 def command(model: Path | None, out: Path, pictures: int, tables: int, seed: int) -> None:
     """Make an int8 model and compare it with the float32 one, here."""
-    lacking = missing(JUDGING)
-    if lacking:
-        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    need_decks(JUDGING)
     model = model or default_model()
     out.parent.mkdir(parents=True, exist_ok=True)
     pair = (model, quantise(model, out, pictures))
@@ -145,7 +140,3 @@ def command(model: Path | None, out: Path, pictures: int, tables: int, seed: int
     console = Console()
     console.print(table)
     console.print(f"Network over 12 zones, in turn, on {describe_machine()}. On ARM: UNTESTED.")
-
-
-if __name__ == "__main__":
-    command()

@@ -21,6 +21,7 @@ from models.training.art import CACHE
 from models.training.cut import alone, by_indices, by_outline, by_paper, pairs, straight
 from models.training.judge import Outcome, Tables, on_all_cores, read_tables, total
 from models.training.labels import Box, Boxed, boxes, marked_train
+from models.training.markdown import put_between, table
 from models.training.options import MODEL
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
@@ -220,7 +221,16 @@ def measure(model: Path, data: Path, decks: tuple[str, ...], tables: int, seed: 
 
 def section(found: dict[str, Outcome], tables: int, seed: int, trained_on: Collection[str]) -> str:
     """Write what came of the decks, between the marks by which it is found in a report."""
-    head = "deck|cut from|cards|tables wholly right|named rightly|sure and right|surely wrong|named where none lay"
+    head = (
+        "deck",
+        "cut from",
+        "cards",
+        "tables wholly right",
+        "named rightly",
+        "sure and right",
+        "surely wrong",
+        "named where none lay",
+    )
     rows = [
         (
             name,
@@ -234,7 +244,6 @@ def section(found: dict[str, Outcome], tables: int, seed: int, trained_on: Colle
         )
         for name, outcome in found.items()
     ]
-    lines = [f"| {' | '.join(cells)} |" for cells in (head.split("|"), ["---"] * 8, *rows)]
     wrong = [
         f"{name}: {card.laid or 'no card'} as {card.named} ({card.margin:.1f} nats)"
         for name, outcome in found.items()
@@ -247,7 +256,7 @@ def section(found: dict[str, Outcome], tables: int, seed: int, trained_on: Colle
         "these decks were looked at while the reader was worked on: the model card says for what."
     )
     told = [f"Surely wrong: {', '.join(wrong)}."] if wrong else []
-    return "\n\n".join([MARKS[0], how, "\n".join(lines), *told, MARKS[1]])
+    return "\n\n".join([MARKS[0], how, table(head, rows), *told, MARKS[1]])
 
 
 def photographs_of(model: Path) -> list[str]:
@@ -262,11 +271,8 @@ def put_into(report: Path, written: str) -> None:
     Raises:
         ValueError: it has none.
     """
-    before, mark, rest = report.read_text().partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    if not (mark and end):
+    if not put_between(MARKS, report, written.removeprefix(MARKS[0]).removesuffix(MARKS[1])):
         raise ValueError(f"{report.name} has no section on tables of real cards")
-    report.write_text(before + written + after)
 
 
 @click.command()
@@ -311,7 +317,3 @@ def command(
             put_into(into, written)
         except ValueError as error:
             raise click.ClickException(str(error)) from error
-
-
-if __name__ == "__main__":
-    command()

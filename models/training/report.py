@@ -7,19 +7,19 @@ computed in that run; only the aims are given.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from models.training import plots, real, softened
 from models.training.aims import aims, interval
-from models.training.calibrate import JUDGING, ODD_JUDGING, VALIDATION
 from models.training.judge import SPREADS, Judged, Outcome, total
+from models.training.markdown import put_between, table
 from models.training.measure import FEW, SOME, Measured, measure
 from models.training.options import MODEL
 from models.training.samples import PACKAGE
-from models.training.unseen import missing
+from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION, need_decks
 from vision.base.errors import VisionError
 from vision.commands.options import PhotographsFolder
 from vision.reading.network import Calibrations, CardReader, default_model
@@ -28,11 +28,6 @@ DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"
 MARKS = ("<!-- figures: written by models.training report -->", "<!-- end of figures -->")
 _SEEN = {"bidly_deals": "deck seen in training", "edje_tf_cards": "deck seen in training"}
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows])
 
 
 _HEAD = (
@@ -63,7 +58,7 @@ def _row(o: Outcome) -> tuple[str, ...]:
 
 def _aims_table(m: Measured) -> str:
     words = {True: "yes", False: "**no**", None: "cannot be said"}
-    return _table(("", "aim", "measured", "met"), [(a.what, a.aim, a.figure, words[a.met]) for a in aims(m)])
+    return table(("", "aim", "measured", "met"), [(a.what, a.aim, a.figure, words[a.met]) for a in aims(m)])
 
 
 def _origin(m: Measured) -> str:
@@ -118,14 +113,14 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         "## Over the conditions, ordinary decks that were not trained on",
         f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
         f"{', '.join(VALIDATION)}).",
-        _table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, plain, strict=True)]),
+        table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, plain, strict=True)]),
         "![by condition](reader-report/conditions.png)",
         "The same tables with the deck enrolled:",
-        _table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, learnt, strict=True)]),
+        table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, learnt, strict=True)]),
         "## Tables that lack a third of their cards",
         "As with three players, or while cards are placed: a wrong name then meets no card that has a better claim "
         "to it. Ordinary decks, over the ordinary conditions.",
-        _table(
+        table(
             ("deck", *_HEAD),
             [
                 (label, *_row(m.over(part)))
@@ -135,41 +130,23 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         "## Softened until a person hesitates",
         "Ordinary decks, not enrolled, in each ordinary condition, worsened in four ways and three steps; whole tables "
         "and tables that lack a third of their cards in turn. What is sure may fall; nothing may be surely wrong.",
-        softened.table(m.softened),
+        softened.section(m.softened),
         "## By deck, ordinary conditions",
-        _table(
-            (
-                "deck",
-                *_HEAD[:7],
-                "enrolled: named rightly",
-                "enrolled: sure and right",
-                "enrolled: surely wrong",
-            ),
-            [_deck_row(m, m.ordinary, name) for name in JUDGING],
-        ),
+        _by_deck(m, m.ordinary, JUDGING),
         "## Odd decks: unusual colours, sizes or places of the indices",
-        _table(
-            (
-                "deck",
-                *_HEAD[:7],
-                "enrolled: named rightly",
-                "enrolled: sure and right",
-                "enrolled: surely wrong",
-            ),
-            [_deck_row(m, m.odd, name) for name in ODD_JUDGING],
-        ),
+        _by_deck(m, m.odd, ODD_JUDGING),
         f"Enrolment sees {SPREADS[0]} rendered pictures of the spread ({SPREADS[-1]} where it refused at first). "
         + _refusals(m),
         "## Photographs marked `evaluate`, loose: scale, place and number unknown",
         _photographs(m),
         "## Scale",
-        _table(("px per mm", *_HEAD), [(f"{scale:g}", *_row(o)) for scale, o in m.scales.items()]),
+        table(("px per mm", *_HEAD), [(f"{scale:g}", *_row(o)) for scale, o in m.scales.items()]),
         "Where the picture is unfit, the reader says so and no card is sure.",
         "![scale](reader-report/scales.png)",
         "## What a margin and a confidence are worth",
         "A card is sure whose name beats every other by so many nats, where there is so much evidence for a card at "
         "all:",
-        _table(
+        table(
             ("", "margin", "evidence"),
             [
                 (label, f"{part.margin.sure_from:.2f}", f"{part.evidence.sure_from:.2f}")
@@ -195,6 +172,11 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
     report = docs / "reader-report.md"
     report.write_text("\n\n".join(sections) + "\n")
     return report
+
+
+def _by_deck(m: Measured, part: dict[tuple[str, str], Outcome], decks: Sequence[str]) -> str:
+    enrolled = [f"enrolled: {what}" for what in _HEAD[1:4]]
+    return table(("deck", *_HEAD[:7], *enrolled), [_deck_row(m, part, name) for name in decks])
 
 
 def _deck_row(m: Measured, part: dict[tuple[str, str], Outcome], name: str) -> tuple[str, ...]:
@@ -249,7 +231,7 @@ def _photographs(m: Measured) -> str:
         "as wrong."
     )
     return (
-        _table(head, rows)
+        table(head, rows)
         + "\n\n"
         + note
         + (f" Surely named without a label: {' '.join(wrong)}." if wrong else "")
@@ -258,7 +240,7 @@ def _photographs(m: Measured) -> str:
 
 def _classes(label: str, cards: Sequence[Judged]) -> str:
     rows = [(f"{mean:.4f}", f"{of:,}", interval(right, of)) for mean, right, of in plots.classes(cards)]
-    return _table((f"confidence stated ({label})", "names", "of them right"), rows)
+    return table((f"confidence stated ({label})", "names", "of them right"), rows)
 
 
 def _times(m: Measured) -> str:
@@ -269,7 +251,7 @@ def _times(m: Measured) -> str:
     ]
     text = (
         "Median milliseconds from a decoded full-size frame to 52 cards, on the machine and under the load named "
-        "above.\n\n" + _table(("", *stages), rows)
+        "above.\n\n" + table(("", *stages), rows)
     )
     if m.peer is None:
         return text + "\n\nNo other network was timed next to it in this run (`--yolo FILE`)."
@@ -282,13 +264,8 @@ def _times(m: Measured) -> str:
 
 def update_card(m: Measured, card: Path) -> None:
     """Put the figures into the model card, between its two marks."""
-    if not card.exists():
-        return
-    before, mark, rest = card.read_text().partition(MARKS[0])
-    _, end, after = rest.partition(MARKS[1])
-    if mark and end:
-        figures = f"\n\n{_origin(m)}\n\n{_aims_table(m)}\n\n"
-        card.write_text(before + mark + figures + end + after)
+    if card.exists():
+        put_between(MARKS, card, f"\n\n{_origin(m)}\n\n{_aims_table(m)}\n\n")
 
 
 def write_report(
@@ -329,14 +306,8 @@ def command(
     model: Path | None, data: Path | None, tables: int, seed: int, yolo: Path | None, docs: Path
 ) -> None:
     """Measure everything and write the report."""
-    lacking = missing((*JUDGING, *ODD_JUDGING))
-    if lacking:
-        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    need_decks((*JUDGING, *ODD_JUDGING))
     try:
         click.echo(write_report(model or default_model(), data, tables, seed, yolo, docs))
     except VisionError as error:
         raise click.ClickException(str(error)) from error
-
-
-if __name__ == "__main__":
-    command()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +30,13 @@ def trained_on(data: Path | None) -> list[str]:
         name: files for name, files in PHOTOGRAPHS.items() if data and (data / name / "manifest.csv").exists()
     }
     return [f"{name} {files}*" if files else name for name, files in found.items()]
+
+
+def write_manifest(model: Path, says: Mapping[str, object]) -> None:
+    """Write what is said of an exported network next to it, with the name and the hash of its file."""
+    file = {"file": model.name, "sha256": hashlib.sha256(model.read_bytes()).hexdigest()}
+    written = file | dict(says) | file  # first, and not those of a model that it was made from
+    model.with_suffix(".json").write_text(json.dumps(written, indent=2, ensure_ascii=False) + "\n")
 
 
 def turned(sample: Sample, quarters: int) -> Sample:

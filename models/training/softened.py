@@ -13,20 +13,12 @@ from pathlib import Path
 
 import click
 
-from models.training.calibrate import JUDGING, VALIDATION
-from models.training.judge import (
-    Judged,
-    Outcome,
-    Tables,
-    describe_machine,
-    on_all_cores,
-    read_tables,
-    total,
-)
+from models.training.judge import Judged, Outcome, Tables, describe_machine, on_all_cores, read_tables, total
+from models.training.markdown import table
 from models.training.options import MODEL
-from models.training.unseen import FOLDER, missing
+from models.training.unseen import FOLDER, JUDGING, VALIDATION, need_decks
 from vision.reading.network import default_model
-from vision.synthetic.evaluation import Condition, grid, wilson
+from vision.synthetic.evaluation import Condition, ordinary, wilson
 
 BLURS_PX = (2.4, 3.2, 4.0)
 WEBCAMS_PX = (1300, 950, 640)
@@ -61,23 +53,14 @@ def softenings(base: Condition) -> Iterator[Softening]:
 
 def measure(model: Path, decks: tuple[str, ...], tables: int, seed: int) -> dict[Softening, Outcome]:
     """Read so many tables of each deck in each softening of each ordinary condition; return what came of them."""
-    kinds = [soft for base in grid() if base.sets == "ordinary" for soft in softenings(base)]
+    kinds = [soft for base in ordinary() for soft in softenings(base)]
     keys, tasks = [], []
     for k, soft in enumerate(kinds):
         for n, name in enumerate(decks):
             gaps = (k + n) % 2 == 1
             keys.append(soft)
-            tasks.append(
-                Tables(
-                    model,
-                    FOLDER / name,
-                    soft.condition,
-                    tables,
-                    seed + k,
-                    gaps=gaps,
-                    webcam_px=soft.webcam_px,
-                )
-            )
+            look, width = soft.condition, soft.webcam_px
+            tasks.append(Tables(model, FOLDER / name, look, tables, seed + k, gaps=gaps, webcam_px=width))
     found = on_all_cores(read_tables, tasks, "softened tables")
     return {
         soft: total(plain for key, (plain, _) in zip(keys, found, strict=True) if key is soft)
@@ -85,14 +68,13 @@ def measure(model: Path, decks: tuple[str, ...], tables: int, seed: int) -> dict
     }
 
 
-def table(found: dict[Softening, Outcome]) -> str:
+def section(found: dict[Softening, Outcome]) -> str:
     """Write a row for each way and step, all conditions together, and what was surely wrong."""
+    head = ("softened by", "step", "cards", "named rightly", "sure and right", "surely wrong")
     rows = [
-        "| softened by | step | cards | named rightly | sure and right | surely wrong |",
-        "|" + " --- |" * 6,
+        _row(way, step, total(o for s, o in found.items() if (s.way, s.step) == (way, step)))
+        for way, step in dict.fromkeys((soft.way, soft.step) for soft in found)
     ]
-    for way, step in dict.fromkeys((soft.way, soft.step) for soft in found):
-        rows.append(_row(way, step, total(o for s, o in found.items() if (s.way, s.step) == (way, step))))
     rows.append(_row("**all**", "", everything := total(found.values())))
     wrong = [
         f"{_words(card)} ({soft.condition.name}, {soft.way}, {soft.step})"
@@ -101,14 +83,14 @@ def table(found: dict[Softening, Outcome]) -> str:
         if card.sure and not card.right
     ]
     at_most = wilson(everything.score.wrong, everything.score.cards)[1]
-    lines = ["\n".join(rows), f"Surely wrong at 95 %: at most 1 in {1 / at_most:,.0f}."]
+    lines = [table(head, rows), f"Surely wrong at 95 %: at most 1 in {1 / at_most:,.0f}."]
     return "\n\n".join([*lines, *([f"Surely wrong: {'; '.join(wrong)}."] if wrong else [])])
 
 
-def _row(way: str, step: str, outcome: Outcome) -> str:
+def _row(way: str, step: str, outcome: Outcome) -> tuple[str, ...]:
     score = outcome.score
     right, sure = (f"{n / max(1, score.cards):.1%}" for n in (score.right, score.sure))
-    return f"| {way} | {step} | {score.cards:,} | {right} | {sure} | {score.wrong} |"
+    return way, step, f"{score.cards:,}", right, sure, str(score.wrong)
 
 
 def _words(card: Judged) -> str:
@@ -132,15 +114,10 @@ def _words(card: Judged) -> str:
 def command(model: Path | None, tables: int, seed: int, decks: str, only: tuple[str, ...]) -> None:
     """Read tables softened until a person hesitates; end with 1 where a card was surely wrong."""
     names = tuple(name for name in DECKS[decks] if not only or name in only)
-    if lacking := missing(names):
-        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    need_decks(names)
     if not names:
         raise click.UsageError(f"None of these decks is {decks}: {', '.join(only)}.")
     found = measure(model or default_model(), names, tables, seed)
-    click.echo(f"{', '.join(names)}; {tables} of each, seed {seed}; {describe_machine()}\n\n{table(found)}")
+    click.echo(f"{', '.join(names)}; {tables} of each, seed {seed}; {describe_machine()}\n\n{section(found)}")
     if any(outcome.score.wrong for outcome in found.values()):
         raise SystemExit(1)
-
-
-if __name__ == "__main__":
-    command()

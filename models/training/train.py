@@ -1,4 +1,4 @@
-"""Trains the card reader's network: `python -m models.training.train`; stop it at any time and start it again.
+"""Trains the card reader's network: `python -m models.training train`; stop it at any time and start it again.
 
 Scenes are made by processes of their own, the same ones for the same seed; a scene seen before is turned by a
 quarter, a half or three quarters before it is shown again. The checkpoint holds everything to go on from.
@@ -216,7 +216,3 @@ def command(
 ) -> None:
     """Train the card reader's network."""
     click.echo(run(Job(folder, data, crops, seed, makers, tune_rate=tune_rate)))
-
-
-if __name__ == "__main__":
-    command()

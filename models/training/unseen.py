@@ -1,9 +1,9 @@
 """Decks to judge by, never to train on: fetched from npm and Debian under LGPL/GPL, drawn into the cache.
 
-`python -m models.training.unseen` needs npm, rsvg-convert, apt-get and dpkg. Nothing of this art is committed or
-reaches the weights. `ORDINARY` decks have English indices in the usual places; `ODD` ones have unusual colours,
-sizes or places: an index higher than a jumbo's 30 mm (nicu-white: 35 mm), a lower index that is not the upper one
-turned (ancient-egyptians, tango_nuevo), and the like.
+`python -m models.training unseen` needs npm, rsvg-convert, apt-get and dpkg. Nothing of this art is committed or
+reaches the weights. Ordinary decks (`VALIDATION`, `JUDGING`) have English indices in the usual places; those of
+`ODD_JUDGING` have unusual colours, sizes or places: an index higher than a jumbo's 30 mm (nicu-white: 35 mm), a lower
+index that is not the upper one turned (ancient-egyptians, tango_nuevo), and the like.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import click
 import cv2
 import numpy as np
 
@@ -34,25 +35,28 @@ _KDE = {  # folder: sheet; the package's other decks are the GNOME ones again, o
     "nicu-white": "white",
     "standard": "standard",
 }
-ORDINARY = (
-    "younestouati",
-    "aguilar",
-    "svg-cards",
+VALIDATION = (
     "anglo",
-    "anglo_bitmap",
-    "anglo_modern",
-    "anglo_poker",
     "atlasnye",
     "bellot",
     "gnomangelo",
     "orell",
     "paris",
     "simplistic",
+    "svg-cards",
     "tigullio",
+)
+"""Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
+JUDGING = (
+    "younestouati",
+    "aguilar",
+    "anglo_bitmap",
+    "anglo_modern",
+    "anglo_poker",
     "jolly-royal",
     "standard",
 )
-ODD = (
+ODD_JUDGING = (
     "ancient-egyptians",
     "anglo_modern_4_color",
     "bonded",
@@ -65,6 +69,7 @@ ODD = (
     "tango",
     "tango_nuevo",
 )
+DECKS = (*VALIDATION, *JUDGING, *ODD_JUDGING)
 _GRID_RANKS, _GRID_SUITS = "A23456789TJQK", "cdhs"  # columns and rows of the GNOME decks' sheets
 _NUMBERS = {"A": "1", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUIT_WORDS = {"c": "club", "d": "diamond", "h": "heart", "s": "spade"}
@@ -83,9 +88,15 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     return [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
 
 
-def missing(names: tuple[str, ...] = (*ORDINARY, *ODD)) -> list[str]:
+def missing(names: Iterable[str] = DECKS) -> list[str]:
     """Return the decks whose pictures are not there yet."""
     return [name for name in names if not all((FOLDER / name / f"{code}.png").exists() for code in CARDS)]
+
+
+def need_decks(names: Iterable[str]) -> None:
+    """Raise click.UsageError if the pictures of one of these decks are not there yet."""
+    if lacking := missing(names):
+        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
 
 
 def _npm_decks(work: Path) -> Iterator[Path]:
@@ -164,7 +175,7 @@ def _kde_decks(work: Path) -> Iterator[Path]:
 
 def _gnome_decks(work: Path) -> Iterator[Path]:
     """Draw each sheet of 13 × 5 cards whole and cut it."""
-    for name in (*ORDINARY, *ODD):
+    for name in DECKS:
         sheet = work / "debian/usr/share/aisleriot/cards" / f"{name}.svgz"
         if not sheet.exists():
             continue
@@ -183,7 +194,3 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
 
 
 command = fetching(fetch, "Fetch the decks to judge by.")
-
-
-if __name__ == "__main__":
-    command()

@@ -12,11 +12,11 @@ pytest.importorskip("matplotlib", reason="matplotlib is installed for training o
 
 from models.training import report
 from models.training.aims import aims
-from models.training.calibrate import JUDGING, ODD_JUDGING
 from models.training.judge import Judged, Outcome
 from models.training.measure import Measured
 from models.training.plots import classes
 from models.training.softened import Softening
+from models.training.unseen import JUDGING, ODD_JUDGING
 from vision.reading.cards import CARDS
 from vision.reading.network import Calibrations
 from vision.synthetic.evaluation import Score, grid

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from models.training import softened
-from models.training.calibrate import JUDGING
 from models.training.judge import Judged, Outcome, _enlarged_from
-from models.training.softened import Softening, command, softenings, table
+from models.training.softened import Softening, command, section, softenings
+from models.training.unseen import JUDGING
 from vision.synthetic.evaluation import Score, grid
 
 
@@ -40,7 +40,7 @@ def test_a_card_that_was_surely_wrong_is_told_with_its_condition() -> None:
         Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True),
         Judged("2c", "2c", 9.0, 6.0, 0.99, sure=True),
     ]
-    text = table({soft: outcome, replace(soft, step="5 px"): Outcome(Score(cards=50, right=50, sure=50), [])})
+    text = section({soft: outcome, replace(soft, step="5 px"): Outcome(Score(cards=50, right=50, sure=50), [])})
     assert "| blur | 4 px | 2 | 50.0% | 50.0% | 1 |" in text
     assert "| **all** |  | 52 |" in text
     assert "Surely wrong: Kc as Ks, 9.0 nats, evidence 6.0 (ordinary evening, blur, 4 px)." in text

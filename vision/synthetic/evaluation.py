@@ -96,6 +96,11 @@ def grid() -> tuple[Condition, ...]:
     return tuple(found)
 
 
+def ordinary() -> tuple[Condition, ...]:
+    """Return the conditions of the grid that count towards the aims."""
+    return tuple(condition for condition in grid() if condition.sets == "ordinary")
+
+
 def score_table(
     hands: Mapping[str, Mapping[str, Sequence[str]]], reading: TableReading, score: Score
 ) -> None:
