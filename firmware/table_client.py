@@ -11,6 +11,10 @@ from typing import Any, Final
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table.errors import TableError
 
+DATA: Final = Path("/var/lib/feltwatch")
+"""The folder of the record on a box."""
+SOCKET: Final = "table.sock"
+"""The table process's socket, in the folder of the record."""
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 ANSWER_FLOOR_S: Final = 3.0
 ANSWER_CEILING_S: Final = 30.0

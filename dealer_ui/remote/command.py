@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from dealer_ui.server.command import DATA
+from firmware.command_options import ANY_PATH, FOLDER, PORT_NUMBER
+from firmware.table_client import DATA
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SOON_DAYS: Final = 30
 _secrets_option = click.option(
     "--secrets",
     envvar="FELTWATCH_REVIEW",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=SECRETS,
     show_default=True,
     help="The folder of the certificate and of the people who may log in.",
@@ -60,7 +61,7 @@ def command() -> None:
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=DATA,
     show_default=True,
     help="The folder of the record.",
@@ -112,7 +113,7 @@ def _socket_at(path: Path) -> socket.socket:
 )
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=PORT_NUMBER,
     default=PORT,
     show_default=True,
     help="The port to be reached at.",
@@ -121,7 +122,7 @@ def _socket_at(path: Path) -> socket.socket:
 @click.option(
     "--certificate",
     envvar="CREDENTIALS_DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=SECRETS,
     show_default=True,
     help="The folder of the certificate and its key.",
@@ -129,7 +130,7 @@ def _socket_at(path: Path) -> socket.socket:
 @click.option(
     "--folder",
     envvar="RUNTIME_DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="A folder for nginx's own files; without it, a new one.",
 )
 def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | None) -> None:
@@ -139,25 +140,15 @@ def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | 
     --port are ignored.
     """
     from dealer_ui.remote.front import become, in_address
+    from dealer_ui.server.serve import need_listening
     from firmware.systemd import handed_over
 
-    listening = handed_over() or [_listen_on(listen, port)]
+    hint = "Name an address of this machine with --listen, a free port with --port."
+    listening = handed_over() or [need_listening("The review", listen, port, hint)]
     for one in listening:
         say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
     own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
     become(listening, page.absolute(), certificate.absolute(), own.absolute())
-
-
-def _listen_on(address: str, port: int) -> socket.socket:
-    from dealer_ui.server.serve import listen_on
-
-    try:
-        return listen_on(address, port)
-    except OSError as error:
-        raise click.ClickException(
-            f"The review cannot listen on {address}:{port} ({error.strerror or error}). Name an address of this "
-            "machine with --listen, a free port with --port."
-        ) from error
 
 
 @command.command("add")

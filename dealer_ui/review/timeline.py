@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
@@ -59,18 +59,18 @@ class TimelineRow:
     """`end` for what settles or ends a hand, `asked` for what a person decided, `fault` for what went wrong."""
 
 
-def time_of(wall_ms: int, zone: tzinfo | None = None) -> str:
+def time_of(wall_ms: int) -> str:
     """Format a time to the second, in the box's own zone."""
-    return _moment(wall_ms, zone).strftime("%H:%M:%S")
+    return _moment(wall_ms).strftime("%H:%M:%S")
 
 
-def day_of(wall_ms: int, zone: tzinfo | None = None) -> str:
+def day_of(wall_ms: int) -> str:
     """Format a day in figures, the same in every language."""
-    return _moment(wall_ms, zone).strftime("%Y-%m-%d")
+    return _moment(wall_ms).strftime("%Y-%m-%d")
 
 
-def _moment(wall_ms: int, zone: tzinfo | None) -> datetime:
-    return datetime.fromtimestamp(wall_ms / 1000, UTC).astimezone(zone)
+def _moment(wall_ms: int) -> datetime:
+    return datetime.fromtimestamp(wall_ms / 1000, UTC).astimezone()
 
 
 def who_is(actor: str) -> str:

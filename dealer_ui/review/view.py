@@ -10,7 +10,7 @@ from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, corrected, day_of,
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import kind_name, money, signed_money
+from dealer_ui.text.words import kind_name, money, signed_money, trend
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
@@ -200,7 +200,7 @@ def _seats(
             tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
             seat.seat == end.button,
             signed_money(won) if settlement else "",
-            _trend(won),
+            trend(won),
         )
 
 
@@ -223,10 +223,6 @@ def _marks(hand: RecordedHand | None, surrenders: bool, why: str, undeclared: st
         yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
     if hand and hand.fantasyland_next:
         yield _("Fantasy Land next")
-
-
-def _trend(cents: int) -> str:
-    return "up" if cents > 0 else "down" if cents < 0 else "level"
 
 
 # ---- settlements ----
@@ -270,7 +266,7 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
     for seat in end.seats:
         won = settlement.paid.get(seat.seat, 0)
         differs = other is not None and other.paid.get(seat.seat, 0) != won
-        yield Net(seat.seat, seat.player, signed_money(won), _trend(won), differs)
+        yield Net(seat.seat, seat.player, signed_money(won), trend(won), differs)
 
 
 def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settled, Settled]:

@@ -11,11 +11,10 @@ from typing import Final, Self
 import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from firmware.command_options import ANY_PATH, PORT_NUMBER, config_option, configured_data_option
+from firmware.table_client import DATA, SOCKET
 from firmware.terminal import say
 
-DATA: Final = Path("/var/lib/feltwatch")
-SOCKET: Final = "table.sock"
-"""The table process's socket, in the folder of the record."""
 TRAINING_SOCKET: Final = Path("/run/feltwatch-training/table.sock")
 """The training table's, where that runs as a service."""
 
@@ -51,23 +50,16 @@ class _File(BaseModel):
 
 
 @click.command("ui")
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
-)
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    help=f"The folder of the record.  [default: {DATA}]",
-)
+@config_option
+@configured_data_option
 @click.option(
     "--socket",
     "socket_path",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help=f"The table process's socket.  [default: {SOCKET} in the folder of the record]",
 )
 @click.option("--host", help="The address to listen on.  [default: 127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on.  [default: 8013]")
+@click.option("--port", type=PORT_NUMBER, help="The port to listen on.  [default: 8013]")
 def command(
     config_file: Path | None, data: Path | None, socket_path: Path | None, host: str | None, port: int | None
 ) -> None:
@@ -78,7 +70,7 @@ def command(
     already (feltwatch-ui.socket), that one is served, and --host and --port are ignored.
     """
     from dealer_ui.server.app import Settings, create_app
-    from dealer_ui.server.serve import serve
+    from dealer_ui.server.serve import need_listening, serve
     from firmware.systemd import ServiceManager, handed_over
 
     config = _config(config_file)
@@ -100,22 +92,11 @@ def command(
         export_s=config.ui.export_s,
     )
     app = create_app(settings)
-    listening = listening or _listen_on(address, number)
+    hint = "Another program may use the port; choose one with --port."
+    listening = listening or need_listening("The page", address, number, hint)
     say(f"The dealer's page: http://{name}:{number}/", err=True)
     with listening:
         serve(app, listening, settings.streams, manager.alive)
-
-
-def _listen_on(address: str, number: int) -> socket.socket:
-    from dealer_ui.server.serve import listen_on
-
-    try:
-        return listen_on(address, number)
-    except OSError as error:
-        raise click.ClickException(
-            f"The page cannot listen on {address}:{number} ({error.strerror or error}). "
-            "Another program may use the port; choose one with --port."
-        ) from error
 
 
 def _config(path: Path | None) -> _File:

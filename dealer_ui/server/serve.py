@@ -12,6 +12,7 @@ from contextlib import closing
 from types import FrameType
 from typing import Any, Final, NoReturn, TypeVar
 
+import click
 from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
@@ -37,6 +38,15 @@ def listen_on(host: str, port: int) -> socket.socket:
     """Open the page's port. Raises OSError if the address is not available."""
     family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     return socket.create_server((str(address[0]), port), family=family)
+
+
+def need_listening(what: str, host: str, port: int, hint: str) -> socket.socket:
+    """Open a page's port. Raises click.ClickException, with a hint, if the address is not available."""
+    try:
+        return listen_on(host, port)
+    except OSError as error:
+        why = error.strerror or error
+        raise click.ClickException(f"{what} cannot listen on {host}:{port} ({why}). {hint}") from error
 
 
 def serve(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from dealer_ui.text.i18n import NP_, gettext, pgettext
 from firmware.rules import RANKS, currency
@@ -58,6 +58,11 @@ def money(cents: int) -> str:
 def signed_money(cents: int) -> str:
     """Format a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
     return f"{_sign(cents)}{money(cents)}"
+
+
+def trend(cents: int) -> Literal["up", "down", "level"]:
+    """Return which way a sum goes."""
+    return "up" if cents > 0 else "down" if cents < 0 else "level"
 
 
 def parts_of_sum(words: str) -> tuple[str, str, str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
@@ -32,27 +31,19 @@ class Beside:
     the table process behind it is asked.
     """
 
-    def __init__(
-        self,
-        port: int,
-        *,
-        training: bool,
-        socket: Path | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, port: int, *, training: bool, socket: Path | None = None) -> None:
         """`training`: look for the training page."""
         self._port = port
         self._training = training
         self._table = TableLink(socket) if socket else None
-        self._clock = clock
         self._asked = float("-inf")
         self._answers = False
         self._asking: threading.Thread | None = None
 
     def links(self) -> tuple[tuple[str, str], ...]:
         """Return the page's title and address, or nothing. Never blocks: a separate thread asks."""
-        if self._clock() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
-            self._asked = self._clock()
+        if time.monotonic() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
+            self._asked = time.monotonic()
             self._asking = threading.Thread(target=self.update, name="beside", daemon=True)
             self._asking.start()
         if not self._answers:

@@ -59,14 +59,12 @@ def attachment(data: bytes, kind: str, name: str) -> Response:
     return Response(data, mimetype=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-def own_address(address: str, otherwise: str = "/") -> str:
-    """Return the address if it is within this server, else `otherwise`: no redirects to other sites.
+def own_address(address: str) -> str:
+    """Return the address if it is within this server, else `/`: no redirects to other sites.
 
     >>> own_address("/set-up"), own_address("//evil.example"), own_address("https://evil.example/x")
     ('/set-up', '/', '/')
     """
     parts = urlsplit(address)
     inside = address.startswith("/") and not address.startswith(("//", "/\\"))
-    return (
-        address if inside and not parts.scheme and not parts.netloc and address.isprintable() else otherwise
-    )
+    return address if inside and not parts.scheme and not parts.netloc and address.isprintable() else "/"

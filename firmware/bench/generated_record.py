@@ -48,7 +48,6 @@ def generate_record(
     seed: int = 0,
     seats: int = 4,
     pool: int = 200,
-    profile: str = PROFILE,
     done: Callable[[int], None] = lambda hands: None,
 ) -> int:
     """Write this many archived hands at the end of the record in a folder, and return the last row's number.
@@ -56,7 +55,7 @@ def generate_record(
     `seats`: 2 to 4; `pool`: the number of different hands; `done` receives the number of hands after each batch. Raises
     JournalError.
     """
-    rules = load_profile(profile)
+    rules = load_profile(PROFILE)
     before, _ = JournalReader(folder).recover()
     with Journal(folder) as journal:
         house = _house(rules, journal, seats)

@@ -1,6 +1,6 @@
 """What all benchmarks share: the machine, timing, a process of the product to watch, and the output.
 
-Processor time does not depend on what else the machine does; wall time does. Use `best_of` to compare libraries.
+Processor time does not depend on what else the machine does; wall time does. `timed` and `ratio` compare libraries.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def children_time() -> float:
     return times.children_user + times.children_system
 
 
-def best_of(
+def timed(
     rounds: int, runs: Mapping[str, Run], clock: Callable[[], float] = time.thread_time
-) -> dict[str, float]:
-    """Return the best time of each run in seconds, by default of this thread's processor time.
+) -> dict[str, list[float]]:
+    """Return the seconds of each run in every round, by default of this thread's processor time.
 
     The runs take turns. Each has one unmeasured run first to fill the caches. Garbage collection is off meanwhile.
     """
-    best = dict.fromkeys(runs, float("inf"))
+    seconds: dict[str, list[float]] = {who: [] for who in runs}
     gc.collect()
     gc.disable()
     try:
@@ -83,10 +83,19 @@ def best_of(
                 run()
                 began = clock()
                 run()
-                best[who] = min(best[who], clock() - began)
+                seconds[who].append(clock() - began)
     finally:
         gc.enable()
-    return best
+    return seconds
+
+
+def ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
+    """Return the median of the rounds' ratios.
+
+    Two runs of one round find the machine alike, however busy it is; the best rounds of each may lie far apart, and
+    then their ratio tells of the machine.
+    """
+    return statistics.median(their / our for their, our in zip(theirs, ours, strict=True))
 
 
 def median_and_p95(values: Sequence[float]) -> tuple[float, float]:

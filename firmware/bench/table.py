@@ -15,7 +15,6 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -54,11 +53,8 @@ ANSWERS_WITHIN: Final = 60.0
 PROFILE: Final = "washington-1-unit"
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One hand's times in milliseconds, by stage."""
-
-    stages: Mapping[str, float]
+Measured = Mapping[str, float]
+"""One hand's times in milliseconds, by stage."""
 
 
 @click.command("table")
@@ -202,7 +198,7 @@ def _times(hand: list[Entry], still: float, commit: float, received: float) -> M
         "total": 1000 * (received - still),
     }
     parts = sum(ms for stage, ms in stages.items() if stage != "total")
-    return Measured({stage: stages.get(stage, stages["total"] - parts) for stage in STAGES})
+    return {stage: stages.get(stage, stages["total"] - parts) for stage in STAGES}
 
 
 class _Stream:
@@ -251,7 +247,7 @@ def summary(measured: list[Measured], asked: int, began: Mapping[str, str]) -> d
     """Return medians and 95th percentiles by stage, with the machine and its load."""
     stages = {}
     for stage in STAGES:
-        median, p95 = median_and_p95([one.stages[stage] for one in measured])
+        median, p95 = median_and_p95([one[stage] for one in measured])
         stages[stage] = {"median_ms": round(median, 2), "p95_ms": round(p95, 2)}
     total = stages["total"]["median_ms"]
     return {

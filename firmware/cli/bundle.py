@@ -18,6 +18,7 @@ from typing import Any, Final
 import click
 
 from firmware.cli.options import data_option, say_missing_record
+from firmware.command_options import config_option
 from firmware.terminal import say
 
 ROWS: Final = 2000
@@ -28,9 +29,7 @@ LOG_LINES: Final = 5000
 
 @click.command("bundle")
 @data_option
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
-)
+@config_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from firmware.command_options import ANY_PATH, FILE, config_option, configured_data_option
 from firmware.terminal import say, say_all, say_json
+from vision.commands.options import LAYOUT
 
 if TYPE_CHECKING:
     from vision.base.arrays import Image
@@ -21,44 +23,18 @@ CONSOLE: Final = "console"
 
 
 @click.command("calibrate")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.argument("paths", nargs=-1, type=ANY_PATH, metavar="[PATH...]")
 @click.option("--lens", "of_lens", is_flag=True, help="Measure the lens, from pictures of the printed board.")
-@click.option(
-    "--board",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the board to print, and do nothing else.",
-)
-@click.option(
-    "--through",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the lens's calibration to use.",
-)
-@click.option(
-    "--before",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of an earlier calibration, to compare.",
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store the calibration in this file."
-)
+@click.option("--board", type=FILE, help="Write the board to print, and do nothing else.")
+@click.option("--through", type=FILE, help="The file of the lens's calibration to use.")
+@click.option("--before", type=FILE, help="The file of an earlier calibration, to compare.")
+@click.option("--out", type=FILE, help="Store the calibration in this file.")
 @click.option(
     "--keep", is_flag=True, help="Write it to the record and use it from now on. The table must be stopped."
 )
-@click.option(
-    "--layout",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The felt's layout, a TOML file; without it the standard felt.",
-)
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
-)
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    help="The folder of the record.  [default: /var/lib/feltwatch]",
-)
+@LAYOUT
+@config_option
+@configured_data_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],
@@ -68,7 +44,7 @@ def command(
     before: Path | None,
     out: Path | None,
     keep: bool,
-    layout: Path | None,
+    layout_file: Path | None,
     config_file: Path | None,
     data: Path | None,
     as_json: bool,
@@ -88,7 +64,7 @@ def command(
         _write_board(board)
         return
     config = load_config(config_file, data=data)
-    felt = TableLayout.load(layout or config.camera.layout)
+    felt = TableLayout.load(layout_file or config.camera.layout)
     if of_lens and not paths:
         raise click.UsageError("Name the pictures of the board; print it with --board first.")
     frames = _pictures(paths) if paths else _taken(config)

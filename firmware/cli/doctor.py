@@ -69,8 +69,7 @@ def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
 
 def _of_table(data: Path) -> dict[str, Any] | None:
     """Return the running table's facts; None if no table answers."""
-    from firmware.runtime.config import SOCKET
-    from firmware.table_client import TableLink, TableUnreachable
+    from firmware.table_client import SOCKET, TableLink, TableUnreachable
 
     try:
         answer = TableLink(data / SOCKET, timeout=WITHIN).send({"do": "health"})

@@ -22,6 +22,7 @@ from firmware.cli.options import (
     no_record,
     time_ms,
 )
+from firmware.command_options import progress_bar
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -107,12 +108,8 @@ def _opened(data: Path) -> Archive:
 
 
 def _refresh(archive: Archive) -> None:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task("looking through the record", visible=False)
-        archive.refresh(lambda seq, of: progress.update(bar, completed=seq, total=of, visible=True))
+    with progress_bar("looking through the record") as done:
+        archive.refresh(done)
 
 
 @command.command("show")
@@ -296,22 +293,18 @@ def _verify_file(file: Path, anchors: list[str], key: str, as_json: bool) -> boo
 def _verify_record(
     data: Path, texts: list[str], images: bool, replay: bool, processes: int | None, as_json: bool
 ) -> bool:
-    from rich.console import Console
-    from rich.progress import Progress
-
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.evidence.verify import verify as verify_record
 
     slips = [Anchor.parse(text) for text in texts]
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task("rows")
+    with progress_bar("rows") as done:
         found = verify_record(
             data,
             anchors=slips,
             images=images,
             workers=processes or len(os.sched_getaffinity(0)),
             replayed=replay,
-            done=lambda rows, of: progress.update(bar, completed=rows, total=of),
+            done=done,
         )
     if as_json:
         say_json(_found_json(found))

@@ -12,7 +12,8 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
-from firmware.runtime.config import DATA, KEY, SOCKET
+from firmware.runtime.config import KEY
+from firmware.table_client import DATA, SOCKET
 from firmware.terminal import say
 
 WITHIN: Final = 60.0

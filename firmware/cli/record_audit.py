@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -78,13 +78,7 @@ class Audit:
     differences: tuple[Difference, ...] = ()
 
     def __add__(self, other: Audit) -> Audit:
-        return Audit(
-            self.hands + other.hands,
-            self.settlements + other.settlements,
-            self.pictures + other.pictures,
-            self.dropped + other.dropped,
-            self.differences + other.differences,
-        )
+        return Audit(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     def as_json(self) -> dict[str, Any]:
         """Return the same as JSON-able data."""
@@ -119,7 +113,7 @@ def audit(
         done(gone, len(hands))
     whole = reduce(Audit.__add__, found, Audit())
     ordered = tuple(sorted(whole.differences, key=lambda one: (one.hand, one.row)))
-    return Audit(whole.hands, whole.settlements, whole.pictures, whole.dropped, ordered)
+    return replace(whole, differences=ordered)
 
 
 def _results(

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option, need_record
+from firmware.command_options import progress_bar
 from firmware.runtime.config import HOUSE_CONFIG
 from firmware.terminal import say, say_json
 
@@ -21,16 +20,6 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 20
 """Number of hands printed as text; JSON has all of them."""
-
-
-@contextmanager
-def _bar(words: str) -> Iterator[Any]:
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task(words)
-        yield lambda rows, of: progress.update(bar, completed=rows, total=of)
 
 
 def _cores() -> int:
@@ -173,7 +162,7 @@ def backup(folder: Path, data: Path) -> None:
     from firmware.record.backup import back_up
 
     need_record(data)
-    with _bar("verifying the copy") as done:
+    with progress_bar("verifying the copy") as done:
         found = back_up(data, folder, workers=_cores(), done=done)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
@@ -217,7 +206,7 @@ def restore(folder: Path | None, enrolment: Path | None, data: Path) -> None:
         settings = load(enrolment)
         if settings is None:
             raise UplinkError("There is no enrolment in %(path)s.", path=str(enrolment))
-        with _bar("fetching from the pit") as done, closing(Client(settings)) as client:
+        with progress_bar("fetching from the pit") as done, closing(Client(settings)) as client:
             fetch(client, Path(fetched), done)
         _put_back(Path(fetched), data)
 
@@ -226,7 +215,7 @@ def _put_back(folder: Path, data: Path) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
 
-    with _bar("verifying the backup") as done:
+    with progress_bar("verifying the backup") as done:
         replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:

@@ -18,7 +18,6 @@ from firmware.cli.json_input import Input, json_inputs
 from firmware.cli.settlement_text import settlement_text
 from firmware.rules import (
     HandError,
-    Profile,
     contradictions,
     load_chain,
     load_profile,
@@ -61,7 +60,7 @@ def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: s
         say_json(input_schema() if schema == "input" else output_schema(), indent=2)
         return
     if profile is not None:
-        _profile(profile)
+        load_profile(profile)
     name = file.name if isinstance(getattr(file, "name", None), str) else "<stdin>"
     out = sys.stdout  # click.echo looks the stream up on every call
     status = count = 0
@@ -129,14 +128,6 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
     return text, IRREGULAR if settlement.irregularities else 0
 
 
-def _profile(name: str) -> Profile:
-    return _chain(name)[0]
-
-
-def _chain(name: str) -> tuple[Profile, ...]:
-    return load_chain(name)
-
-
 @click.group()
 def profiles() -> None:
     """List, show and check rule profiles, and write their house-rules page."""
@@ -161,7 +152,7 @@ def list_profiles(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def show(profile: str, as_json: bool) -> None:
     """Show a profile as TOML that names every option: a file to copy, change and check."""
-    loaded = _profile(profile)
+    loaded = load_profile(profile)
     text = profile_toml(loaded)
     if as_json:
         say_json(tomllib.loads(text))
@@ -175,7 +166,7 @@ def check(file: str) -> None:
     """Check a house's own profile; if it is not valid, say why and exit with 2."""
     from firmware.rules.profiles.document import changes
 
-    loaded, *bases = _chain(file)
+    loaded, *bases = load_chain(file)
     if found := contradictions(loaded):
         sentences = [f"  {contradiction.path}: {contradiction.sentence}" for contradiction in found]
         raise click.UsageError("\n".join((f"{file} contradicts itself:", *sentences)))
@@ -206,7 +197,7 @@ def document(profile: str, output: Path | None, language: str) -> None:
     It has every rule as a sentence, in the order of play, with the paragraph of its source. It says how
     irregularities are handled, what the house has changed, and where the source can be read in another way.
     """
-    loaded, *bases = _chain(profile)
+    loaded, *bases = load_chain(profile)
     if not bases and loaded.based_on in profile_names():
         bases = [load_profile(loaded.based_on)]
     from dealer_ui.profiles.house_rules import house_rules

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from firmware.command_options import config_option, configured_data_option
 from firmware.runtime.config import Config, load_config
 
 if TYPE_CHECKING:
@@ -26,15 +27,8 @@ ROOM_EVERY: Final = 1.0
 
 
 @click.command("run")
-@click.option(
-    "--config", "config_file", type=click.Path(path_type=Path), help="The configuration, a TOML file."
-)
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    help="The folder of the record.  [default: /var/lib/feltwatch]",
-)
+@config_option
+@configured_data_option
 def command(config_file: Path | None, data: Path | None) -> None:
     """Run the table: camera, puck reader, buttons and lamps, until it is stopped.
 

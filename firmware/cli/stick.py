@@ -8,16 +8,17 @@ from pathlib import Path
 
 import click
 
+from firmware.command_options import ANY_PATH
 from firmware.record.stick_request import PROGRESS, REQUEST
+from firmware.table_client import DATA
 
-DATA = Path("/var/lib/feltwatch")
 WAIT_S = 30.0
 
 
 @click.command("stick")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=DATA,
     show_default=True,
     help="The folder of the record.",
@@ -25,14 +26,14 @@ WAIT_S = 30.0
 @click.option(
     "--request",
     "asked",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=REQUEST,
     show_default=True,
     help="The file that says what the table asks for; it is deleted.",
 )
 @click.option(
     "--progress",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=PROGRESS,
     show_default=True,
     help="The file that says how far it is.",

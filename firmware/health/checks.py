@@ -170,19 +170,36 @@ def _of_picture(name: str, bad: Verdict = BAD) -> Judged:
     return check
 
 
+def _aged(
+    done: bool | None,
+    age_ms: int | None,
+    most_days: int,
+    never: Message,
+    old: Message,
+    well: Message,
+    advice: Message,
+) -> Found:
+    """Judge by its age what must be done again after so many days. `done`: whether it was ever done."""
+    if done is None:
+        return _unknown()
+    if not done:
+        return LOOK, "", never, advice
+    if age_ms is None:
+        return _unknown()
+    days = max(0, age_ms) // DAY_MS
+    return (LOOK, f"{days} d", old, advice) if days > most_days else (OK, f"{days} d", well, None)
+
+
 def _calibration(facts: Facts) -> Found:
-    if facts.calibrated is None:
-        return _unknown()
-    advice = Message("Calibrate the felt between hands: set-up, camera.")
-    if not facts.calibrated:
-        says = Message("The felt was never calibrated: a camera that is knocked is not noticed.")
-        return LOOK, "", says, advice
-    if facts.felt_age_ms is None:
-        return _unknown()
-    days = max(0, facts.felt_age_ms) // DAY_MS
-    if days > STALE_DAYS:
-        return LOOK, f"{days} d", Message("The felt's calibration is old."), advice
-    return OK, f"{days} d", Message("The felt is calibrated."), None
+    return _aged(
+        facts.calibrated,
+        facts.felt_age_ms,
+        STALE_DAYS,
+        Message("The felt was never calibrated: a camera that is knocked is not noticed."),
+        Message("The felt's calibration is old."),
+        Message("The felt is calibrated."),
+        Message("Calibrate the felt between hands: set-up, camera."),
+    )
 
 
 def _puck(facts: Facts) -> Found:
@@ -245,17 +262,15 @@ def _chain(facts: Facts) -> Found:
 
 
 def _anchor(facts: Facts) -> Found:
-    advice = Message("Print or photograph the signed head and keep it elsewhere: feltwatch anchor")
-    if facts.anchored is None:
-        return _unknown()
-    if not facts.anchored:
-        return LOOK, "", Message("The record's head was never signed."), advice
-    if facts.anchor_age_ms is None:
-        return _unknown()
-    days = max(0, facts.anchor_age_ms) // DAY_MS
-    if days > ANCHOR_DAYS:
-        return LOOK, f"{days} d", Message("The record's last signed head is old."), advice
-    return OK, f"{days} d", Message("The record's head was signed lately."), None
+    return _aged(
+        facts.anchored,
+        facts.anchor_age_ms,
+        ANCHOR_DAYS,
+        Message("The record's head was never signed."),
+        Message("The record's last signed head is old."),
+        Message("The record's head was signed lately."),
+        Message("Print or photograph the signed head and keep it elsewhere: feltwatch anchor"),
+    )
 
 
 def _clock(facts: Facts) -> Found:
@@ -302,24 +317,31 @@ def _memory(facts: Facts) -> Found:
     return OK, figure, Message("There is memory enough."), None
 
 
-def _model(facts: Facts) -> Found:
-    if facts.model_hash is None or facts.model_named is None:
+def _same(used: str | None, meant: str | None, other: Message, well: Message, advice: Message) -> Found:
+    """Compare the hash of what is used with the hash of what is meant."""
+    if used is None or meant is None:
         return _unknown()
-    figure = facts.model_hash[:8]
-    if facts.model_hash != facts.model_named:
-        says = Message("The card reader's model is not the one that was shipped.")
-        return BAD, figure, says, Message("Install the release again.")
-    return OK, figure, Message("The card reader's model is the one that was shipped."), None
+    return (OK, used[:8], well, None) if used == meant else (BAD, used[:8], other, advice)
+
+
+def _model(facts: Facts) -> Found:
+    return _same(
+        facts.model_hash,
+        facts.model_named,
+        Message("The card reader's model is not the one that was shipped."),
+        Message("The card reader's model is the one that was shipped."),
+        Message("Install the release again."),
+    )
 
 
 def _profile(facts: Facts) -> Found:
-    if facts.profile_hash is None or facts.profile_named is None:
-        return _unknown()
-    figure = facts.profile_named[:8]
-    if facts.profile_hash != facts.profile_named:
-        says = Message("The game's rules are not those that the record keeps.")
-        return BAD, figure, says, Message("Choose the game again: set-up, table.")
-    return OK, figure, Message("The game's rules are those that the record keeps."), None
+    return _same(
+        facts.profile_named,
+        facts.profile_hash,
+        Message("The game's rules are not those that the record keeps."),
+        Message("The game's rules are those that the record keeps."),
+        Message("Choose the game again: set-up, table."),
+    )
 
 
 def _of_limit(work: str) -> Judged:

@@ -27,14 +27,12 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.runtime.errors import ConfigError
+from firmware.table_client import DATA, SOCKET
 
-DATA: Final = Path("/var/lib/feltwatch")
 KEY: Final = Path("/var/lib/feltwatch-key")
 """The folder of the device's key: outside the record that it signs."""
 HOUSE_CONFIG: Final = Path("/etc/feltwatch/feltwatch.toml")
 """The configuration of an installed box (docs/install.md)."""
-SOCKET: Final = "table.sock"
-"""The table's socket in the data folder; the page connects to it."""
 
 
 class _Section(BaseModel):

@@ -36,14 +36,11 @@ CLOCK: Final = Message(
 class RecordWatch:
     """Faults of the record, by the name that is shown. Used on the table's own thread."""
 
-    def __init__(
-        self, data: Path, journal: Journal, clock: Callable[[], float] = time.monotonic, every: float = EVERY
-    ) -> None:
+    def __init__(self, data: Path, journal: Journal, clock: Callable[[], float] = time.monotonic) -> None:
         """Check the last hand's images; a damaged one is reported until the next hand. Raises JournalError."""
         self._data = data
         self._journal = journal
         self._clock = clock
-        self._every = every
         self._next = float("-inf")
         self._full = False
         self._faults: dict[str, Text] = {}
@@ -54,7 +51,7 @@ class RecordWatch:
     def faults(self, hand: int) -> dict[str, Text]:
         """Return the current faults, while this hand is on the table."""
         if self._clock() >= self._next:
-            self._next = self._clock() + self._every
+            self._next = self._clock() + EVERY
             self._faults = self._look()
         return self._faults | ({"images": self._torn} if self._torn and hand == self._hand else {})
 

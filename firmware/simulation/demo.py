@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
+from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
 from firmware.runtime.config import Config
 from firmware.runtime.errors import AppError
 from firmware.terminal import say, say_json
@@ -40,14 +41,10 @@ RETRY_S: Final = 0.2
 
 
 @click.command("demo")
-@click.option(
-    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
-)
+@profile_option
 @click.option("--hands", type=click.IntRange(1), help="Number of hands to play; without it, until stopped.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
-@click.option(
-    "--port", type=click.IntRange(1, 65535), default=8013, show_default=True, help="The page's port."
-)
+@click.option("--port", type=PORT_NUMBER, default=8013, show_default=True, help="The page's port.")
 @click.option(
     "--headless", is_flag=True, help="Show no page and play as fast as possible; 20 hands without --hands."
 )
@@ -58,7 +55,7 @@ RETRY_S: Final = 0.2
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Keep the record in this folder.  [default: a fresh temporary one]",
 )
 def command(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.runtime.errors import AppError
+from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
 from firmware.terminal import say
 
 if TYPE_CHECKING:
@@ -21,15 +21,11 @@ TABLE_PORT: Final = 8013
 
 
 @click.command("training")
-@click.option(
-    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
-)
-@click.option(
-    "--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="The training page's port."
-)
+@profile_option
+@click.option("--port", type=PORT_NUMBER, default=PORT, show_default=True, help="The training page's port.")
 @click.option(
     "--table-port",
-    type=click.IntRange(1, 65535),
+    type=PORT_NUMBER,
     default=TABLE_PORT,
     show_default=True,
     help="The port of the table's own page, which the training page leads back to.",
@@ -37,7 +33,7 @@ TABLE_PORT: Final = 8013
 @click.option("--seed", type=int, help="The same seed deals the same cards.  [default: others each time]")
 @click.option(
     "--data",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Keep the training record in this folder.  [default: a fresh temporary one]",
 )
 def command(profile: str, port: int, table_port: int, seed: int | None, data: Path | None) -> None:
@@ -58,15 +54,9 @@ def command(profile: str, port: int, table_port: int, seed: int | None, data: Pa
 
 def _serve(table: TrainingTable, port: int, table_port: int) -> None:
     from dealer_ui.server.app import Settings, create_app
-    from dealer_ui.server.serve import listen_on, serve
+    from dealer_ui.server.serve import need_listening, serve
 
-    try:
-        listening = listen_on("127.0.0.1", port)
-    except OSError as error:
-        raise AppError(
-            f"The training page cannot listen on port {port} ({error.strerror or error}); "
-            "choose another with --port."
-        ) from error
+    listening = need_listening("The training page", "127.0.0.1", port, "Choose another port with --port.")
     settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)
     app = create_app(settings)
     say(f"Training, no game: http://localhost:{port}/   (Ctrl-C ends it)", err=True)

@@ -26,15 +26,15 @@ _ALIKE_MM = 4.0
 """How much farther from its corner one of a card's two indices may stand than the other."""
 
 
-def straight(picture: Image, corners: Points, width_mm: float = WIDTH_MM) -> Image:
+def straight(picture: Image, corners: Points) -> Image:
     """Cut out what lies between four corners, clockwise from the upper left one."""
-    w, h = round(width_mm * PX_PER_MM), round(HEIGHT_MM * PX_PER_MM)
+    w, h = round(WIDTH_MM * PX_PER_MM), round(HEIGHT_MM * PX_PER_MM)
     goal = np.array([[0, 0], [w, 0], [w, h], [0, h]], np.float32) - np.float32(0.5)
     warp = cv2.getPerspectiveTransform(corners.astype(np.float32), goal)
     return np.asarray(cv2.warpPerspective(picture, warp, (w, h), flags=cv2.INTER_CUBIC), np.uint8)
 
 
-def by_outline(picture: Image, boxes: tuple[Box, Box], width_mm: float = WIDTH_MM) -> Points | None:
+def by_outline(picture: Image, boxes: tuple[Box, Box]) -> Points | None:
     """Give the corners of the card whose two indices lie in these boxes; None where its outline is not to be seen."""
     middles = np.array([((x1 + x2) / 2, (y1 + y2) / 2) for x1, y1, x2, y2 in boxes])
     rim = np.concatenate([_rim(picture, box) for box in boxes])
@@ -44,7 +44,7 @@ def by_outline(picture: Image, boxes: tuple[Box, Box], width_mm: float = WIDTH_M
             continue
         for turned in range(4):
             corners = np.roll(outline, turned, axis=0)
-            if _fits(corners, middles, width_mm):
+            if _fits(corners, middles):
                 return corners
     return None
 
@@ -70,10 +70,10 @@ def by_paper(picture: Image, box: Box) -> Points | None:
     return None
 
 
-def by_indices(boxes: tuple[Box, Box], inset_mm: tuple[float, float], width_mm: float = WIDTH_MM) -> Points:
+def by_indices(boxes: tuple[Box, Box], inset_mm: tuple[float, float]) -> Points:
     """Give the corners of a card seen from straight above, whose indices stand so far from its side and its top."""
     first, second = (np.array([(x1 + x2) / 2, (y1 + y2) / 2]) for x1, y1, x2, y2 in boxes)
-    across, down = width_mm - 2 * inset_mm[0], HEIGHT_MM - 2 * inset_mm[1]
+    across, down = WIDTH_MM - 2 * inset_mm[0], HEIGHT_MM - 2 * inset_mm[1]
     step = second - first
     scale = np.hypot(*step) / math.hypot(across, down)
     turn = math.atan2(step[1], step[0]) - math.atan2(down, across)
@@ -81,7 +81,7 @@ def by_indices(boxes: tuple[Box, Box], inset_mm: tuple[float, float], width_mm: 
     v = np.array([-u[1], u[0]])
     corner = first - inset_mm[0] * u - inset_mm[1] * v
     return np.array(
-        [corner, corner + width_mm * u, corner + width_mm * u + HEIGHT_MM * v, corner + HEIGHT_MM * v]
+        [corner, corner + WIDTH_MM * u, corner + WIDTH_MM * u + HEIGHT_MM * v, corner + HEIGHT_MM * v]
     )
 
 
@@ -130,13 +130,13 @@ def _outline(picture: Image, paper: Points, inside: Points, tolerance: int) -> P
     return None
 
 
-def _fits(corners: Points, middles: Points, width_mm: float) -> bool:
+def _fits(corners: Points, middles: Points) -> bool:
     """Tell whether two indices stand in a card's upper left and lower right corners, about as far from each."""
-    goal = np.array([[0, 0], [width_mm, 0], [width_mm, HEIGHT_MM], [0, HEIGHT_MM]], np.float32)
+    goal = np.array([[0, 0], [WIDTH_MM, 0], [WIDTH_MM, HEIGHT_MM], [0, HEIGHT_MM]], np.float32)
     warp = cv2.getPerspectiveTransform(corners.astype(np.float32), goal)
     at = cv2.perspectiveTransform(middles[None].astype(np.float32), warp)[0]
     for first, second in permutations(at):
-        both = np.array([first, np.array([width_mm, HEIGHT_MM]) - second])
+        both = np.array([first, np.array([WIDTH_MM, HEIGHT_MM]) - second])
         inside = [
             low < mm < high for x, y in both for mm, (low, high) in ((x, _INDEX_X_MM), (y, _INDEX_Y_MM))
         ]

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -84,12 +84,7 @@ class Outcome:
     unasked: int = 0
 
     def __add__(self, other: Outcome) -> Outcome:
-        return Outcome(
-            self.score + other.score,
-            self.cards + other.cards,
-            self.unfit + other.unfit,
-            self.unasked + other.unasked,
-        )
+        return Outcome(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
 
 @dataclass(frozen=True)

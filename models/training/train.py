@@ -70,10 +70,10 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
             samples.put(batch, timeout=60)
 
 
-def tensor(samples: list[Sample], device: str = "cpu") -> torch.Tensor:
+def tensor(samples: list[Sample]) -> torch.Tensor:
     """Stack pictures into the network's input."""
     stack = np.stack([picture for picture, _ in samples])
-    return torch.from_numpy(stack).to(device).permute(0, 3, 1, 2).float().div_(255)
+    return torch.from_numpy(stack).permute(0, 3, 1, 2).float().div_(255)
 
 
 class Trainer:

@@ -18,7 +18,7 @@ from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
+from firmware.table_client import SOCKET
 from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.browser.shared_server import EMPTY, OWN_WORKER, SharedServer, shared_server
 from tests.dealer_ui.felt import Felt

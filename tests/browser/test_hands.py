@@ -15,11 +15,11 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from firmware.record.journal.journal import Journal
 from firmware.runtime.reading.messages import ReaderState
 from firmware.table import State
 from firmware.table import events as ev
+from firmware.table_client import SOCKET
 from tests.browser.conftest import Window, own_window
 from tests.browser.dealer import Cards, Dealer
 from tests.browser.test_stream import Line

@@ -17,7 +17,6 @@ import click
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import AccessControl
@@ -25,6 +24,7 @@ from firmware.access.pins import PinStore
 from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.people import Role
+from firmware.table_client import SOCKET
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold, key_pin
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt

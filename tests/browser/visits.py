@@ -18,11 +18,11 @@ from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Frame, expect
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.text.i18n import COOKIE as LANGUAGE
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.table.events import PersonListed
+from firmware.table_client import SOCKET
 from tests.browser.axe import barriers
 from tests.browser.shared_server import OWN_WORKER, shared_server
 from tests.browser.state import STICK, State

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dealer_ui.server.command import SOCKET
 from firmware.access.control import AccessCommand, AccessControl, refusal
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock, now
@@ -29,6 +28,7 @@ from firmware.table.house import House, house_now
 from firmware.table.topics.camera import CameraCommand
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.setup import AskHealth
+from firmware.table_client import SOCKET
 
 Spot = tuple[int, ev.Row, int]
 

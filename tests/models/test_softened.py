@@ -40,7 +40,9 @@ def test_a_card_that_was_surely_wrong_is_told_with_its_condition() -> None:
         Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True),
         Judged("2c", "2c", 9.0, 6.0, 0.99, sure=True),
     ]
-    text = section({soft: outcome, replace(soft, step="5 px"): Outcome(Score(cards=50, right=50, sure=50), [])})
+    text = section(
+        {soft: outcome, replace(soft, step="5 px"): Outcome(Score(cards=50, right=50, sure=50), [])}
+    )
     assert "| blur | 4 px | 2 | 50.0% | 50.0% | 1 |" in text
     assert "| **all** |  | 52 |" in text
     assert "Surely wrong: Kc as Ks, 9.0 nats, evidence 6.0 (ordinary evening, blur, 4 px)." in text
@@ -50,7 +52,7 @@ def test_a_surely_wrong_card_makes_the_command_fail(monkeypatch: pytest.MonkeyPa
     def found(wrong: int) -> dict[Softening, Outcome]:
         return {Softening("blur", "4 px", grid()[0]): Outcome(Score(cards=9, right=9, wrong=wrong), [])}
 
-    monkeypatch.setattr(softened, "missing", lambda names: [])
+    monkeypatch.setattr(softened, "need_decks", lambda names: None)
     for wrong in (0, 1):
         monkeypatch.setattr(softened, "measure", lambda *_, wrong=wrong: found(wrong))
         result = CliRunner().invoke(command, ["--deck", JUDGING[0]])
@@ -58,7 +60,7 @@ def test_a_surely_wrong_card_makes_the_command_fail(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_deck_that_does_not_judge_is_not_taken_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(softened, "missing", lambda names: [])
+    monkeypatch.setattr(softened, "need_decks", lambda names: None)
     result = CliRunner().invoke(command, ["--deck", "anglo"])
     assert result.exit_code == 2
     assert "None of these decks is judging: anglo." in result.output

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
+from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import house
 from tests.dealer_ui.lan_house import lan_app

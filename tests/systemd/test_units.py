@@ -19,12 +19,12 @@ from dealer_ui.remote.command import SECRETS
 from dealer_ui.remote.tls import KEY
 from dealer_ui.server.app import Settings
 from dealer_ui.server.command import TRAINING_SOCKET, _config
-from firmware.cli.stick import DATA
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
 from firmware.runtime.config import Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
+from firmware.table_client import DATA
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
 UNITS: Final = sorted((HERE / "units").iterdir())

@@ -19,7 +19,7 @@ from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_, CalibrationError
 from vision.felt.geometry import FeltView, find_felt, project
 from vision.felt.layout import TableLayout
-from vision.felt.lens import Lens
+from vision.felt.lens import Lens, scaling
 from vision.felt.quality import Verdict, judge
 
 FRAMES: Final = 5
@@ -39,6 +39,12 @@ MIN_MARGIN_PX: Final = 10.0
 
 MUST_BE_WELL: Final = ("sharpness", "resolution", "light", "colour")
 """Without these there is nothing to hold a later picture against."""
+
+
+OTHER_PROPORTIONS: Final = N_(
+    "The felt was calibrated at %(width_px)s×%(height_px)s pixels; a picture of %(width)s×%(height)s has other "
+    "proportions: calibrate in the camera's present mode."
+)
 
 
 @dataclass(frozen=True)
@@ -92,18 +98,7 @@ class FeltCalibration:
         Raises:
             CalibrationError: the picture's proportions are others.
         """
-        sx, sy = width / self.width_px, height / self.height_px
-        if not math.isclose(sx, sy, rel_tol=0.01):
-            raise CalibrationError(
-                "The felt was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
-                "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode.",
-                width_px=self.width_px,
-                height_px=self.height_px,
-                width=width,
-                height=height,
-            )
-        # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
-        return np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]]) @ self.homography
+        return scaling((self.width_px, self.height_px), (width, height), OTHER_PROPORTIONS) @ self.homography
 
     def to_json(self) -> str:
         """Write the calibration as canonical JSON: the same calibration always gives the same text."""

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import CalibrationError, CalibrationFileError
+from vision.base.errors import N_, CalibrationError, CalibrationFileError
 
 BOARD_SQUARES = (10, 7)
 BOARD_SQUARE_MM = 38.0
@@ -43,6 +43,26 @@ UNDISTORT_STEPS = 40
 
 MAX_ERROR_PX = 1.0
 """The most the corners may lie off on average; a careful calibration reaches 0.2 to 0.5."""
+
+
+OTHER_PROPORTIONS = N_(
+    "The lens was calibrated at %(width_px)s×%(height_px)s pixels; a picture of %(width)s×%(height)s has other "
+    "proportions: calibrate in the camera's present mode."
+)
+
+
+def scaling(before: tuple[int, int], now: tuple[int, int], refusal: str) -> Matrix:
+    """Return the map of pixels from a picture's width and height to those of the same picture at another size.
+
+    Raises:
+        CalibrationError: the proportions are others; `refusal` says so.
+    """
+    sx, sy = now[0] / before[0], now[1] / before[1]
+    if not math.isclose(sx, sy, rel_tol=0.01):
+        width_px, height_px = before
+        raise CalibrationError(refusal, width_px=width_px, height_px=height_px, width=now[0], height=now[1])
+    # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
+    return np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,19 +102,8 @@ class Lens:
         """
         if (width, height) == (self.width_px, self.height_px):
             return self
-        sx, sy = width / self.width_px, height / self.height_px
-        if not math.isclose(sx, sy, rel_tol=0.01):
-            raise CalibrationError(
-                "The lens was calibrated at %(width_px)s×%(height_px)s pixels; a picture of "
-                "%(width)s×%(height)s has other proportions: calibrate in the camera's present mode.",
-                width_px=self.width_px,
-                height_px=self.height_px,
-                width=width,
-                height=height,
-            )
-        # pixel 0 is centred on the origin, so sizes scale around half a pixel outside it
-        scale = np.array([[sx, 0, (sx - 1) / 2], [0, sy, (sy - 1) / 2], [0, 0, 1]])
-        return Lens(scale @ self.matrix, self.distortion, width, height, self.error_px * sx)
+        scale = scaling((self.width_px, self.height_px), (width, height), OTHER_PROPORTIONS)
+        return Lens(scale @ self.matrix, self.distortion, width, height, self.error_px * float(scale[0, 0]))
 
     @property
     def sha256(self) -> str:

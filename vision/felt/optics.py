@@ -197,11 +197,11 @@ def sight(
     )
 
 
-def coverage_table(heights_mm: tuple[float, ...] = (800, 1000, 1200, 1500)) -> str:
-    """Write the table of all cameras over these heights in Markdown: metres in view and px/mm."""
+def coverage_table() -> str:
+    """Write the table of all cameras over usual heights in Markdown: metres in view and px/mm."""
     known = cameras().values()
     lines = ["| height, m | " + " | ".join(c.name for c in known) + " |", "|---" * (len(known) + 1) + "|"]
-    for height in heights_mm:
+    for height in (800, 1000, 1200, 1500):
         cells = []
         for camera in known:
             wide, high = (side / 1000 for side in camera.area_mm(height))

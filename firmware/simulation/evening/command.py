@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from firmware.command_options import FOLDER, profile_option
 from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
 from firmware.terminal import say_json
 
@@ -42,9 +43,7 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
     "--faults", callback=_faults, default="none", show_default=True, help="What goes wrong (see below)."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same evening.")
-@click.option(
-    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
-)
+@profile_option
 @click.option(
     "--pixels",
     type=click.IntRange(1),
@@ -55,7 +54,7 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="Keep the record in this folder, which must hold none yet.  [default: a temporary one]",
 )
 def command(

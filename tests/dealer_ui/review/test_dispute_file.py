@@ -17,7 +17,6 @@ from flask.testing import FlaskClient
 
 from dealer_ui.review.dispute_file import made
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.text.i18n import COOKIE
 from firmware.messages import Message
 from firmware.record.dispute_file import export_path
@@ -25,6 +24,7 @@ from firmware.record.evidence.dispute_verifier import MANIFEST
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.stick_request import SILENT_S, Progress
 from firmware.runtime import stick, stick_disks
+from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32)))).public

@@ -21,7 +21,6 @@ from dealer_ui.review.proofs import Proof, proofs
 from dealer_ui.review.timeline import timeline
 from dealer_ui.review.view import reviewed, settled_again
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.record.archive import Archive
@@ -32,6 +31,7 @@ from firmware.rules import load_profile
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.people import Role
+from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 from tests.dealer_ui.past import corrected, drop_pictures, look, place, played, reopen, spot_px, ticking

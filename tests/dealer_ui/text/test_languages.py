@@ -22,7 +22,6 @@ from babel.messages.pofile import read_po
 from flask import Flask
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.text import hand_words, i18n, rule_words
 from dealer_ui.text.hand_words import category_name, natural_words, row_text, row_words
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE, html_language, speaking
@@ -39,6 +38,7 @@ from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.events import BY_TYPE, Settled
 from firmware.table.phase import Phase
+from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import known, outside, unsaid

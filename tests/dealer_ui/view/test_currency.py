@@ -11,7 +11,6 @@ from flask.testing import FlaskClient
 from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.reports.pdf import Type
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.command import SOCKET
 from dealer_ui.setup.currency import COMMON
 from dealer_ui.text.words import money
 from dealer_ui.web.services import services
@@ -21,6 +20,7 @@ from firmware.record.journal.journal import JournalReader
 from firmware.rules import DOLLARS
 from firmware.rules.currency import is_symbol
 from firmware.table.events import parse
+from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected

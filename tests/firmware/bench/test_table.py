@@ -8,12 +8,12 @@ from importlib.resources import files
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.table import STAGES, Measured, markdown, summary
+from firmware.bench.table import STAGES, markdown, summary
 from firmware.cli.main import main
 
 
 def test_medians_and_percentiles_are_by_stage() -> None:
-    measured = [Measured({stage: float(n) for stage in STAGES}) for n in range(1, 101)]
+    measured = [{stage: float(n) for stage in STAGES} for n in range(1, 101)]
     told = summary(
         measured, asked=3, began={"machine": "a machine", "load": "0.5 other processes", "measured": "today"}
     )

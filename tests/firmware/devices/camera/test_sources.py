@@ -18,7 +18,6 @@ from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera import v4l2
 from firmware.devices.camera.files import FileFrames
 from firmware.devices.camera.replay import ReplayFrames
-from firmware.devices.camera.simulated import SimulatedCamera
 from firmware.devices.camera.source import (
     CameraError,
     CameraHung,
@@ -32,6 +31,7 @@ from firmware.devices.camera.source import (
 )
 from firmware.devices.camera.uvc import FIRST_FRAMES, UvcCamera, UvcSettings
 from firmware.devices.errors import DeviceError, DeviceMissing, DeviceSettings
+from tests.firmware.devices.camera.program_camera import ProgramCamera
 from tests.firmware.devices.conftest import Clock
 from tests.waiting import DEADLINE, until
 
@@ -89,8 +89,8 @@ def test_no_picture_at_all_is_a_missing_camera(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def camera(clock: Clock) -> Iterator[SimulatedCamera]:
-    simulated = SimulatedCamera(lambda: picture(7), late_after=DEADLINE, hung_after=0.8, clock=clock)
+def camera(clock: Clock) -> Iterator[ProgramCamera]:
+    simulated = ProgramCamera(lambda: picture(7), late_after=DEADLINE, hung_after=0.8, clock=clock)
     simulated.open()
     yield simulated
     simulated.thaw()
@@ -98,7 +98,7 @@ def camera(clock: Clock) -> Iterator[SimulatedCamera]:
 
 
 @contextmanager
-def frozen(camera: SimulatedCamera) -> Iterator[None]:
+def frozen(camera: ProgramCamera) -> Iterator[None]:
     """While it is frozen, a picture is late at once; outside it may take its time."""
     camera.freeze()
     camera._late = AdaptiveLimit(0.02, 0.02)
@@ -109,7 +109,7 @@ def frozen(camera: SimulatedCamera) -> Iterator[None]:
         camera.thaw()
 
 
-def test_a_camera_gives_what_its_source_shows_now(camera: SimulatedCamera) -> None:
+def test_a_camera_gives_what_its_source_shows_now(camera: ProgramCamera) -> None:
     before = time.monotonic()
     frame = camera.frame()
     assert before <= frame.at <= time.monotonic()
@@ -118,7 +118,7 @@ def test_a_camera_gives_what_its_source_shows_now(camera: SimulatedCamera) -> No
     assert int(camera.frame().image[0, 0, 0]) == 8
 
 
-def test_a_late_picture_is_an_error_and_is_never_given_for_the_next_one(camera: SimulatedCamera) -> None:
+def test_a_late_picture_is_an_error_and_is_never_given_for_the_next_one(camera: ProgramCamera) -> None:
     with pytest.raises(FrameLate) as caught, frozen(camera):
         camera.frame()
     assert isinstance(caught.value, TimeoutError)
@@ -130,7 +130,7 @@ def test_a_late_picture_is_an_error_and_is_never_given_for_the_next_one(camera: 
     assert int(frame.image[0, 0, 0]) == 9
 
 
-def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: SimulatedCamera, clock: Clock) -> None:
+def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: ProgramCamera, clock: Clock) -> None:
     with frozen(camera):
         for _ in range(2):
             with pytest.raises(FrameLate):
@@ -141,7 +141,7 @@ def test_a_hung_camera_is_late_at_first_and_hung_in_the_end(camera: SimulatedCam
 
 
 def test_a_camera_whose_every_picture_outlasts_the_first_limit_is_given_its_time(clock: Clock) -> None:
-    slow = SimulatedCamera(
+    slow = ProgramCamera(
         lambda: picture(7), late_after=0.05, hung_after=60.0, late_ceiling=DEADLINE, clock=clock
     )
     slow.open()
@@ -156,7 +156,7 @@ def test_a_camera_whose_every_picture_outlasts_the_first_limit_is_given_its_time
 
 
 def test_pictures_in_time_leave_the_limit_where_it_is(clock: Clock) -> None:
-    camera = SimulatedCamera(lambda: picture(7), late_after=DEADLINE, late_ceiling=9 * DEADLINE, clock=clock)
+    camera = ProgramCamera(lambda: picture(7), late_after=DEADLINE, late_ceiling=9 * DEADLINE, clock=clock)
     camera.open()
     for _ in range(5):
         camera.frame()
@@ -164,14 +164,14 @@ def test_pictures_in_time_leave_the_limit_where_it_is(clock: Clock) -> None:
     camera.close()
 
 
-def test_a_camera_that_thaws_works_again(camera: SimulatedCamera) -> None:
+def test_a_camera_that_thaws_works_again(camera: ProgramCamera) -> None:
     with pytest.raises(FrameLate), frozen(camera):
         camera.frame()
     assert int(camera.frame().image[0, 0, 0]) == 7
 
 
 def test_a_hung_camera_can_be_closed() -> None:
-    camera = SimulatedCamera(lambda: picture(7), late_after=0.2, hung_after=0.5)
+    camera = ProgramCamera(lambda: picture(7), late_after=0.2, hung_after=0.5)
     camera.open()
     camera.freeze()
     with pytest.raises(FrameLate):
@@ -182,7 +182,7 @@ def test_a_hung_camera_can_be_closed() -> None:
 
 
 def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
-    class Stubborn(SimulatedCamera):
+    class Stubborn(ProgramCamera):
         def _open(self) -> None:
             self._going.wait()
 
@@ -194,7 +194,7 @@ def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
     camera.close()
 
 
-def test_an_unplugged_camera_is_missing_until_it_is_opened_anew(camera: SimulatedCamera) -> None:
+def test_an_unplugged_camera_is_missing_until_it_is_opened_anew(camera: ProgramCamera) -> None:
     camera.unplug()
     with pytest.raises(CameraMissing):
         camera.frame()
@@ -209,13 +209,13 @@ def test_an_unplugged_camera_is_missing_until_it_is_opened_anew(camera: Simulate
 @pytest.mark.parametrize(
     "thing", [None, np.zeros((4, 6), np.uint8), np.zeros((4, 6, 3)), np.zeros((0, 0, 3), np.uint8)]
 )
-def test_what_is_no_picture_is_refused(camera: SimulatedCamera, thing: Any) -> None:
+def test_what_is_no_picture_is_refused(camera: ProgramCamera, thing: Any) -> None:
     camera.show(lambda: thing)
     with pytest.raises(FrameUnreadable):
         camera.frame()
 
 
-def test_an_error_of_the_source_reaches_the_caller(camera: SimulatedCamera) -> None:
+def test_an_error_of_the_source_reaches_the_caller(camera: ProgramCamera) -> None:
     def broken() -> Image:
         raise TimeoutError("the source's own")
 
