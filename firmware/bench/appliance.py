@@ -21,6 +21,7 @@ from typing import Any, Final
 import click
 
 from firmware.bench.harness import Served, json_option, publish
+from firmware.command_options import FILE
 from firmware.runtime.errors import AppError
 
 READY_WITHIN: Final = 120.0
@@ -40,9 +41,7 @@ LIMIT_S: Final = 3.0
     show_default=True,
     help="Seconds for which each load is measured.",
 )
-@click.option(
-    "--write", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report to this file."
-)
+@click.option("--write", type=FILE, help="Also write the report to this file.")
 @json_option
 def command(runs: int, seconds: int, write: Path | None, as_json: bool) -> None:
     """Measure the demo: seconds until it is ready, and memory and processor time at rest and in play."""

@@ -25,15 +25,14 @@ import click
 from rich.console import Console, RenderableType
 from rich.table import Table
 
+from firmware.command_options import FILE
 from firmware.runtime.errors import AppError
 from firmware.terminal import say_all, say_json
 
 Run = Callable[[], object]
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-report_option = click.option(
-    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Write the figures as Markdown."
-)
+report_option = click.option("--report", type=FILE, help="Write the figures as Markdown.")
 
 
 def machine(threads: int | None = None) -> str:

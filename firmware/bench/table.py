@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -243,7 +243,7 @@ class _Stream:
         return found[0]
 
 
-def summary(measured: list[Measured], asked: int, began: Mapping[str, str]) -> dict[str, Any]:
+def summary(measured: Sequence[Measured], asked: int, began: Mapping[str, str]) -> dict[str, Any]:
     """Return medians and 95th percentiles by stage, with the machine and its load."""
     stages = {}
     for stage in STAGES:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
+from firmware.command_options import FILE
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 @data_option
 @by_option
 @key_option
-@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as SVG.")
-@click.option("--png", type=click.Path(path_type=Path, dir_okay=False), help="Write the QR code as PNG.")
-@click.option("--pdf", type=click.Path(path_type=Path, dir_okay=False), help="Write the slip, 80 × 120 mm.")
+@click.option("--svg", type=FILE, help="Write the QR code as SVG.")
+@click.option("--png", type=FILE, help="Write the QR code as PNG.")
+@click.option("--pdf", type=FILE, help="Write the slip, 80 × 120 mm.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,

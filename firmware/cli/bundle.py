@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.cli.options import data_option, say_missing_record
+from firmware.cli.options import data_option, need_new, say_missing_record, written_whole
 from firmware.command_options import config_option
 from firmware.terminal import say
 
@@ -43,24 +43,11 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
     It holds no cards, no images, no money, no PINs, no keys and no tags' numbers. Names of players and staff are
     replaced by numbers, also in the log. It is a ZIP of text files: look into it before you send it.
     """
-    from firmware.table import TableError
-
-    if out.exists():
-        raise click.UsageError(f"{out} is there already; choose another name with --out.")
+    need_new(out)
     say_missing_record(data)
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
-            for name, text in bundle(data, config_file).items():
-                packed.writestr(name, text)
-        part.replace(out)
-    except TableError:
-        part.unlink(missing_ok=True)
-        raise
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+    with written_whole(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in bundle(data, config_file).items():
+            packed.writestr(name, text)
     say(f"{out}: look into it before you send it.")
 
 

@@ -17,12 +17,14 @@ from firmware.cli.options import (
     data_option,
     data_option_unopened,
     key_option,
+    need_new,
     need_open,
     need_record,
     no_record,
     time_ms,
+    written_whole,
 )
-from firmware.command_options import progress_bar
+from firmware.command_options import ANY_PATH, progress_bar
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -161,9 +163,7 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
 @command.command("export")
 @click.argument("number", type=click.IntRange(1))
 @data_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="The file to write.  [default: hand-NUMBER.zip, here]"
-)
+@click.option("--out", type=ANY_PATH, help="The file to write.  [default: hand-NUMBER.zip, here]")
 @by_option
 @key_option
 def export(number: int, data: Path, out: Path | None, by: str | None, key_folder: Path) -> None:
@@ -176,13 +176,19 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
     from firmware.record.evidence.dispute_verifier import check
 
     out = out or Path(f"hand-{number:06}.zip")
-    if out.exists():
-        raise click.UsageError(f"{out} is there already; choose another name with --out.")
+    need_new(out)
     answer = ask_table({"do": "export_hand", "past": number}, by, data)
     if answer is None:
         _export_here(number, data, out, key_folder)
     else:
-        _copy(data / EXPORTS / answer["file"], out)
+        with (
+            written_whole(out) as part,
+            (data / EXPORTS / answer["file"]).open("rb") as made,
+            part.open("wb") as copy,
+        ):
+            shutil.copyfileobj(made, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
     say(f"{out}: check it with: feltwatch hands verify {out}")
     if wrong := check(str(out)).wrong:
         raise click.ClickException(f"The record does not hold, and the file is like it: {wrong[0]}")
@@ -209,21 +215,8 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     write_dispute_file(archive, number, key, out, lambda hand: dispute_pdf(data, hand))
 
 
-def _copy(made: Path, out: Path) -> None:
-    part = out.with_name(f".{out.name}.part")
-    try:
-        with made.open("rb") as source, part.open("wb") as target:
-            shutil.copyfileobj(source, target)
-            target.flush()
-            os.fsync(target.fileno())
-        part.replace(out)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
-
-
 @command.command("verify")
-@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.argument("file", type=ANY_PATH, required=False)
 @click.option("--all", "everything", is_flag=True, help="Check the whole record: every row and every image.")
 @data_option_unopened
 @click.option(

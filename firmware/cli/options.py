@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any, Final
 import click
 from click.core import ParameterSource
 
+from firmware.command_options import ANY_PATH
 from firmware.runtime.config import KEY
 from firmware.table_client import DATA, SOCKET
 from firmware.terminal import say
@@ -74,7 +77,7 @@ by_option = click.option(
 key_option = click.option(
     "--key-folder",
     envvar="FELTWATCH_KEY",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=KEY,
     show_default=True,
     help="The folder of the device's key; only used while the table is stopped.",
@@ -105,6 +108,29 @@ def say_missing_record(data: Path) -> None:
 
     if not JournalReader(data).path.exists():
         say(no_record(data).message, err=True)
+
+
+def need_new(out: Path) -> None:
+    """Raise click.UsageError if there is a file of this name: none is replaced."""
+    if out.exists():
+        raise click.UsageError(f"{out} is there already; choose another name with --out.")
+
+
+@contextmanager
+def written_whole(out: Path) -> Iterator[Path]:
+    """Yield the name to write a file under; afterwards it has its own. Without it, if writing fails.
+
+    Raises click.ClickException if it cannot be written.
+    """
+    part = out.with_name(f".{out.name}.part")
+    try:
+        yield part
+        part.replace(out)
+    except OSError as error:
+        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def need_writable(data: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from firmware.cli.options import data_option, no_record, time_ms
+from firmware.command_options import ANY_PATH
 from firmware.terminal import escaped, say, say_all, say_json
 
 
@@ -26,9 +27,7 @@ from firmware.terminal import escaped, say, say_all, say_json
 @click.option(
     "--csv", "as_csv", is_flag=True, help="Print a line for each down, for a spreadsheet; money in cents."
 )
-@click.option(
-    "--pdf", "pdf_file", type=click.Path(path_type=Path), metavar="FILE", help="Write a PDF with plots."
-)
+@click.option("--pdf", "pdf_file", type=ANY_PATH, metavar="FILE", help="Write a PDF with plots.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,

@@ -9,6 +9,7 @@ from typing import Final
 
 import click
 
+from firmware.command_options import ANY_PATH
 from firmware.terminal import say
 
 BASE: Final = Path("/opt/feltwatch")
@@ -18,12 +19,10 @@ TRUSTED: Final = Path("/etc/feltwatch/release.pub")
 @click.command("update")
 @click.argument("package", type=click.Path(path_type=Path, exists=True))
 @click.option("--check", "only_check", is_flag=True, help="Check the package, and change nothing.")
-@click.option(
-    "--key", type=click.Path(path_type=Path), default=TRUSTED, show_default=True, help="The release key."
-)
+@click.option("--key", type=ANY_PATH, default=TRUSTED, show_default=True, help="The release key.")
 @click.option(
     "--running",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=BASE / "current",
     show_default=True,
     help="The installed release: an older package is refused.",
@@ -65,7 +64,7 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option(
     "--key-folder",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     required=True,
     envvar="FELTWATCH_RELEASE_KEY",
     help="The folder of the release key.",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import LAYOUT, one_line
+from vision.commands.options import ANY_PATH, FILE, LAYOUT, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.enrolment import check_deck, enrol, spread
 from vision.reading.network import CardReader
@@ -17,19 +17,13 @@ from vision.reading.table_reading import read
 
 
 @click.command(name="enrol")
-@click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[PATH...]")
+@click.argument("paths", nargs=-1, type=ANY_PATH, metavar="[PATH...]")
 @click.option("--name", default="house", show_default=True, help="A name for the deck.")
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="Store what was learnt in this file."
-)
+@click.option("--out", type=FILE, help="Store what was learnt in this file.")
 @click.option(
     "--check", "only_check", is_flag=True, help="Only check that all 52 cards are there; store nothing."
 )
-@click.option(
-    "--deck",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="With --check: the file of the enrolled deck.",
-)
+@click.option("--deck", type=FILE, help="With --check: the file of the enrolled deck.")
 @LAYOUT
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(

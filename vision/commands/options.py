@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import click
 
+ANY_PATH = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, dir_okay=False)
 LAYOUT = click.option(
     "--layout",
     "layout_file",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="FILE",
     help="The felt's layout, a TOML file; without it the standard felt.",
 )

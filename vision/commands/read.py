@@ -19,7 +19,7 @@ from rich.progress import track
 from vision.base.arrays import Image, Points
 from vision.base.errors import NoMarkersError, VisionError
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import LAYOUT, THREADS, one_line
+from vision.commands.options import ANY_PATH, FILE, LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.loose import read_photograph
 from vision.reading.network import CardReader
@@ -30,20 +30,16 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
 
 
 @click.command(name="read")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.argument("paths", nargs=-1, required=True, type=ANY_PATH, metavar="PATH...")
 @LAYOUT
 @click.option("--loose", is_flag=True, help="Read any photo: no felt, no zones, every visible card.")
 @click.option(
     "--draw",
     "out",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help="Draw what was read: to a file for one photo, to a folder for several.",
 )
-@click.option(
-    "--deck",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The file of the enrolled deck (feltwatch enrol).",
-)
+@click.option("--deck", type=FILE, help="The file of the enrolled deck (feltwatch enrol).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each photo.")
 @THREADS
 def command(
