@@ -59,7 +59,11 @@ class Client:
 
     def offer(self, offer: Offer) -> Answer:
         """Send an offer. Raises NotReached, Refused, Forked."""
-        return Answer(self._json("POST", "/v1/rows", encode(offer)))
+        return self.post(encode(offer))
+
+    def post(self, body: bytes) -> Answer:
+        """Send an offer that is encoded. Raises NotReached, Refused, Forked."""
+        return Answer(self._json("POST", "/v1/rows", body))
 
     def put(self, kind: str, digest: str, data: bytes) -> None:
         """Send what was asked for. Raises NotReached, Refused."""
