@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from flask import Flask, Request, Response, g, request
 
-from firmware.pit import take as taking
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError, Fork, NotEnrolled, PitError
 from firmware.pit.files import Files, FilesError
 from firmware.pit.tables import Table, who
-from firmware.pit.wishes import fulfilled, lacking, wishes_of
+from firmware.pit.take import take_from
+from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink.wire import (
     MOST_BYTES,
@@ -54,6 +54,9 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
         serial = identify(request)
         if serial is None:
             raise NotEnrolled("A table shows its certificate.")
+        g.serial = serial
+        if request.endpoint == rows.__name__:
+            return  # `take_from` looks who it is in its own transaction
         with database.transaction() as connection:
             g.table = who(connection, serial)
 
@@ -61,12 +64,7 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
     def rows() -> Response:
         if (request.content_length or 0) > MOST_BYTES:
             return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
-        table: Table = g.table
-        offer = decode(request.get_data(cache=False))
-        head = taking.take(database, table, offer)
-        with database.transaction() as connection:
-            lacking(connection, table, offer.missing)
-            wishes = wishes_of(connection, table)
+        head, wishes = take_from(database, g.serial, decode(request.get_data(cache=False)))
         return _answer(200, {"have": list(head), "wishes": wishes})
 
     @app.get("/v1/record")

@@ -15,10 +15,12 @@ from firmware.pit.database import Connection, Database, columns
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.events import BY_TYPE, HandDisputed
-from firmware.uplink.wire import texts_named
+from firmware.uplink.wire import NAMING_TEXTS, texts_named
 
 BATCH: Final = 5_000
 """Rows in one transaction."""
+_OF_NO_INTEREST: Final = frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS}
+"""Types of the rows that change nothing here: most of a hand's. They are passed without being fetched."""
 _LINE: Final = (*COLUMNS, "image_names")
 _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 
@@ -26,11 +28,19 @@ _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 def project(database: Database) -> int:
     """Follow every record that has new rows, one batch each; return how many rows were followed."""
     with database.transaction() as connection:
+        passed = connection.execute(
+            "UPDATE projection SET seq = head.seq FROM head, projection AS before"
+            " WHERE head.record_id = projection.record_id AND before.record_id = projection.record_id"
+            " AND projection.seq < head.seq AND projection.stuck_at IS NULL AND NOT EXISTS (SELECT FROM entry WHERE"
+            " entry.record_id = projection.record_id AND entry.seq > projection.seq AND type <> ALL(%s))"
+            " RETURNING head.seq - before.seq",
+            (list(_OF_NO_INTEREST),),
+        ).fetchall()
         behind = connection.execute(
             "SELECT record_id FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq"
             " AND stuck_at IS NULL"
         ).fetchall()
-    return sum(_follow(database, record_id) for (record_id,) in behind)
+    return sum(rows for (rows,) in passed) + sum(_follow(database, record_id) for (record_id,) in behind)
 
 
 def reindex(database: Database) -> int:

@@ -35,6 +35,9 @@ _TEXTS_OF: Final = {
 }
 """The fields that name a text by its hash, and what it is, by the type of the row."""
 
+NAMING_TEXTS: Final = frozenset(_TEXTS_OF)
+"""Types of the rows that name a text."""
+
 
 class WireError(TableError, ValueError):
     """A body that is not as described above."""
