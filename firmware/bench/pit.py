@@ -1,8 +1,8 @@
 """`feltwatch bench pit`: a house with many tables: how soon the pit answers, and what it costs.
 
-Everything is real but the tables: PostgreSQL that waits for the disk, the pit's service, nginx, TLS with a certificate for
-each table, and rows of hands that the simulated table has played. Processor time does not depend on what else the machine
-does; answer times do.
+Everything is real but the tables: PostgreSQL that waits for the disk, the pit's service, nginx, TLS with a certificate
+for each table, and rows of hands that the simulated table has played. Processor time does not depend on what else the
+machine does; answer times do.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def command(
     if catch_up >= tables:
         raise click.UsageError("Some tables must play: --catch-up needs to be less than --tables.")
     began = conditions()
-    with _hands(record) as source, House(url) as house:
+    with hands_of(record) as source, House(url) as house:
         result = began | measure(house, source, tables, hands_an_hour, seconds, catch_up, behind, seed)
     result["load_at_the_end"] = conditions()["load"]
     result["bounds"] = verdicts(result)
@@ -121,7 +121,8 @@ def command(
 
 
 @contextmanager
-def _hands(folder: Path | None) -> Iterator[Played]:
+def hands_of(folder: Path | None) -> Iterator[Played]:
+    """Give the hands of a record; without one the demo plays some. Raises AppError."""
     if folder is not None:
         yield played(folder)
         return

@@ -1,4 +1,4 @@
-"""Tables that come back after an outage: everything that they have, as fast as the pit takes it, from another process."""
+"""Tables that come back after an outage: all that they have, as fast as the pit takes it, from another process."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CaughtUp:
 
 
 class CatchUp:
-    """Some tables with a record of many hands. What they will send is made at the start, so that sending is all they do."""
+    """Some tables with a record of many hands. What they will send is made before, so that they only send."""
 
     def __init__(self, source: Played, settings: Sequence[Settings], hands: int) -> None:
         self.tables, self.hands = len(settings), hands

@@ -1,7 +1,7 @@
 """Many tables' uplinks in one process: each with its own connection and record, sending at the times of a real table.
 
-A hand's commits come at random times within the hand, so almost each is a request of its own: the worst case. In between,
-a table that was silent for ten seconds sends its heartbeat, as `firmware.uplink.follow` does.
+A hand's commits come at random times within the hand, so almost each is a request of its own: the worst case. In
+between, a table that was silent for ten seconds sends its heartbeat, as `firmware.uplink.follow` does.
 """
 
 from __future__ import annotations

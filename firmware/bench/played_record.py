@@ -1,4 +1,4 @@
-"""Played hands, written again and again as the records of many tables: rows as a table writes them, chained, in memory."""
+"""Played hands, written again and again as the records of many tables: chained rows, in memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Commit = tuple[Entry, ...]
 
 @dataclass(frozen=True)
 class Played:
-    """What a table played: the rows before its first hand, its archived hands by commit, and the texts that rows name."""
+    """What a table played: the rows before its first hand, its archived hands by commit, the texts that rows name."""
 
     before: Commit
     hands: tuple[tuple[Commit, ...], ...]

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from psycopg.rows import TupleRow
+
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns
 from firmware.pit.wishes import images_of_hand, wish
@@ -19,8 +21,8 @@ from firmware.uplink.wire import NAMING_TEXTS, texts_named
 
 BATCH: Final = 5_000
 """Rows in one transaction."""
-_OF_NO_INTEREST: Final = frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS}
-"""Types of the rows that change nothing here: most of a hand's. They are passed without being fetched."""
+_OF_NO_INTEREST: Final = sorted(frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS})
+"""Types of the rows that change nothing here."""
 _LINE: Final = (*COLUMNS, "image_names")
 _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 
@@ -28,19 +30,36 @@ _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 def project(database: Database) -> int:
     """Follow every record that has new rows, one batch each; return how many rows were followed."""
     with database.transaction() as connection:
-        passed = connection.execute(
-            "UPDATE projection SET seq = head.seq FROM head, projection AS before"
-            " WHERE head.record_id = projection.record_id AND before.record_id = projection.record_id"
-            " AND projection.seq < head.seq AND projection.stuck_at IS NULL AND NOT EXISTS (SELECT FROM entry WHERE"
-            " entry.record_id = projection.record_id AND entry.seq > projection.seq AND type <> ALL(%s))"
-            " RETURNING head.seq - before.seq",
-            (list(_OF_NO_INTEREST),),
-        ).fetchall()
         behind = connection.execute(
-            "SELECT record_id FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq"
-            " AND stuck_at IS NULL"
+            "SELECT record_id, projection.seq, head.seq FROM head JOIN projection USING (record_id)"
+            " WHERE projection.seq < head.seq AND stuck_at IS NULL"
         ).fetchall()
-    return sum(rows for (rows,) in passed) + sum(_follow(database, record_id) for (record_id,) in behind)
+        passed = _pass(connection, behind)
+    return passed + sum(_follow(database, one[0]) for one in behind)
+
+
+def _pass(connection: Connection, behind: list[TupleRow]) -> int:
+    """Pass new rows that change nothing here, which are most of a hand's; return how many, and leave the others."""
+    if not behind:
+        return 0
+    needed = connection.execute(
+        "SELECT record_id FROM unnest(%s::bigint[], %s::bigint[]) AS mark (record_id, seq) WHERE"
+        " (SELECT true FROM entry WHERE entry.record_id = mark.record_id AND entry.seq > mark.seq AND type <> ALL(%s)"
+        " LIMIT 1)",  # not EXISTS: PostgreSQL would make a join of it and read every row there is
+        ([one[0] for one in behind], [one[1] for one in behind], _OF_NO_INTEREST),
+    )
+    keep = {record_id for (record_id,) in needed}
+    free = [one for one in behind if one[0] not in keep]
+    if not free:
+        return 0
+    moved = connection.execute(
+        "UPDATE projection SET seq = mark.head FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
+        " AS mark (record_id, seq, head) WHERE projection.record_id = mark.record_id AND projection.seq = mark.seq"
+        " RETURNING mark.head - mark.seq",
+        [list(column) for column in zip(*free, strict=True)],
+    ).fetchall()
+    behind[:] = [one for one in behind if one[0] in keep]
+    return sum(rows for (rows,) in moved)
 
 
 def reindex(database: Database) -> int:

@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own in a temporary folder, on a Unix socket: for benchmarks, the demo and tests. Real, never mocked."""
+"""A PostgreSQL of its own in a temporary folder, on a Unix socket: for benchmarks, the demo and tests."""
 
 from __future__ import annotations
 
