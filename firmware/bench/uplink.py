@@ -1,7 +1,7 @@
 """`feltwatch bench uplink`: the table is not slowed by its uplink, whatever the pit does; the uplink stays small.
 
 Four pits: none at the address, one that hangs, one that floods with answers, and a real one. Hands are measured as
-`feltwatch bench table` does, by wall time, in pairs: one with the uplink's process and one without it, in turn. Memory and
+`feltwatch bench table` does, by wall time, in pairs: one with the uplink and one without it, in turn. Memory and
 processor of the uplink are then measured alone, on a record that grows at a table's pace and on one that rests.
 """
 

@@ -40,15 +40,8 @@ def project(database: Database) -> int:
 
 def _pass(connection: Connection, behind: list[TupleRow]) -> int:
     """Pass new rows that change nothing here, which are most of a hand's; return how many, and leave the others."""
-    if not behind:
-        return 0
-    needed = connection.execute(
-        "SELECT record_id FROM unnest(%s::bigint[], %s::bigint[]) AS mark (record_id, seq) WHERE"
-        " (SELECT true FROM entry WHERE entry.record_id = mark.record_id AND entry.seq > mark.seq AND type <> ALL(%s)"
-        " LIMIT 1)",  # not EXISTS: PostgreSQL would make a join of it and read every row there is
-        ([one[0] for one in behind], [one[1] for one in behind], _OF_NO_INTEREST),
-    )
-    keep = {record_id for (record_id,) in needed}
+    # One look for each record: over all of them, planning for the partitions would cost more than looking.
+    keep = {record_id for record_id, seq, _ in behind if _is_of_interest(connection, record_id, seq)}
     free = [one for one in behind if one[0] not in keep]
     if not free:
         return 0
@@ -60,6 +53,15 @@ def _pass(connection: Connection, behind: list[TupleRow]) -> int:
     ).fetchall()
     behind[:] = [one for one in behind if one[0] in keep]
     return sum(rows for (rows,) in moved)
+
+
+def _is_of_interest(connection: Connection, record_id: int, seq: int) -> bool:
+    """Return whether a row after number `seq` changes anything here."""
+    found = connection.execute(
+        "SELECT FROM entry WHERE record_id = %s AND seq > %s AND type <> ALL(%s) LIMIT 1",
+        (record_id, seq, _OF_NO_INTEREST),
+    )
+    return found.fetchone() is not None
 
 
 def reindex(database: Database) -> int:

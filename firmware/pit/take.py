@@ -21,6 +21,9 @@ from firmware.table.events import RecordRestored
 from firmware.uplink.wire import Head, Offer, encode_rows
 
 _COLUMNS: Final = ("record_id", *Entry._fields)
+_INSERT: Final = f"INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"
+FEW: Final = 3
+"""Up to so many rows, inserting costs less than COPY."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +66,13 @@ def _take(connection: Connection, table: Table, offer: Offer) -> Head:
         stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
     new = _new(connection, stored, offer)
     head = Head(new[-1].seq, new[-1].hash) if new else stored.head
-    if new:
+    if len(new) > FEW:
         with connection.cursor().copy(f"COPY entry ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
             for row in new:
                 copy.write_row((stored.record_id, *row))
+    else:
+        for row in new:
+            connection.execute(_INSERT, (stored.record_id, *row))
     connection.execute(
         "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
         " table_seq = %s, release = %s, health = %s, fork_seq = NULL, fork_at = NULL WHERE record_id = %s",
