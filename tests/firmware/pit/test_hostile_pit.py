@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,7 @@ def test_a_pit_that_hangs_is_left_after_a_while(
 
 def test_an_answer_that_drips_is_left_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uplink_client, "ANSWER_WITHIN_S", 0.5)
-    monkeypatch.setitem(FLOODS, "drip", _drip)  # type: ignore[arg-type]
+    monkeypatch.setitem(FLOODS, "drip", _drip)
     authority = Authority(tmp_path / "authority")
     with HostilePit(authority, ("drip",)) as pit:
         client = client_of(pit, authority, tmp_path)
@@ -63,9 +65,7 @@ def test_an_answer_that_drips_is_left_after_a_while(tmp_path: Path, monkeypatch:
             client.get("/v1/record")
 
 
-def _drip(_: random.Random):  # type: ignore[no-untyped-def]
-    import time
-
+def _drip(_: random.Random) -> Iterator[bytes]:
     while True:
         yield b"H"
         time.sleep(0.05)
