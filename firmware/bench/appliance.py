@@ -21,6 +21,7 @@ from typing import Any, Final
 import click
 
 from firmware.bench.harness import Served, json_option, publish
+from firmware.bench.processes import family, family_memory_mb, processor_s
 from firmware.command_options import FILE
 from firmware.runtime.errors import AppError
 
@@ -110,53 +111,16 @@ class _Demo(Served):
 
 def _watch(root: int, seconds: float) -> dict[str, Any]:
     """Return the use of a process and all its children: maximum memory (PSS), and share of one core."""
-    ticks = os.sysconf("SC_CLK_TCK")
-    before, began, most = _ticks(root), time.monotonic(), 0.0
+    before, began, most = processor_s(root), time.monotonic(), 0.0
     while time.monotonic() - began < seconds:
-        most = max(most, sum(_memory_mb(pid) for pid in _family(root)))
+        most = max(most, family_memory_mb(root))
         time.sleep(0.5)
     passed = time.monotonic() - began
     return {
         "memory_mb": round(most),
-        "cpu_percent": round(100 * (_ticks(root) - before) / ticks / passed, 1),
-        "processes": len(_family(root)),
+        "cpu_percent": round(100 * (processor_s(root) - before) / passed, 1),
+        "processes": len(family(root)),
     }
-
-
-def _family(root: int) -> list[int]:
-    """Return a process with all its descendants."""
-    parents: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        if (stat := _stat(int(path.name))) is not None:
-            parents.setdefault(int(stat[1]), []).append(int(path.name))
-    family = [root]
-    for pid in family:
-        family += parents.get(pid, [])
-    return family
-
-
-def _stat(pid: int) -> list[str] | None:
-    """Return /proc/PID/stat's fields after the name, which may contain spaces; None for an ended process."""
-    try:
-        return (
-            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        )
-    except OSError:
-        return None
-
-
-def _ticks(root: int) -> int:
-    stats = [stat for pid in _family(root) if (stat := _stat(pid)) is not None]
-    return sum(int(stat[11]) + int(stat[12]) for stat in stats)
-
-
-def _memory_mb(pid: int) -> float:
-    """Return a process's own memory and its share of shared memory (PSS)."""
-    try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1000 for line in text.splitlines() if line.startswith("Pss:")), 0.0)
 
 
 def markdown(facts: dict[str, Any]) -> str:

@@ -13,8 +13,8 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -100,6 +100,20 @@ def measure(hands: int, seed: int) -> Iterator[Measured | None]:
 
     Raises AppError if the table or the page makes no progress.
     """
+    with played_table(seed) as (_, hand):
+        counted = 0
+        while counted < hands:
+            one = hand()
+            counted += one is not None
+            yield one
+
+
+@contextmanager
+def played_table(seed: int) -> Iterator[tuple[Path, Callable[[], Measured | None]]]:
+    """Give the data folder of a table with a page, and what plays its next hand as `measure` yields it.
+
+    Raises AppError if the table or the page makes no progress.
+    """
     from firmware.record.journal.journal import JournalReader
     from firmware.runtime.config import Config, TimesConfig
     from firmware.simulation.live.table import SimulatedTable
@@ -122,11 +136,7 @@ def measure(hands: int, seed: int) -> Iterator[Measured | None]:
             simulated, page, TableLink(config.socket, timeout=10.0), JournalReader(config.data), seed
         )
         bench.hand()  # warm-up: loads the model and the page's templates
-        counted = 0
-        while counted < hands:
-            one = bench.hand()
-            counted += one is not None
-            yield one
+        yield config.data, bench.hand
 
 
 class _Bench:

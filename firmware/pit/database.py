@@ -6,10 +6,12 @@ not both migrate. A database of a later release is refused: the pit is updated b
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import sql
@@ -22,6 +24,8 @@ Connection = psycopg.Connection[TupleRow]
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
+SURE_S: Final = 1.0
+"""Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
 
@@ -33,8 +37,9 @@ class Database:
         """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
         self.url: Final = url
         self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url, min_size=1, max_size=connections, open=False, timeout=ANSWER_WITHIN_S, check=_is_open
+            url, min_size=1, max_size=connections, open=False, timeout=ANSWER_WITHIN_S, check=self._check
         )
+        self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
     def __enter__(self) -> Database:
         self._pool.open()
@@ -51,14 +56,17 @@ class Database:
         writer here can be repeated.
         """
         try:
-            with self._pool.connection() as connection, connection.transaction():
-                yield connection
+            with self._pool.connection() as connection:
+                with connection.transaction():
+                    yield connection
+                self._used[connection] = time.monotonic()
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=_first_line(error)) from error
 
-
-def _is_open(connection: Connection) -> None:
-    ConnectionPool.check_connection(connection)
+    def _check(self, connection: Connection) -> None:
+        """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""
+        if time.monotonic() - self._used.get(connection, 0.0) > SURE_S:
+            ConnectionPool.check_connection(connection)
 
 
 def _first_line(error: Exception) -> str:

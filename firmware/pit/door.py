@@ -12,12 +12,13 @@ from typing import Any, Final
 
 from flask import Flask, Request, Response, g, request
 
-from firmware.pit import take as taking
 from firmware.pit.database import Database
-from firmware.pit.errors import DatabaseError, Fork, NotEnrolled, PitError
+from firmware.pit.errors import Busy, DatabaseError, Fork, NotEnrolled, PitError
 from firmware.pit.files import Files, FilesError
 from firmware.pit.tables import Table, who
-from firmware.pit.wishes import fulfilled, lacking, wishes_of
+from firmware.pit.take import take_from
+from firmware.pit.turns import Turns
+from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink.wire import (
     MOST_BYTES,
@@ -46,6 +47,7 @@ def by_nginx(asked: Request) -> str | None:
 def make_door(database: Database, files: Files, identify: Identify = by_nginx) -> Flask:
     """Return the application."""
     app = Flask("firmware.pit")
+    turns = Turns()
     app.config["MAX_CONTENT_LENGTH"] = MOST_IMAGE_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
 
@@ -54,6 +56,9 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
         serial = identify(request)
         if serial is None:
             raise NotEnrolled("A table shows its certificate.")
+        g.serial = serial
+        if request.endpoint == rows.__name__:
+            return  # `take_from` looks who it is in its own transaction
         with database.transaction() as connection:
             g.table = who(connection, serial)
 
@@ -61,12 +66,9 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
     def rows() -> Response:
         if (request.content_length or 0) > MOST_BYTES:
             return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
-        table: Table = g.table
-        offer = decode(request.get_data(cache=False))
-        head = taking.take(database, table, offer)
-        with database.transaction() as connection:
-            lacking(connection, table, offer.missing)
-            wishes = wishes_of(connection, table)
+        body = request.get_data(cache=False)
+        with turns.of(len(body)):
+            head, wishes = take_from(database, g.serial, decode(body))
         return _answer(200, {"have": list(head), "wishes": wishes})
 
     @app.get("/v1/record")
@@ -140,7 +142,8 @@ def _rows_after(
 
 def _refusals(app: Flask) -> None:
     """Give every error a sentence and a status; a later try may succeed after 503 only."""
-    for kind, status in ((NotEnrolled, 403), (WireError, 400), (DatabaseError, 503), (FilesError, 503)):
+    later = (Busy, DatabaseError, FilesError)
+    for kind, status in ((NotEnrolled, 403), (WireError, 400), *((one, 503) for one in later)):
         app.register_error_handler(kind, lambda error, status=status: _refused(status, error))
     app.register_error_handler(Fork, lambda error: _answer(409, {"fork": error.seq, "error": str(error)}))
     for status, sentence in (

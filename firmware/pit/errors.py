@@ -17,6 +17,10 @@ class DatabaseError(PitError, OSError):
     """The database cannot be used: it is away, of a later release, or without its tables."""
 
 
+class Busy(PitError):
+    """The pit has too much to do now; a later try succeeds."""
+
+
 class NotEnrolled(PitError):
     """Nobody who may send: no table has this certificate, or it was struck off."""
 

@@ -10,15 +10,19 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from psycopg.rows import TupleRow
+
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.events import BY_TYPE, HandDisputed
-from firmware.uplink.wire import texts_named
+from firmware.uplink.wire import NAMING_TEXTS, texts_named
 
 BATCH: Final = 5_000
 """Rows in one transaction."""
+_OF_NO_INTEREST: Final = sorted(frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS})
+"""Types of the rows that change nothing here."""
 _LINE: Final = (*COLUMNS, "image_names")
 _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 
@@ -27,10 +31,37 @@ def project(database: Database) -> int:
     """Follow every record that has new rows, one batch each; return how many rows were followed."""
     with database.transaction() as connection:
         behind = connection.execute(
-            "SELECT record_id FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq"
-            " AND stuck_at IS NULL"
+            "SELECT record_id, projection.seq, head.seq FROM head JOIN projection USING (record_id)"
+            " WHERE projection.seq < head.seq AND stuck_at IS NULL"
         ).fetchall()
-    return sum(_follow(database, record_id) for (record_id,) in behind)
+        passed = _pass(connection, behind)
+    return passed + sum(_follow(database, one[0]) for one in behind)
+
+
+def _pass(connection: Connection, behind: list[TupleRow]) -> int:
+    """Pass new rows that change nothing here, which are most of a hand's; return how many, and leave the others."""
+    # One look for each record: over all of them, planning for the partitions would cost more than looking.
+    keep = {record_id for record_id, seq, _ in behind if _is_of_interest(connection, record_id, seq)}
+    free = [one for one in behind if one[0] not in keep]
+    if not free:
+        return 0
+    moved = connection.execute(
+        "UPDATE projection SET seq = mark.head FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
+        " AS mark (record_id, seq, head) WHERE projection.record_id = mark.record_id AND projection.seq = mark.seq"
+        " RETURNING mark.head - mark.seq",
+        [list(column) for column in zip(*free, strict=True)],
+    ).fetchall()
+    behind[:] = [one for one in behind if one[0] in keep]
+    return sum(rows for (rows,) in moved)
+
+
+def _is_of_interest(connection: Connection, record_id: int, seq: int) -> bool:
+    """Return whether a row after number `seq` changes anything here."""
+    found = connection.execute(
+        "SELECT FROM entry WHERE record_id = %s AND seq > %s AND type <> ALL(%s) LIMIT 1",
+        (record_id, seq, _OF_NO_INTEREST),
+    )
+    return found.fetchone() is not None
 
 
 def reindex(database: Database) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 import threading
 from pathlib import Path
 from typing import Final
@@ -15,9 +16,12 @@ from waitress.server import BaseWSGIServer
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.projector import project, retry
+from firmware.pit.turns import PLACES
 
-THREADS: Final = 8
-"""Requests at once; each is some milliseconds of work and one commit."""
+THREADS: Final = 8 + PLACES
+"""Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
+SWITCH_S: Final = 0.001
+"""Seconds after which a thread lets others compute: a request waits for a long one or the projector some ten times."""
 CONNECTIONS: Final = 1000
 """Connections from nginx, which keeps few open; more only while many tables come at once."""
 PROJECT_EVERY_S: Final = 0.1
@@ -36,6 +40,7 @@ def listen_on(path: Path) -> socket.socket:
 
 def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     """Return the server of the door on a socket; `run` serves until it is closed."""
+    sys.setswitchinterval(SWITCH_S)
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a long queue is normal when all tables come back

@@ -10,16 +10,20 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from firmware.pit.database import Connection, Database, columns
 from firmware.pit.errors import Fork
-from firmware.pit.tables import Table
+from firmware.pit.tables import Table, who
+from firmware.pit.wishes import lacking, wishes_of
 from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
 from firmware.uplink.wire import Head, Offer, encode_rows
 
 _COLUMNS: Final = ("record_id", *Entry._fields)
+_INSERT: Final = f"INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"
+FEW: Final = 3
+"""Up to so many rows, inserting costs less than COPY."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +37,22 @@ def take(database: Database, table: Table, offer: Offer) -> Head:
     """Store what is new of an offer; return how far the pit has the record. When it returns, that is durable.
 
     Rows beyond the next one are no error: the answer says where to go on. Raises Fork, with the rows in quarantine, for
-    an offer that does not continue what the pit has; DatabaseError while the database is away.
+    an offer that does not continue what the pit has; NotEnrolled; DatabaseError while the database is away.
     """
+    return take_from(database, table.serial, offer)[0]
+
+
+def take_from(database: Database, serial: str, offer: Offer) -> tuple[Head, list[dict[str, Any]]]:
+    """Do the same for the table of a certificate, and return what it is asked for, too."""
     try:
-        with database.transaction() as connection:
-            return _take(connection, table, offer)
+        with database.transaction() as connection:  # one for all: each costs as much as storing a row
+            table = who(connection, serial)
+            head = _take(connection, table, offer)
+            lacking(connection, table, offer.missing)
+            return head, wishes_of(connection, table)
     except Fork as fork:
         with database.transaction() as connection:
-            _quarantine(connection, table, offer, fork)
+            _quarantine(connection, who(connection, serial), offer, fork)
         raise
 
 
@@ -54,10 +66,13 @@ def _take(connection: Connection, table: Table, offer: Offer) -> Head:
         stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
     new = _new(connection, stored, offer)
     head = Head(new[-1].seq, new[-1].hash) if new else stored.head
-    if new:
+    if len(new) > FEW:
         with connection.cursor().copy(f"COPY entry ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
             for row in new:
                 copy.write_row((stored.record_id, *row))
+    else:
+        for row in new:
+            connection.execute(_INSERT, (stored.record_id, *row))
     connection.execute(
         "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
         " table_seq = %s, release = %s, health = %s, fork_seq = NULL, fork_at = NULL WHERE record_id = %s",

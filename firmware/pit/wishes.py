@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final, Literal
 
 from firmware.pit.database import Connection
@@ -56,8 +56,10 @@ def fulfilled(connection: Connection, table: Table, digest: str, kind: Kind) -> 
     return done.rowcount > 0
 
 
-def lacking(connection: Connection, table: Table, hashes: Iterable[str]) -> None:
+def lacking(connection: Connection, table: Table, hashes: Collection[str]) -> None:
     """End wishes for what the table does not have any more."""
+    if not hashes:
+        return
     connection.execute(
         "UPDATE wish SET ended_at = now(), missing = true WHERE table_id = %s AND hash = ANY(%s) AND ended_at IS NULL",
         (table.table_id, list(hashes)),

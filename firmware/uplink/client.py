@@ -3,20 +3,78 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
-import ssl
+import socket
+import time
 from contextlib import suppress
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware.table.errors import TableError
 from firmware.uplink.errors import Forked, NotReached, Refused
 from firmware.uplink.settings import Settings
-from firmware.uplink.wire import Head, Offer, encode
+from firmware.uplink.wire import HIGHEST, Head, Offer, encode, is_hash
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 ANSWER_WITHIN_S: Final = 20.0
 """Seconds to wait for the pit, for each read and write."""
-MOST_ANSWER: Final = 32 << 20
-"""Bytes of an answer that are read; a pit that floods is left."""
+MOST_ANSWER: Final = 64 << 10
+"""Bytes of an answer to an offer, headers included, that are read; a pit that floods is left."""
+MOST_FILE: Final = 16 << 20
+"""The same of something that is fetched."""
+MOST_WISHES: Final = 20
+"""Wishes of one answer that are looked at."""
+_MOST_WHY: Final = 300
+"""Characters of the pit's reason that are kept."""
+
+
+class _Bounded(io.RawIOBase):
+    """What a socket receives: up to so many bytes, within so many seconds, however slowly or endlessly it comes."""
+
+    def __init__(self, connection: socket.socket, most: int, within_s: float) -> None:
+        self._socket, self._left = connection, most
+        self._file = connection.makefile("rb", buffering=0)  # keeps the socket open until it is closed, too
+        self._ends = time.monotonic() + within_s
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def close(self) -> None:
+        """Let the socket go."""
+        self._file.close()
+        super().close()
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Receive what there is. Raises NotReached beyond the bounds, OSError."""
+        left_s = self._ends - time.monotonic()
+        if left_s <= 0 or self._left <= 0:
+            raise NotReached("The pit's answer does not end.")
+        self._socket.settimeout(left_s)
+        got = self._file.readinto(memoryview(buffer)[: self._left]) or 0
+        self._left -= got
+        return got
+
+
+class _Response(http.client.HTTPResponse):
+    """An answer that is bounded as a whole: status, headers, interim answers, body."""
+
+    most = MOST_ANSWER
+
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Bounded(sock, self.most, ANSWER_WITHIN_S))
+
+
+class _File(_Response):
+    most = MOST_FILE
+
+
+class _Connection(http.client.HTTPSConnection):
+    response_class: type[_Response] = _Response
 
 
 class Answer:
@@ -25,13 +83,15 @@ class Answer:
     def __init__(self, value: dict[str, Any]) -> None:
         """Raises NotReached for an answer that no pit gives."""
         match value:
-            case {"have": [int(seq), str(digest)]}:
+            case {"have": [int(seq), str(digest)]} if 0 <= seq <= HIGHEST and (is_hash(digest) or not seq):
                 self.have: Final = Head(seq, digest)
             case _:
                 raise NotReached("The pit gave an answer that this release does not understand.")
-        wishes = value.get("wishes", [])
+        wishes = value.get("wishes")
         self.wishes: Final[list[dict[str, Any]]] = [
-            wish for wish in wishes if isinstance(wish, dict) and isinstance(wish.get("hash"), str)
+            wish
+            for wish in (wishes if isinstance(wishes, list) else [])[:MOST_WISHES]
+            if isinstance(wish, dict) and is_hash(wish.get("hash"))
         ]
 
 
@@ -42,7 +102,7 @@ class Client:
         """Raises UplinkError if the certificates cannot be used."""
         self._settings = settings
         self._context = settings.context()
-        self._connection: http.client.HTTPSConnection | None = None
+        self._connection: _Connection | None = None
         self._next = 0
 
     def close(self) -> None:
@@ -59,7 +119,11 @@ class Client:
 
     def offer(self, offer: Offer) -> Answer:
         """Send an offer. Raises NotReached, Refused, Forked."""
-        return Answer(self._json("POST", "/v1/rows", encode(offer)))
+        return self.post(encode(offer))
+
+    def post(self, body: bytes) -> Answer:
+        """Send an offer that is encoded. Raises NotReached, Refused, Forked."""
+        return Answer(self._json("POST", "/v1/rows", body))
 
     def put(self, kind: str, digest: str, data: bytes) -> None:
         """Send what was asked for. Raises NotReached, Refused."""
@@ -82,14 +146,17 @@ class Client:
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
         try:
             connection = self._connected()
+            connection.response_class = _File if method == "GET" else _Response
             connection.request(method, path, body, {"Content-Type": "application/octet-stream"})
             answer = connection.getresponse()
-            data = answer.read(MOST_ANSWER)
+            data = answer.read(connection.response_class.most)
             if not answer.isclosed():
                 raise NotReached("The pit's answer does not end.")
+            if connection.sock:
+                connection.sock.settimeout(ANSWER_WITHIN_S)
             if answer.will_close:
                 self.close()
-        except (OSError, http.client.HTTPException, ssl.SSLError) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             self._next += 1
             if isinstance(error, TableError):
@@ -107,12 +174,10 @@ class Client:
             raise NotReached("The pit says: later (%(why)s).", why=why)
         raise Refused("The pit refuses: %(why)s", why=why)
 
-    def _connected(self) -> http.client.HTTPSConnection:
+    def _connected(self) -> _Connection:
         if self._connection is None:
             host, port = self._settings.addresses[self._next % len(self._settings.addresses)]
-            self._connection = http.client.HTTPSConnection(
-                host, port, timeout=ANSWER_WITHIN_S, context=self._context
-            )
+            self._connection = _Connection(host, port, timeout=ANSWER_WITHIN_S, context=self._context)
         return self._connection
 
 
@@ -120,7 +185,7 @@ def _reason(data: bytes) -> tuple[str, int | None]:
     with suppress(ValueError, RecursionError):
         match json.loads(data):
             case {"error": str(why), "fork": int(seq)}:
-                return why, seq
+                return why[:_MOST_WHY], seq
             case {"error": str(why)}:
-                return why, None
+                return why[:_MOST_WHY], None
     return "without a reason", None

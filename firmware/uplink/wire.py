@@ -26,7 +26,8 @@ BATCH_BYTES: Final = 768 << 10
 """Bytes of rows, before they are deflated, at which a batch is full; one longer row travels alone."""
 _TEXTS: Final = (2, 5, 6, 7, 8, 9, 10, 11)
 _NUMBERS: Final = (0, 1, 3, 4)
-_HIGHEST: Final = 2**63 - 1
+HIGHEST: Final = 2**63 - 1
+"""The highest number of a row."""
 _HASH: Final = frozenset("0123456789abcdef")
 _TEXTS_OF: Final = {
     HandOpened.type: {"profile_hash": "profile", "layout_hash": "layout"},
@@ -34,6 +35,9 @@ _TEXTS_OF: Final = {
     ProfileKept.type: {"hash": "profile"},
 }
 """The fields that name a text by its hash, and what it is, by the type of the row."""
+
+NAMING_TEXTS: Final = frozenset(_TEXTS_OF)
+"""Types of the rows that name a text."""
 
 
 class WireError(TableError, ValueError):
@@ -89,7 +93,7 @@ def decode(body: bytes) -> Offer:
     if not isinstance(record, str) or (record and not is_hash(record)):
         raise WireError("The body does not say which record it is of.")
     match head:
-        case [int(seq), str(digest)] if 0 <= seq <= _HIGHEST and (is_hash(digest) if seq else not digest):
+        case [int(seq), str(digest)] if 0 <= seq <= HIGHEST and (is_hash(digest) if seq else not digest):
             if bool(seq) != bool(record):
                 raise WireError("A record has rows and a name, or neither.")
         case _:
@@ -127,7 +131,7 @@ def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
 def _row(line: Any, number: int) -> Entry:
     if not isinstance(line, list) or len(line) != len(Entry._fields):
         raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
-    numbers = all(type(line[i]) is int and -_HIGHEST <= line[i] <= _HIGHEST for i in _NUMBERS)
+    numbers = all(type(line[i]) is int and -HIGHEST <= line[i] <= HIGHEST for i in _NUMBERS)
     if not numbers or not all(isinstance(line[i], str) and _storable(line[i]) for i in _TEXTS):
         raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
     return Entry(*line)

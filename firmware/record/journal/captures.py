@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, cast
@@ -154,10 +154,13 @@ def images_in(payload: Any) -> Iterator[Capture]:
         if isinstance(part, dict):
             if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
                 yield Capture(part["name"], part["sha256"], part.get("size", 0))
-            else:
-                stack += part.values()
+                continue
+            inner: Iterable[Any] = part.values()
         elif isinstance(part, list):
-            stack += part
+            inner = part
+        else:
+            continue
+        stack += [one for one in inner if one.__class__ not in _SCALARS]
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})

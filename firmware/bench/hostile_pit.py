@@ -1,0 +1,128 @@
+"""A pit that harms: it takes a table's connection and never answers, or answers without end."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Self
+
+from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
+
+_OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+_BLOCK: Final = b"[" * (1 << 16)
+
+
+def _endless_body(_: random.Random) -> Iterator[bytes]:
+    yield _OK + b"Content-Length: 1000000000000\r\n\r\n"
+    yield from itertools.repeat(_BLOCK)
+
+
+def _endless_chunks(_: random.Random) -> Iterator[bytes]:
+    yield _OK + b"Transfer-Encoding: chunked\r\n\r\n"
+    yield from itertools.repeat(b"10000\r\n" + _BLOCK + b"\r\n")
+
+
+def _one_endless_chunk(_: random.Random) -> Iterator[bytes]:
+    yield _OK + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n"
+    yield from itertools.repeat(_BLOCK)
+
+
+def _endless_headers(_: random.Random) -> Iterator[bytes]:
+    yield _OK
+    yield from itertools.repeat(b"X-More: " + b"x" * 60_000 + b"\r\n")
+
+
+def _endless_continue(_: random.Random) -> Iterator[bytes]:
+    yield from itertools.repeat(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+
+
+def _no_http(rng: random.Random) -> Iterator[bytes]:
+    yield from (rng.randbytes(1 << 16) for _ in itertools.count())
+
+
+def _answer(body: bytes) -> Callable[[random.Random], Iterator[bytes]]:
+    return lambda _: iter([_OK + b"Content-Length: %d\r\n\r\n" % len(body) + body])
+
+
+_HASH: Final = b'"' + b"a" * 64 + b'"'
+FLOODS: Final[Mapping[str, Callable[[random.Random], Iterator[bytes]]]] = {
+    "a body without end": _endless_body,
+    "chunks without end": _endless_chunks,
+    "one chunk without end": _one_endless_chunk,
+    "headers without end": _endless_headers,
+    "interim answers without end": _endless_continue,
+    "noise": _no_http,
+    "deep JSON": _answer(b"[" * 50_000),
+    "a number too high": _answer(b'{"have": [' + b"9" * 4000 + b", " + _HASH + b"]}"),
+    "a number that no record has": _answer(b'{"have": [9223372036854775808, ' + _HASH + b"]}"),
+    "a number below zero": _answer(b'{"have": [-1, ' + _HASH + b"]}"),
+    "wishes that are no list": _answer(b'{"have": [0, ""], "wishes": 1}'),
+    "half of a character": _answer(
+        b'{"have": [0, ""], "wishes": [{"kind": "\\ud800", "name": "\\u0000", "hash": ' + _HASH + b"}]}"
+    ),
+    "thousands of wishes": _answer(
+        b'{"have": [0, ""], "wishes": [' + b",".join([b'{"hash": ' + _HASH + b"}"] * 700) + b"]}"
+    ),
+}
+"""Answers that must not harm, by what they are."""
+
+
+class HostilePit:
+    """A door of the authority's that answers with these floods in turn, or hangs without any. A context manager."""
+
+    def __init__(self, authority: Authority, floods: tuple[str, ...] = ()) -> None:
+        authority.door()
+        self._floods = floods
+        self._context = _context(authority.folder)
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=100)
+        self._open: list[socket.socket] = []
+        self.address: Final = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        self.answers = 0
+        """Answers that were begun."""
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):
+            self._listening.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        for one in self._open:
+            one.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                one, _ = self._listening.accept()
+                self._open.append(one)
+                threading.Thread(target=self._serve, args=(one,), daemon=True).start()
+
+    def _serve(self, one: socket.socket) -> None:
+        with suppress(OSError), one, self._context.wrap_socket(one, server_side=True) as secure:
+            while self._floods:
+                request = b""
+                while b"\r\n\r\n" not in request:
+                    if not (more := secure.recv(65536)):
+                        return
+                    request += more
+                self.answers += 1
+                flood = self._floods[self.answers % len(self._floods)]
+                for part in FLOODS[flood](random.Random(self.answers)):
+                    secure.sendall(part)
+            while secure.recv(65536):  # hangs
+                pass
+
+
+def _context(folder: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(folder / CERTIFICATE)
+    context.load_cert_chain(folder / DOOR_CERTIFICATE, folder / DOOR_KEY)
+    return context

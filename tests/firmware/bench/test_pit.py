@@ -1,0 +1,114 @@
+"""The benches of many tables, in short: real processes, few tables. The figures' shape is looked at, not their size."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from firmware.bench.generated_record import generate_record
+from firmware.bench.pit import command as pit_command
+from firmware.bench.pit import verdicts
+from firmware.bench.played_record import Record, played
+from firmware.bench.uplink import command as uplink_command
+from firmware.pit.database import migrate
+from firmware.pit.temporary_postgres import TemporaryPostgres, binaries
+from firmware.table.entry import Entry
+
+needs_postgres = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("record")
+    generate_record(folder, 3, pool=3)
+    return folder
+
+
+def test_a_played_record_is_written_again_as_another_tables_and_chained(record: Path) -> None:
+    source = played(record)
+    one, two = Record(source, "one"), Record(source, "two", first=1)
+    rows: list[Entry] = [*one.opening(), *(row for _ in range(4) for commit in one.hand() for row in commit)]
+    before = ("", 0)
+    for row in rows:
+        assert (row.previous, row.seq) == (before[0], before[1] + 1)
+        assert row.hash == row.sealed()
+        before = (row.hash, row.seq)
+    assert one.head == (rows[-1].seq, rows[-1].hash)
+    assert one.genesis == rows[0].hash
+    assert [json.loads(row.payload)["hand"] for row in rows if row.type == "hand_opened"] == [1, 2, 3, 4]
+    next(two.commits())
+    assert two.genesis != one.genesis
+
+
+@pytest.mark.slow
+@needs_postgres
+def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
+    order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "2", "--catch-up", "1", "--behind", "40"]
+    done = CliRunner().invoke(pit_command, [*order, "--record", str(record), "--json"])
+    assert done.exit_code == 0, done.output
+    result = json.loads(done.stdout)
+    assert result["live"]["requests"] > 0
+    assert result["live"]["rows"] >= result["live"]["requests"]
+    assert result["floor"]["requests"] > 0
+    assert 0 < result["live"]["answer_ms"]["median"] <= result["live"]["answer_ms"]["longest"]
+    assert set(result["live"]["core"]) >= {"pit", "postgres", "centre"}
+    assert result["catching_up"]["hands"] == 40
+    assert result["catching_up"]["rows_caught_up"] > 40 * 5
+    assert set(result["bounds"]) >= {"answer_p95_ms", "core_at_200", "memory_kb"}
+
+
+@pytest.mark.slow
+@needs_postgres
+def test_a_database_that_holds_records_is_refused(record: Path) -> None:
+    with tempfile.TemporaryDirectory(
+        prefix="feltwatch-pg-", dir="/tmp"
+    ) as folder:  # a socket's path is short
+        Path(folder).chmod(0o711)
+        with TemporaryPostgres(Path(folder) / "pg", fsync="off") as server:
+            migrate(server.url)
+            done = CliRunner().invoke(pit_command, ["--from-url", server.url, "--record", str(record)])
+    assert done.exit_code
+    assert "empty one" in str(done.exception)
+
+
+def test_a_bound_is_held_up_to_its_limit_and_not_beyond() -> None:
+    result = {
+        "tables": 200,
+        "live": {"answer_ms": {"p95": 100.0}, "core": {"centre": 0.11}},
+        "view_ms": {},
+        "memory_kb_a_connection": {"centre": 12.0},
+    }
+    found = verdicts(result)
+    assert {name: one["held"] for name, one in found.items()} == {
+        "answer_p95_ms": True,
+        "core_at_200": False,
+        "memory_kb": True,
+    }
+    assert "core_at_200" not in verdicts({**result, "tables": 2000})
+
+
+@pytest.mark.slow
+def test_an_uplink_with_a_pit_that_is_absent_and_one_that_floods_is_measured(record: Path) -> None:
+    order = [
+        "--pairs",
+        "0",
+        "--seconds",
+        "1",
+        "--pit",
+        "absent",
+        "--pit",
+        "flooding",
+        "--record",
+        str(record),
+    ]
+    done = CliRunner().invoke(uplink_command, [*order, "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["uplink"]
+    assert [(one["pit"], one["record"]) for one in found] == [
+        (pit, state) for state in ("at play", "at rest") for pit in ("absent", "flooding")
+    ]
+    assert all(20 < one["resident_mb"] <= one["most_mb"] < 60 for one in found)
