@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from firmware.pit.front import NGINX
+from tests.firmware.pit.house import IS_INSTALLED
 from tests.firmware.pit.kill_campaign import campaign
-from tests.firmware.pit.postgres import binaries
 
 
-@pytest.mark.skipif(binaries() is None or not NGINX.exists(), reason="PostgreSQL or nginx is not installed")
+@pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
 def test_nothing_is_lost_or_doubled_when_every_part_is_killed_once() -> None:
     report = campaign(tables=2, hands=8, times=5, seed=1, say=lambda text: None)
     assert set(report.kills) == {"pit", "postgres", "nginx", "uplink", "table"}
-    assert report.rows > 100
+    assert report.found.rows > 100
     assert report.ok, report
