@@ -13,7 +13,8 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 
 _NEWEST = (
-    "FROM {} WHERE record_id = (SELECT record_id FROM record WHERE genesis = %s ORDER BY branch DESC LIMIT 1) ORDER BY {}"
+    "FROM {} WHERE record_id ="
+    " (SELECT record_id FROM record WHERE genesis = %s ORDER BY branch DESC LIMIT 1) ORDER BY {}"
 )
 _SEAT = ("hand", "seat", "player", "points", "foul", "natural")
 
@@ -22,8 +23,8 @@ _SEAT = ("hand", "seat", "player", "points", "foul", "natural")
 class Difference:
     """What differs; all but `rows` and `hands` must be 0.
 
-    `differing`: tables whose rows are not exactly those of the journal, in order; `differing_lists`: tables whose list of
-    hands or of seats is not the one made from the journal.
+    `differing`: tables whose rows are not exactly those of the journal, in order; `differing_lists`: tables whose list
+    of hands or of seats is not the one made from the journal.
     """
 
     rows: int = 0
@@ -57,7 +58,9 @@ def _compare(connection: Connection, rows: list[Entry], found: Difference) -> No
     genesis = rows[0].hash
     kept = [
         Entry(*row)
-        for row in _all(connection, f"SELECT {', '.join(Entry._fields)} {_NEWEST.format('entry', 'seq')}", genesis)
+        for row in _all(
+            connection, f"SELECT {', '.join(Entry._fields)} {_NEWEST.format('entry', 'seq')}", genesis
+        )
     ]
     hands = _all(connection, f"SELECT {', '.join(COLUMNS)} {_NEWEST.format('hand', 'hand')}", genesis)
     seats = _all(

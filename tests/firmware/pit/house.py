@@ -98,7 +98,11 @@ class House:
         with Database(self.url, connections=1) as database:
             for _ in range(count):
                 number = len(self.data)
-                name, own, data = f"Table {number + 1}", self.folder / f"own-{number}", self.folder / f"table-{number}"
+                name, own, data = (
+                    f"Table {number + 1}",
+                    self.folder / f"own-{number}",
+                    self.folder / f"table-{number}",
+                )
                 enrol(database, name, self.authority.enrol(name, own, [self.address]))
                 data.mkdir()
                 self.data.append(data)
@@ -125,7 +129,11 @@ class House:
 
     def centre_s(self) -> dict[str, float]:
         """Return the seconds of processor time of the pit's processes so far, by part."""
-        processes = {"pit": self.pit.process, "nginx": self.nginx.process, "PostgreSQL": self.postgres.process}
+        processes = {
+            "pit": self.pit.process,
+            "nginx": self.nginx.process,
+            "PostgreSQL": self.postgres.process,
+        }
         return {name: processor_s(process.pid) for name, process in processes.items() if process is not None}
 
 

@@ -65,7 +65,7 @@ def campaign(tables: int, hands: int, times: int, seed: int, say: Callable[[str]
     """Run a campaign; see the command."""
     rng = random.Random(seed)
     began = time.monotonic()
-    pause = 1.5 * times * _HANDS / hands  # so that the tables grow for as long as something is killed
+    pause = 4.0 * times * _HANDS / hands  # so that the tables grow for as long as something is killed
     report = Report(tables)
     with house() as all_of_it:
         all_of_it.add_tables(tables)

@@ -51,7 +51,7 @@ class Postgres:
         owner = pwd.getpwnam(OWNER) if os.geteuid() == 0 else None
         self._user = owner.pw_uid if owner else None
         self._group = owner.pw_gid if owner else None
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if self._user is not None:
             shutil.chown(folder, OWNER)
@@ -98,7 +98,7 @@ class Postgres:
     def start(self) -> None:
         """Start, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [str(self._bin / "postgres"), "-D", str(self.folder / "data")],
                 stdout=log,
                 stderr=log,
@@ -110,8 +110,8 @@ class Postgres:
         until(self._answers)
 
     def _answers(self) -> bool:
-        assert self._process is not None
-        if self._process.poll() is not None:
+        assert self.process is not None
+        if self.process.poll() is not None:
             raise AssertionError((self.folder / "log").read_text()[-2000:])
         try:
             psycopg.connect(self.url).close()
@@ -121,17 +121,17 @@ class Postgres:
 
     def stop(self) -> None:
         """Stop at once; the next start would recover."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)
-            self._process.wait()
+        if self.process is not None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
 
     def kill(self) -> None:
         """Kill all its processes, as a power cut would."""
-        assert self._process is not None
-        first = self._process.pid
+        assert self.process is not None
+        first = self.process.pid
         children = [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)

@@ -1,6 +1,6 @@
 """What a campaign found: to the terminal, to a JSON file, and from such files into the committed report.
 
-    python -m tests.firmware.pit.report FOLDER --write docs/pit-report.md
+python -m tests.firmware.pit.report FOLDER --write docs/pit-report.md
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ class Finding(Protocol):
 
 def report_options(command: F) -> F:
     """Give a campaign's command the options of its report."""
-    return click.option("--json", "path", type=click.Path(path_type=Path), help="Write the report here.")(command)
+    return click.option("--json", "path", type=click.Path(path_type=Path), help="Write the report here.")(
+        command
+    )
 
 
 def write_report(report: Finding, path: Path | None) -> None:
