@@ -135,12 +135,13 @@ class Follower:
             for restored in self._restored():
                 genesis, head, _ = self._look()
                 try:
-                    self._heard(
-                        self._client.offer(Offer(genesis, head, self._release, rows=restored)).have, head
-                    )
-                    return 0.0
+                    have = self._client.offer(Offer(genesis, head, self._release, rows=restored)).have
                 except Forked as again:
                     error = again
+                    continue
+                if have.seq >= restored[0].seq:  # else the pit does not have the row before this restore
+                    self._heard(have, head)
+                    return 0.0
         except (Refused, NotReached) as other:
             error = other
         self._lost(str(error))

@@ -118,15 +118,16 @@ def test_a_restored_table_heals_by_the_same_exchange(pit: Pit, data: Path, tmp_p
     assert stored(pit, 2) == JournalReader(data).events_since(0)
 
 
+@pytest.mark.parametrize("hands", [1, 4])
 def test_a_table_restored_twice_heals_at_a_pit_that_knows_neither_restore(
-    pit: Pit, data: Path, tmp_path: Path
+    pit: Pit, data: Path, tmp_path: Path, hands: int
 ) -> None:
     _, enrolment = pit.enrol("Table 1")
     back_up(data, tmp_path / "first")
     generate_record(data, 2, pool=2)
     send_all(pit.follower(enrolment, data))  # the pit's backup is of here
     restore(tmp_path / "first", data, now)
-    generate_record(data, 1, pool=1)
+    generate_record(data, hands, pool=1)  # the second restore is before the pit's last row, or after it
     back_up(data, tmp_path / "second")
     generate_record(data, 1, pool=1)
     restore(tmp_path / "second", data, now)
