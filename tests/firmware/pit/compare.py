@@ -98,5 +98,12 @@ def has_all(database: Database, data: list[Path]) -> bool:
         return heads <= set(_all(connection, "SELECT seq, hash FROM head"))
 
 
+def is_listed(database: Database) -> bool:
+    """Return whether every list of hands is as far as this release can make it."""
+    behind = "SELECT FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq AND stuck_at IS NULL"
+    with database.transaction() as connection:
+        return not _all(connection, behind)
+
+
 def _all(connection: Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
     return connection.execute(query, values).fetchall()

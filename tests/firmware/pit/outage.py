@@ -25,7 +25,7 @@ from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import HandArchived, HandOpened, TableStarted
 from firmware.uplink.heard import read
-from tests.firmware.pit.compare import Difference, compare, has_all
+from tests.firmware.pit.compare import Difference, compare, has_all, is_listed
 from tests.firmware.pit.house import MACHINE, House, house, processor_s
 from tests.firmware.pit.report import report_options, write_report
 from tests.waiting import until
@@ -89,7 +89,7 @@ def campaign(tables: int, hours: float, say: Callable[[str], None]) -> Report:
         before, uplinks, began = all_of_it.centre_s(), _uplinks_s(all_of_it), time.monotonic()
         with Database(all_of_it.url, connections=2) as database:
             report.writes["the tables catch up"] = live.write(lambda: _has_half(database))
-            while not (has_all(database, all_of_it.data) and _is_listed(database)):
+            while not (has_all(database, all_of_it.data) and is_listed(database)):
                 time.sleep(0.5)
             report.caught_up_s = round(time.monotonic() - began, 1)
             after = all_of_it.centre_s()
@@ -162,12 +162,6 @@ def _has_half(database: Database) -> bool:
             "SELECT coalesce(sum(seq) * 2 >= sum(table_seq) AND count(*) > 0, false) FROM head"
         ).fetchone()
     return bool(row and row[0])
-
-
-def _is_listed(database: Database) -> bool:
-    with database.transaction() as connection:
-        behind = "SELECT 1 FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq"
-        return connection.execute(behind).fetchone() is None
 
 
 def _list_s(all_of_it: House, database: Database) -> float:

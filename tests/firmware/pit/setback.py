@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import click
 import psycopg
@@ -49,6 +50,10 @@ class Way:
     def ok(self) -> bool:
         kept = {"quarantined": 0} if self.tables_were_restored else {}
         return self.lacked > 0 and dataclasses.replace(self.found, **kept).ok
+
+
+Try = Callable[[int, int], Way]
+"""Sets something back, with so many tables and hands."""
 
 
 @dataclass
@@ -203,7 +208,7 @@ def _each(all_of_it: House, act: Callable[[int], object]) -> None:
         act(number)
 
 
-WAYS = {
+WAYS: Final[dict[str, Try]] = {
     "a standby that lacks rows is promoted": standby,
     "an older backup of the server is restored": backup,
     "the database is empty, the tables are readmitted": empty,
