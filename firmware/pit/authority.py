@@ -1,11 +1,13 @@
 """The pit's certificate authority: it signs for the tables of this house, and for its own door.
 
-Certificates last ten years, not days, because a table has no clock battery; tables do not look at the dates. A table is
-struck off by a row of the database, which is looked at in each request.
+Certificates last ten years, not days, because a table has no clock battery; tables do not look at the dates. The pit, a
+server with a clock, does: it refuses an expired certificate at both of its doors. A table is struck off by a row of the
+database, which is looked at in each request.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -29,6 +31,8 @@ CERTIFICATE: Final = "authority.crt"
 KEY: Final = "authority.key"
 DOOR_CERTIFICATE: Final = "door.crt"
 DOOR_KEY: Final = "door.key"
+ISSUED: Final = "issued.jsonl"
+"""A line for each certificate of a table, for a database that was lost: its name and serial number."""
 LASTS: Final = timedelta(days=3653)
 
 
@@ -76,9 +80,23 @@ class Authority:
             _write(folder / enrolment.AUTHORITY, self._certificate.public_bytes(Encoding.PEM))
             lines = ", ".join(f'"{address}"' for address in pit)
             _write(folder / enrolment.FILE, f"pit = [{lines}]\n".encode())
+            with (self.folder / ISSUED).open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"name": name, "serial": f"{serial:x}"}) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise _cannot(folder, error) from error
         return serial
+
+    def issued(self) -> dict[str, str]:
+        """Return the serial number of each table's newest certificate, by the table's name. Raises AuthorityError."""
+        try:
+            lines = (self.folder / ISSUED).read_text(encoding="utf-8").splitlines()
+            return {line["name"]: line["serial"] for line in map(json.loads, lines)}
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise _cannot(self.folder, error) from error
 
     def _issue(self, name: str, certificate: Path, key_file: Path, *, server: bool) -> int:
         key = ec.generate_private_key(ec.SECP256R1())

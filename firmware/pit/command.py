@@ -166,6 +166,34 @@ def add_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folde
     say(f"{name} is enrolled. Its files are in {to}.")
 
 
+@table_group.command("readmit")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@_url
+@_folder
+def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
+    """Enrol tables NAME with the certificates they have, in a database that was lost.
+
+    Without a NAME: says whose certificates the authority has issued. Which of them were struck off only a person knows.
+    A table that is readmitted sends its whole record again by itself.
+    """
+    from firmware.pit.authority import Authority
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.tables import enrol
+
+    issued = Authority(folder / "authority").issued()
+    if unknown := sorted(set(names) - set(issued)):
+        raise PitError("There is no table %(name)s.", name=", ".join(unknown))
+    if not names:
+        for name in sorted(issued) or ["No certificate was issued."]:
+            say(name)
+        return
+    migrate(url)
+    with Database(url) as database:
+        for name in names:
+            enrol(database, name, issued[name])
+            say(f"{name} is enrolled again.")
+
+
 @table_group.command("strike")
 @click.argument("name")
 @_url
@@ -215,8 +243,8 @@ def list_command(as_json: bool, url: str) -> None:
             if one.fork_seq
             else one.stuck_why or ""
         )
-        say(
-            f"{one.table.name}: {one.seq} rows, {max(0, one.table_seq - one.seq)} behind, heard {heard}  {trouble}"
-        )
+        heard += f", release {one.release}" if one.release else ""
+        behind = max(0, one.table_seq - one.seq)
+        say(f"{one.table.name}: {one.seq} rows, {behind} behind, heard {heard}  {trouble}")
     if not tables:
         say("No table is enrolled. Begin with: feltwatch pit table add NAME --to FOLDER --pit HOST:PORT")

@@ -75,9 +75,14 @@ def _take(connection: Connection, table: Table, offer: Offer) -> Head:
             connection.execute(_INSERT, (stored.record_id, *row))
     connection.execute(
         "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
-        " table_seq = %s, release = %s, health = %s, fork_seq = NULL, fork_at = NULL WHERE record_id = %s",
+        " table_seq = %s, release = %s, health = %s WHERE record_id = %s",
         (*head, bool(new), offer.head.seq, offer.release, json.dumps(offer.health), stored.record_id),
     )
+    if new or offer.head.seq <= stored.head.seq:  # else nothing was compared: a fork stays one
+        connection.execute(
+            "UPDATE head SET fork_seq = NULL, fork_at = NULL WHERE record_id = %s AND fork_seq IS NOT NULL",
+            (stored.record_id,),
+        )
     return head
 
 

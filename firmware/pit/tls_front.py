@@ -18,7 +18,6 @@ from firmware.pit.tables import serial_text
 
 SILENT_S: Final = 30.0
 """Seconds after which a connection is closed on which nothing comes."""
-_NO_CHECK_TIME: Final = 0x200000
 
 
 def by_tls(asked: Request) -> str | None:
@@ -48,7 +47,6 @@ class TlsFront(ThreadedWSGIServer):
         self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._context.minimum_version = ssl.TLSVersion.TLSv1_2
         self._context.verify_mode = ssl.CERT_REQUIRED
-        self._context.verify_flags |= _NO_CHECK_TIME
         self._context.load_verify_locations(folder / CERTIFICATE)
         self._context.load_cert_chain(folder / DOOR_CERTIFICATE, folder / DOOR_KEY)
 

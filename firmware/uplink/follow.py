@@ -29,6 +29,8 @@ FIRST_BACK_OFF_S: Final = 0.2
 LONGEST_BACK_OFF_S: Final = 30.0
 FORKED_S: Final = 60.0
 """Seconds between two offers of a record that the pit does not take: a person has to look."""
+MOST_RESTORES: Final = 5
+"""How many of a record's restores are offered to a pit that disagrees."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +100,17 @@ class Follower:
             return LOOK_EVERY_S
         answer = self._client.offer(Offer(genesis, head, self._release, self._health(), self._missing, rows))
         self._missing = ()
-        self._spoke, self._failures = self._clock(), 0
         stuck = bool(rows) and answer.have == self._have
-        self._have = answer.have
-        self.heard = Heard(answer.have, max(0, head.seq - answer.have.seq), at=self._spoke)
+        self._heard(answer.have, head)
         if stuck:
             raise NotReached("The pit takes these rows and does not go on.")
         for wish in answer.wishes:
             self._fulfil(wish)
         return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
+
+    def _heard(self, have: Head, head: Head) -> None:
+        self._spoke, self._failures, self._have = self._clock(), 0, have
+        self.heard = Heard(have, max(0, head.seq - have.seq), at=self._spoke)
 
     def _look(self) -> tuple[str, Head, tuple[Entry, ...]]:
         """Return the record's name, its head, and the rows that the pit lacks; none before its first answer."""
@@ -122,31 +126,38 @@ class Follower:
         return genesis, Head(*last), batch(rows)
 
     def _forked(self, fork: Forked) -> float:
-        """After a restore at this table, show the pit where the record goes on; else wait for a person."""
-        restored = self._restored()
-        if restored:
-            genesis, head, _ = self._look()
-            try:
-                answer = self._client.offer(Offer(genesis, head, self._release, rows=restored))
-            except (Forked, Refused, NotReached) as error:
-                self._lost(str(error))
-                return FORKED_S * self._rng.uniform(0.5, 1.0)
-            self._have = answer.have
-            return 0.0
-        self._lost(str(fork))
+        """After a restore at this table, show the pit where the record goes on; else wait for a person.
+
+        A pit that was set back itself may know the row before an earlier restore only: they are offered newest first.
+        """
+        error: Forked | Refused | NotReached = fork
+        try:
+            for restored in self._restored():
+                genesis, head, _ = self._look()
+                try:
+                    have = self._client.offer(Offer(genesis, head, self._release, rows=restored)).have
+                except Forked as again:
+                    error = again
+                    continue
+                if have.seq >= restored[0].seq:  # else the pit does not have the row before this restore
+                    self._heard(have, head)
+                    return 0.0
+        except (Refused, NotReached) as other:
+            error = other
+        self._lost(str(error))
         return FORKED_S * self._rng.uniform(0.5, 1.0)
 
-    def _restored(self) -> tuple[Entry, ...]:
-        """Return the rows from the last restore on, as many as one request takes; none if there was no restore."""
+    def _restored(self) -> list[tuple[Entry, ...]]:
+        """Return the rows from each of the last restores on, newest first, as many as one request takes."""
         with opened(self._path, training=False) as db:
             if db is None:
-                return ()
-            at = db.execute("SELECT max(seq) FROM journal WHERE type = ?", (RecordRestored.type,)).fetchone()[
-                0
-            ]
-            if at is None:
-                return ()
-            return batch(entries(db, "WHERE seq >= ? ORDER BY seq LIMIT ?", (at, MOST_ROWS)))
+                return []
+            restores = db.execute(
+                "SELECT seq FROM journal WHERE type = ? ORDER BY seq DESC LIMIT ?",
+                (RecordRestored.type, MOST_RESTORES),
+            ).fetchall()
+            after = "WHERE seq >= ? ORDER BY seq LIMIT ?"
+            return [batch(entries(db, after, (*restored, MOST_ROWS))) for restored in restores]
 
     def _fulfil(self, wish: dict[str, Any]) -> None:
         """Send what the pit asks for; note what this table does not have any more."""

@@ -19,7 +19,7 @@ from firmware.table.events import HandOpened, HouseSet, ProfileKept
 MOST_ROWS: Final = 500
 """Rows in one request (FLEET section 5)."""
 MOST_BYTES: Final = 1 << 20
-"""Bytes of a request's body as it is sent (FLEET section 5)."""
+"""Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MOST_PAYLOAD`)."""
 MOST_INFLATED: Final = 16 << 20
 """Bytes of a body once inflated: a body of `MOST_BYTES` that inflates to more is an attack."""
 BATCH_BYTES: Final = 768 << 10

@@ -27,7 +27,7 @@ from firmware.record.journal.reader import replay, since_last_opened
 from firmware.record.journal.schema import migrate, strange_header, strangers
 from firmware.record.journal.transaction import Transaction
 from firmware.record.journal.witness import Head, Witness
-from firmware.table.entry import COLUMNS, MARKS, content_hash, seal
+from firmware.table.entry import COLUMNS, MARKS, MOST_PAYLOAD, content_hash, seal
 from firmware.table.entry import Entry as Entry
 from firmware.table.errors import JournalError, JournalUncertain
 from firmware.table.events import Event, HandOpened, TrainingBegun, payload
@@ -173,6 +173,8 @@ class Journal:
         for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in followed]:
             last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
             rows.append(last)
+            if len(last.payload.encode()) > MOST_PAYLOAD:
+                raise as_journal_error(ValueError(f"{event.type} is too long for a row"), _NOT_WRITTEN)
         began = time.perf_counter()
         self._commit(rows, last)
         self._stepped_back = False

@@ -7,9 +7,10 @@ import pwd
 import shutil
 import signal
 import subprocess
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 
@@ -40,10 +41,13 @@ def _lives(process: int) -> bool:
 class Postgres:
     """One server with its own data. `kill` is SIGKILL for all its processes; `start` recovers."""
 
-    def __init__(self, folder: Path, *, durable: bool = True) -> None:
+    def __init__(
+        self, folder: Path, *, durable: bool = True, of: Postgres | None = None, follows: bool = False
+    ) -> None:
         """Make the data in `folder`, which the server's owner must be able to reach.
 
-        Without `durable` nothing waits for the disk: for tests that cut no power.
+        Without `durable` nothing waits for the disk: for tests that cut no power. With `of` the data is a copy of that
+        running server's, as `pg_basebackup` makes it; with `follows`, a standby that goes on receiving, asynchronously.
         """
         bin_folder = binaries()
         assert bin_folder is not None
@@ -51,23 +55,17 @@ class Postgres:
         owner = pwd.getpwnam(OWNER) if os.geteuid() == 0 else None
         self._user = owner.pw_uid if owner else None
         self._group = owner.pw_gid if owner else None
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if self._user is not None:
             shutil.chown(folder, OWNER)
-        self._run(
-            "initdb",
-            "-D",
-            str(folder / "data"),
-            "-U",
-            OWNER,
-            "-A",
-            "trust",
-            "--no-sync",
-            "-E",
-            "UTF8",
-            "--locale=C",
-        )
+        data = ("-D", str(folder / "data"), "-U", OWNER, "--no-sync")
+        if of is None:
+            self._run("initdb", *data, "-A", "trust", "-E", "UTF8", "--locale=C")
+        else:
+            self._run(
+                "pg_basebackup", *data, "-h", str(of.folder), "-c", "fast", *(["-R"] if follows else [])
+            )
         settings = (
             "listen_addresses = ''",
             f"unix_socket_directories = '{folder}'",
@@ -98,7 +96,7 @@ class Postgres:
     def start(self) -> None:
         """Start, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [str(self._bin / "postgres"), "-D", str(self.folder / "data")],
                 stdout=log,
                 stderr=log,
@@ -110,8 +108,8 @@ class Postgres:
         until(self._answers)
 
     def _answers(self) -> bool:
-        assert self._process is not None
-        if self._process.poll() is not None:
+        assert self.process is not None
+        if self.process.poll() is not None:
             raise AssertionError((self.folder / "log").read_text()[-2000:])
         try:
             psycopg.connect(self.url).close()
@@ -121,22 +119,45 @@ class Postgres:
 
     def stop(self) -> None:
         """Stop at once; the next start would recover."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)
-            self._process.wait()
+        if self.process is not None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
 
     def kill(self) -> None:
         """Kill all its processes, as a power cut would."""
-        assert self._process is not None
-        first = self._process.pid
+        assert self.process is not None
+        first = self.process.pid
         children = [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
-        self._process.kill()
-        self._process.wait()
+        self.process.kill()
+        self.process.wait()
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
         # Whoever still holds the shared memory would keep the next one from starting.
         until(lambda: not any(_lives(child) for child in children))
+
+    @contextmanager
+    def hung_line(self) -> Iterator[None]:
+        """While this holds, a standby receives nothing, as over a line that hangs; it ends with the promotion."""
+        receiver = self._receiver("pid")
+        os.kill(receiver, signal.SIGSTOP)
+        try:
+            yield
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                connection.execute("SELECT pg_promote(false)")
+            until(lambda: self._receiver("status") == "stopping")
+        finally:
+            os.kill(receiver, signal.SIGCONT)
+        until(lambda: self._query("SELECT NOT pg_is_in_recovery()"))
+
+    def _receiver(self, what: str) -> Any:
+        until(lambda: self._query(f"SELECT {what} FROM pg_stat_wal_receiver"))
+        return self._query(f"SELECT {what} FROM pg_stat_wal_receiver")
+
+    def _query(self, query: str) -> Any:
+        with psycopg.connect(self.url) as connection:
+            row = connection.execute(query).fetchone()  # type: ignore[arg-type]
+        return row[0] if row else None
 
     def make(self, name: str, template: str = "template1") -> str:
         """Make a database and return its address."""

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from firmware.pit.authority import Authority
 from firmware.pit.command import command as pit_command
 from firmware.pit.database import Database
 from firmware.pit.projector import project
-from firmware.pit.tables import enrol
+from firmware.pit.tables import enrol, listed
 from firmware.pit.take import take
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.command import command as uplink_command
 from firmware.uplink.settings import load
 from firmware.uplink.wire import Head, Offer
+from tests.firmware.pit.postgres import Postgres
 
 
 @pytest.fixture
@@ -98,3 +100,20 @@ def test_a_bad_enrolment_gets_a_sentence(record: Path, tmp_path: Path, text: str
     done = CliRunner().invoke(uplink_command, ["--data", str(record), "--enrolment", str(tmp_path)])
     assert done.exit_code == 1
     assert "uplink.toml" in done.output
+
+
+def test_tables_are_readmitted_by_name_to_a_database_that_was_lost(
+    postgres: Postgres, pit: list[str], tmp_path: Path
+) -> None:
+    assert "No certificate was issued." in run("table", "readmit", *pit).output
+    for name in ("Table 7", "Table 8"):
+        run("table", "add", name, "--to", str(tmp_path / name), "--pit", "pit:1", *pit)
+    lost = ["--url", postgres.make("pit_made_anew", "template_pit"), *pit[2:]]
+    assert run("table", "readmit", *lost).output == "Table 7\nTable 8\n"
+    assert "There is no table Table 9." in run("table", "readmit", "Table 7", "Table 9", *lost).output
+    assert "No table is enrolled" in run("table", "list", *lost[:2]).output
+    assert run("table", "readmit", "Table 7", *lost).exit_code == 0
+    kept = [json.loads(run("table", "list", "--json", *url[:2]).stdout)[0]["table"] for url in (pit, lost)]
+    assert kept == ["Table 7", "Table 7"]
+    with Database(lost[1]) as opened:
+        assert listed(opened)[0].table.serial == Authority(tmp_path / "pit" / "authority").issued()["Table 7"]

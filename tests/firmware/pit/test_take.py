@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,21 @@ def test_a_rewritten_record_is_found_by_its_heartbeat_though_it_sends_nothing(
         take(database, table, offer(other, []))
     with database.transaction() as connection:
         assert connection.execute("SELECT fork_seq FROM head").fetchone() == (len(rows),)
+
+
+def test_a_fork_stays_one_until_table_and_pit_agree_again(
+    database: Database, table: Table, rows: list[Entry]
+) -> None:
+    take(database, table, offer(rows, rows[:30]))
+    other = rewritten(rows, 20, actor="dealer:Eve")
+    for sent in (other[30:40], []):  # the heartbeat goes beyond what the pit has: nothing to compare
+        with suppress(Fork):
+            take(database, table, offer(other, sent))
+        with database.transaction() as connection:
+            assert connection.execute("SELECT fork_seq FROM head").fetchone() == (31,)
+    take(database, table, offer(rows, [], rows[29]))
+    with database.transaction() as connection:
+        assert connection.execute("SELECT fork_seq, fork_at FROM head").fetchone() == (None, None)
 
 
 @pytest.mark.parametrize("name", ["payload", "actor", "hash", "previous", "command", "boot", "type", "clock"])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import random
 import shutil
 import socket
 import ssl
 import zlib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from click.testing import CliRunner
 
 from firmware.bench.generated_record import generate_record
 from firmware.cli.retention import restore as restore_command
+from firmware.pit import authority
 from firmware.pit.authority import Authority
+from firmware.pit.database import Database
 from firmware.pit.projector import project, reindex
 from firmware.pit.tables import listed, strike
 from firmware.record.backup import back_up, restore
@@ -26,11 +30,12 @@ from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table import events as ev
-from firmware.table.entry import Entry
+from firmware.table.entry import MOST_PAYLOAD, Entry
+from firmware.table.errors import JournalError
 from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, Follower
 from firmware.uplink.settings import Settings, load
 from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
-from tests.firmware.pit.conftest import Pit
+from tests.firmware.pit.conftest import Pit, without_nginx
 
 
 def send_all(follower: Follower) -> None:
@@ -110,6 +115,24 @@ def test_a_restored_table_heals_by_the_same_exchange(pit: Pit, data: Path, tmp_p
     assert stored(pit, 2) == JournalReader(data).events_since(0)
     generate_record(data, 1, pool=1)
     send_all(follower)
+    assert stored(pit, 2) == JournalReader(data).events_since(0)
+
+
+@pytest.mark.parametrize("hands", [1, 4])
+def test_a_table_restored_twice_heals_at_a_pit_that_knows_neither_restore(
+    pit: Pit, data: Path, tmp_path: Path, hands: int
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    back_up(data, tmp_path / "first")
+    generate_record(data, 2, pool=2)
+    send_all(pit.follower(enrolment, data))  # the pit's backup is of here
+    restore(tmp_path / "first", data, now)
+    generate_record(data, hands, pool=1)  # the second restore is before the pit's last row, or after it
+    back_up(data, tmp_path / "second")
+    generate_record(data, 1, pool=1)
+    restore(tmp_path / "second", data, now)
+    generate_record(data, 1, pool=1)
+    send_all(pit.follower(enrolment, data))
     assert stored(pit, 2) == JournalReader(data).events_since(0)
 
 
@@ -235,6 +258,42 @@ def test_no_certificate_and_one_of_another_authority_get_no_answer(
         connection.close()
 
 
+def test_an_expired_certificate_is_refused_and_its_table_plays_on_unheard(
+    pit: Pit, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(authority, "LASTS", timedelta(hours=-1))
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    follower.step()
+    assert "cannot be reached" in follower.heard.trouble or "shows its certificate" in follower.heard.trouble
+    assert stored(pit) == []
+    assert listed(pit.database)[0].heard_at is None
+
+
+def test_a_table_looks_at_no_dates_of_the_pit(
+    database: Database, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = Authority(tmp_path / "authority")
+    with monkeypatch.context() as past:
+        past.setattr(authority, "LASTS", timedelta(hours=-1))
+        ours.door()
+    with without_nginx(database, ours, tmp_path) as address:
+        pit = Pit(database, ours, address, tmp_path)
+        _, enrolment = pit.enrol("Table 1")
+        settings = load(enrolment)
+        assert settings is not None
+        strict = settings.context()
+        strict.verify_flags = ssl.VerifyFlags.VERIFY_DEFAULT
+        with (
+            socket.create_connection(address) as plain,
+            pytest.raises(ssl.SSLCertVerificationError, match="expired"),
+        ):
+            strict.wrap_socket(plain)
+        send_all(pit.follower(enrolment, data))
+        pit.clients[0].close()
+    assert stored(pit) == JournalReader(data).events_since(0)
+
+
 def test_a_table_does_not_believe_a_pit_of_another_authority(pit: Pit, tmp_path: Path, data: Path) -> None:
     _, ours = pit.enrol("Table 1")
     Authority(tmp_path / "other").enrol("x", tmp_path / "x", [])
@@ -258,6 +317,27 @@ def test_a_header_says_nothing_about_who_a_table_is(pit: Pit, data: Path) -> Non
     assert status == 409
     assert "another table's" in answer["error"]
     assert two.serial != one.serial
+
+
+# ---- the longest row ----
+
+
+def test_the_longest_row_that_a_journal_takes_arrives_whatever_it_says(pit: Pit, tmp_path: Path) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    rng = random.Random(1)
+    # Nothing deflates these, and JSON writes every quotation mark and backslash as two characters, twice.
+    letters = [chr(code) for code in range(0x20, 0xD800) if chr(code) not in '"\\']
+    texts = ["".join(rng.choices(letters, k=160_000)), '"' * 120_000, '\\"' * 60_000]
+    with Journal(tmp_path / "long") as journal:
+        for text in texts:
+            journal.append([ev.HandDisputed(1, text)], "dealer:Lin")
+        with pytest.raises(JournalError, match="too long for a row"):
+            journal.append([ev.HandDisputed(1, "x" * MOST_PAYLOAD)], "dealer:Lin")
+    rows = JournalReader(tmp_path / "long").events_since(0)
+    assert len(rows) == 3
+    assert all(MOST_PAYLOAD * 0.9 < len(row.payload.encode()) < MOST_PAYLOAD for row in rows[:1])
+    send_all(pit.follower(enrolment, tmp_path / "long"))
+    assert stored(pit) == rows
 
 
 # ---- bad input ----

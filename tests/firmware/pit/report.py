@@ -1,0 +1,210 @@
+"""What a campaign found: to the terminal, to a JSON file, and from such files into the committed report.
+
+python -m tests.firmware.pit.report FOLDER --write docs/pit-report.md
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Finding(Protocol):
+    """A campaign's findings, a dataclass."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+
+
+def report_options(command: F) -> F:
+    """Give a campaign's command the options of its report."""
+    return click.option("--json", "path", type=click.Path(path_type=Path), help="Write the report here.")(
+        command
+    )
+
+
+def write_report(report: Finding, path: Path | None) -> None:
+    """Print the findings, write them to a file, and end the command: 0 if nothing is wrong."""
+    text = json.dumps({**dataclasses.asdict(report), "ok": report.ok}, indent=2)  # type: ignore[call-overload]
+    click.echo(text)
+    if path is not None:
+        path.write_text(text + "\n", encoding="utf-8")
+    raise SystemExit(not report.ok)
+
+
+def _kills(found: dict[str, Any]) -> list[str]:
+    kills = ", ".join(f"{name} {count}" for name, count in found["kills"].items())
+    return [
+        f"{found['tables']} tables, {_same(found['found'])}. Kills (SIGKILL, with all children): {kills}; at"
+        f" {found['kills_while_tables_grew']} of them tables were still writing. {found['seconds'] / 60:.0f} minutes.",
+        "",
+        _row(
+            "Nothing lost, nothing twice, every list of hands as made from the table's own record",
+            found["ok"],
+        ),
+    ]
+
+
+def _outage(found: dict[str, Any]) -> list[str]:
+    centre = sum(found["centre_ms"].values())
+    parts = ", ".join(f"{name} {ms:.2f}" for name, ms in found["centre_ms"].items())
+    lines = [
+        f"{found['tables']} tables, {found['hours']:g} simulated hours, {_same(found['found'])}. Caught up, lists included,"
+        f" {found['caught_up_s'] / 60:.1f} minutes after the pit's return.",
+        "",
+        "One table wrote row by row, each row a commit, and its file was set to let no write wait for another process: a"
+        " write that had to wait would have failed. None did.",
+        "",
+        "| meanwhile | commits | median ms | 95 % ms |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {name} | {made['commits']} | {made['median_ms']} | {made['at_95_percent_ms']} |"
+            for name, made in found["writes"].items()
+        ),
+        "",
+        "Wall times; with the pit back, fifty uplinks, PostgreSQL and the pit share the two cores with the table, as in no house.",
+        "",
+        f"Processor time of the centre: **{centre:.2f} ms a hand** ({parts}). Making the list of hands is in it; alone it takes"
+        f" {found['list_ms']:.2f}. An uplink takes {found['uplink_ms']:.2f} ms a hand.",
+        "",
+        _row("No write of a table waits for the uplink", True),
+        _row("Caught up; nothing lost, nothing twice, lists equal", _is_same(found["found"])),
+        _row("2 ms of the centre's processor a hand, at most", centre <= 2.0),
+    ]
+    return lines
+
+
+def _setback(found: dict[str, Any]) -> list[str]:
+    ways = found["ways"].items()
+    return [
+        f"{found['tables']} tables, {found['hands']} hands each before and again after. Nobody touches the uplinks.",
+        "",
+        "| what happened | rows that the pit then lacked | healed in s | rows at the end | lost, doubled, lists that differ |",
+        "|---|---:|---:|---:|---|",
+        *(
+            f"| {name} | {way['lacked']} | {way['healed_s']} | {way['found']['rows']} | {way['found']['lost']},"
+            f" {way['found']['doubled']}, {way['found']['differing_lists']} |"
+            for name, way in ways
+        ),
+        "",
+        "Ten seconds of it are the time until the next heartbeat. Rows that a *table* had lost by its own restore, and that only"
+        " the pit still knew, do not come back to a pit that loses them, too: they are in the last line's number of lacking rows.",
+        "An empty database has no tables either: `feltwatch pit table readmit` enrols those that the authority knows, by name.",
+        "",
+        _row("Afterwards the same rows as before, by the tables alone", found["ok"]),
+    ]
+
+
+def _silent(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['sockets']} sockets held open at each door: a third never speak, a third stop in the TLS handshake, a third"
+        " have no certificate that is believed. A table comes each time over a new connection.",
+        "",
+        "| door | requests | alone: median, longest s | meanwhile: median, longest s |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {name} | {alone['requests']} | {alone['median_s']}, {alone['longest_s']} |"
+            f" {found['meanwhile'][name]['median_s']}, {found['meanwhile'][name]['longest_s']} |"
+            for name, alone in found["alone"].items()
+        ),
+        "",
+        "No, a foreign, an unknown, a struck-off and an expired certificate and a forged header are refused at both doors:"
+        " `tests/firmware/pit/test_uplink.py`.",
+        "",
+        _row("A table's request meanwhile within 1 s (nginx)", found["ok"]),
+    ]
+
+
+def _skew(found: dict[str, Any]) -> list[str]:
+    releases = ", ".join(f"{name}: {release}" for name, release in found["releases"].items())
+    return [
+        f"Two records that release 0.1 wrote and one of a later release; {_same(found['found'])}. Release 0.2.0 had no uplink, so"
+        " no pit has ever heard a table of an earlier release: its records are sent as the oldest wire would.",
+        "",
+        f"Stored and verified before the pit's update: {found['stored_before_the_update']} rows. Meanwhile the lists of"
+        f" {len(found['waited'])} tables waited, with the reason. `feltwatch pit table list` says {releases}.",
+        "",
+        _row("Rows stored and verified; the row of a table says its release", bool(found["releases"])),
+        _row("After the pit's update the lists are complete", found["ok"]),
+    ]
+
+
+def _same(found: dict[str, Any]) -> str:
+    return (
+        f"{found['hands']:,} hands, {found['rows']:,} rows: lost {found['lost']}, doubled {found['doubled']}, records that"
+        f" differ {found['differing']}, lists that differ {found['differing_lists']}, in quarantine {found['quarantined']}"
+    )
+
+
+def _is_same(found: dict[str, Any]) -> bool:
+    return not any(found[name] for name in ("lost", "doubled", "differing", "differing_lists", "quarantined"))
+
+
+def _row(bound: str, met: object) -> str:
+    return f"- {bound}: **{'met' if met else 'missed'}**."
+
+
+SECTIONS: Final = {
+    "kills": ("Kills", "kill_campaign", _kills),
+    "outage": ("An outage of days", "outage", _outage),
+    "setback": ("Set back", "setback", _setback),
+    "silent": ("Strangers at the door", "silent_sockets", _silent),
+    "skew": ("Other releases", "skew", _skew),
+}
+
+
+def report(folder: Path, date: str) -> str:
+    """Return the report of the campaigns whose JSON files lie in a folder."""
+    lines = [
+        "# The pit: killed, away, set back, crowded, of another release",
+        "",
+        f"Written by `python -m tests.firmware.pit.report FOLDER --date {date}` on {date} from what the campaigns below wrote.",
+        "Real processes: PostgreSQL 15, nginx, `feltwatch pit serve`, a `feltwatch uplink` for each table, all over TLS with a",
+        "certificate each. Hands are generated; every row is chained and hashed as a table's. A short form of each runs in `make test`.",
+        "Processor times are comparable, wall times are not: the machine was shared with other busy processes. A Raspberry Pi,",
+        "a real network and power cuts: **UNTESTED**.",
+    ]
+    for name, (title, command, section) in SECTIONS.items():
+        found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        made = section(found)
+        lines += [
+            "",
+            f"## {title}",
+            "",
+            f"`python -m tests.firmware.pit.{command}{_arguments(found)}`",
+            "",
+            *made,
+        ]
+        lines += ["", f"Machine: {found['machine']}."]
+    return "\n".join(lines) + "\n"
+
+
+def _arguments(found: dict[str, Any]) -> str:
+    given = {name: found[name] for name in ("tables", "hours", "sockets") if name in found}
+    if "hands" in found and "hours" not in found:
+        given["hands"] = found["hands"]
+    if "kills" in found:
+        given["hands"] = found["found"]["hands"] // found["tables"]
+        given["times"] = sum(found["kills"].values())
+    return "".join(f" --{name} {value:g}" for name, value in given.items())
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--date", required=True, help="When the campaigns ran.")
+@click.option("--write", "path", type=click.Path(path_type=Path), required=True)
+def main(folder: Path, date: str, path: Path) -> None:
+    """Write the report."""
+    path.write_text(report(folder, date), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
