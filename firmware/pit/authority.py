@@ -74,8 +74,7 @@ class Authority:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
             _write(folder / enrolment.AUTHORITY, self._certificate.public_bytes(Encoding.PEM))
-            lines = ", ".join(f'"{address}"' for address in pit)
-            _write(folder / enrolment.FILE, f"pit = [{lines}]\n".encode())
+            _write(folder / enrolment.FILE, enrolment.text_of(pit).encode())
         except OSError as error:
             raise _cannot(folder, error) from error
         return serial
