@@ -119,6 +119,23 @@ def front_command(folder: Path, listen: str, path: Path, work: Path) -> NoReturn
     os.execv(arguments[0], arguments)
 
 
+@command.command("migrate")
+@_url
+@click.option("--door", metavar="ROLE", help="The role that serves: gets its rights, and no others.")
+def migrate_command(url: str, door: str | None) -> None:
+    """Bring the database to this release's schema, as its owner.
+
+    The service and the other commands can then run as a role that changes and removes no row.
+    """
+    from firmware.pit.database import migrate
+    from firmware.pit.rights import allow
+
+    revision = migrate(url)
+    if door:
+        allow(url, door)
+    say(f"The database's schema is {revision}.")
+
+
 @command.command("reindex")
 @_url
 def reindex_command(url: str) -> None:
