@@ -103,19 +103,26 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     help="The door's socket.",
 )
 @click.option(
+    "--certificates",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the door's certificate and the authority's.  [default: authority in --folder]",
+)
+@click.option(
     "--work",
+    envvar="RUNTIME_DIRECTORY",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("/run/feltwatch-pit-front"),
     show_default=True,
     help="nginx's own folder.",
 )
-def front_command(folder: Path, listen: str, path: Path, work: Path) -> NoReturn:
+def front_command(folder: Path, listen: str, path: Path, certificates: Path | None, work: Path) -> NoReturn:
     """Run nginx before the door."""
     from firmware.pit import front
 
     if not front.NGINX.exists():
         raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
-    arguments = front.command(listen, path, folder / "authority", work)
+    arguments = front.command(listen, path, certificates or folder / "authority", work)
     os.execv(arguments[0], arguments)
 
 

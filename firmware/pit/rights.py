@@ -28,7 +28,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "hand": "SELECT, INSERT, UPDATE, DELETE",
     "hand_seat": "SELECT, INSERT, UPDATE, DELETE",
 }
-"""Every table of the schema, with what the door's role may do. The partitions of `entry` have no rights of their own."""
+"""Every table of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
 
 
 def allow(url: str, role: str) -> None:
@@ -44,7 +44,7 @@ def allow(url: str, role: str) -> None:
             connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
             for table, rights in RIGHTS.items():
                 connection.execute(
-                    sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), sql.Identifier(table), who)  # type: ignore[arg-type]
+                    sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), sql.Identifier(table), who)
                 )
     except psycopg.Error as error:
         raise DatabaseError(
