@@ -8,6 +8,7 @@ import ssl
 from contextlib import suppress
 from typing import Any, Final
 
+from firmware.messages import Message
 from firmware.table.errors import TableError
 from firmware.uplink.errors import Forked, NotReached, Refused
 from firmware.uplink.settings import Settings
@@ -105,7 +106,7 @@ class Client:
             raise Forked(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
             raise NotReached("The pit says: later (%(why)s).", why=why)
-        raise Refused("The pit refuses: %(why)s", why=why)
+        raise Refused(Message("The pit refuses: %(why)s", why=why))
 
     def _connected(self) -> http.client.HTTPSConnection:
         if self._connection is None:

@@ -11,9 +11,10 @@ from typing import Final
 import click
 
 from firmware.terminal import say
+from firmware.uplink.heard import FOLDER as HEARD
 
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
-STATE: Final = Path("/run/feltwatch-uplink")
+STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
 
@@ -109,11 +110,14 @@ def _send(data: Path, enrolment: Path, state: Path) -> None:
     client = Client(settings)
     follower = Follower(data, client, release=version("feltwatch"), clock=time.monotonic, rng=random.Random())
     manager = ServiceManager.from_environment()
-    shown: Heard | None = None
+    shown = Heard()
+    write(state, shown)
     while True:
         wait = follower.step()
         if follower.heard != shown:
+            if follower.heard.trouble != shown.trouble:
+                say(follower.heard.trouble or "The pit answers.", err=True)
             shown = follower.heard
-            write(state, shown, time.time_ns() // 1_000_000)
+            write(state, shown)
         manager.alive()
         time.sleep(wait)
