@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
@@ -15,6 +16,8 @@ from firmware.terminal import say, say_json
 
 FOLDER: Final = Path("/var/lib/feltwatch-pit")
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
+ADDED: Final = "feltwatch.pit"
+"""The entry points of further commands."""
 
 _url = click.option(
     "--url",
@@ -34,7 +37,17 @@ _folder = click.option(
 
 
 class _Pit(click.Group):
-    """Turns the package's errors into one sentence each."""
+    """Turns the package's errors into one sentence each. Rooms above this one add commands by entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *entry_points(group=ADDED).names])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for added in entry_points(group=ADDED, name=cmd_name):
+            found = added.load()
+            assert isinstance(found, click.Command)
+            return found
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
