@@ -16,9 +16,10 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
+	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
 	@echo "make test   runs the tests of a change (ARGS='tests/firmware/rules -k foul': options of pytest)"
 	@echo "make test-quick  runs the tests that take two minutes: no browser, no processes"
 	@echo "make test-all    runs make test and the long tests: more sizes, load, benchmarks, long demos"
@@ -53,6 +54,9 @@ help:
 
 demo: .venv/demo.stamp
 	$(BIN)/feltwatch demo $(ARGS)
+
+pit-demo: .venv/pit-demo.stamp
+	$(BIN)/feltwatch pit demo $(ARGS)
 
 test: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) -m "not exhaustive" $(ARGS)
@@ -118,7 +122,7 @@ MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k M
 	-k DeviceRefused -k DeviceSettings -k CameraError -k CameraMissing -k CameraHung -k FrameLate -k FrameUnreadable \
 	-k NoMoreFrames -k SettingRefused -k NotAllowedError -k SeatingError -k StakesError -k CalibrationError -k MarkersError \
 	-k NoMarkersError -k TooFewMarkersError -k DisagreeingMarkersError -k PictureError -k ModelError -k EnrolmentError \
-	-k _RestlessError -k _problem:2 -k _contradiction:2
+	-k _RestlessError -k NotReached -k _problem:2 -k _contradiction:2
 
 words: .venv/dev.stamp
 	$(BIN)/pybabel -q extract --no-default-keywords $(MARKS) -F dealer_ui/translations/babel.cfg --no-location \
@@ -177,13 +181,17 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
+.venv/pit-demo.stamp: .venv/bin/python pyproject.toml
+	$(BIN)/python $(PIP_INSTALL) --editable '.[pit-demo]'
+	@touch $@ .venv/demo.stamp
+
 .venv/bench.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python $(PIP_INSTALL) --editable '.[bench]'
 	@touch $@ .venv/demo.stamp
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch $@ .venv/demo.stamp
+	@touch $@ .venv/demo.stamp .venv/pit-demo.stamp
 
 .venv/hardware.stamp: .venv/dev.stamp
 	$(BIN)/python $(PIP_INSTALL) --editable '.[dev,hardware]'

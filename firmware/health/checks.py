@@ -13,6 +13,7 @@ from typing import Any, Final
 from firmware.health.check import Check, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
 from firmware.health.picture_checks import MEASURES, picture_check
+from firmware.health.pit_check import pit_found
 from firmware.messages import Message, Text, message_of, text_of
 from firmware.record.journal.disk import MB, RESERVE
 
@@ -82,6 +83,8 @@ class Facts:
     anchor_age_ms: int | None = None
     anchored: bool | None = None
     """Whether the chain's head was ever signed."""
+    pit: Mapping[str, Any] | None = None
+    """How far the pit has heard (`firmware.uplink.heard.read`); None: this table is not enrolled with any."""
 
     @classmethod
     def of_json(cls, answer: Mapping[str, Any]) -> Facts:
@@ -112,7 +115,8 @@ def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
     return Verdict.UNKNOWN, "", says, advice
 
 
-Judged = Callable[[Facts], Found]
+Judged = Callable[[Facts], Found | None]
+"""Judges the facts; None where there is nothing to check."""
 
 
 def _fault(facts: Facts, device: str) -> Message | None:
@@ -124,7 +128,7 @@ def _fault(facts: Facts, device: str) -> Message | None:
 def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Judged:
     """Return a check that these faults of the table process precede: each a device, its verdict and advice."""
 
-    def check(facts: Facts) -> Found:
+    def check(facts: Facts) -> Found | None:
         for device, verdict, advice in faults:
             if says := _fault(facts, device):
                 return verdict, "", says, advice
@@ -425,6 +429,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("wear", Message("Disk: wear"), _wear),
     ("chain", Message("Record"), _chain),
     ("anchor", Message("Signed head"), _anchor),
+    ("pit", Message("Pit"), lambda facts: pit_found(facts.pit, facts.rows)),
     ("clock", Message("Clock"), _unless(_clock, ("clock", BAD, None))),
     ("heat", Message("Temperature"), _heat),
     ("power", Message("Power supply"), _power),
@@ -439,9 +444,10 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
 
 
 def judge(facts: Facts) -> tuple[Check, ...]:
-    """Return the results of all checks.
+    """Return the results of all checks that there is something for.
 
     >>> next(check for check in judge(Facts(celsius=84.0)) if check.name == "heat").verdict
     'bad'
     """
-    return tuple(Check(name, title, *judged(facts)) for name, title, judged in CHECKS)
+    found = ((name, title, judged(facts)) for name, title, judged in CHECKS)
+    return tuple(Check(name, title, *of_it) for name, title, of_it in found if of_it is not None)

@@ -78,8 +78,7 @@ class Authority:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
             _write(folder / enrolment.AUTHORITY, self._certificate.public_bytes(Encoding.PEM))
-            lines = ", ".join(f'"{address}"' for address in pit)
-            _write(folder / enrolment.FILE, f"pit = [{lines}]\n".encode())
+            _write(folder / enrolment.FILE, enrolment.text_of(pit).encode())
             with (self.folder / ISSUED).open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"name": name, "serial": f"{serial:x}"}) + "\n")
                 file.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import FrameType
 from typing import Final, NoReturn
@@ -15,6 +16,8 @@ from firmware.terminal import say, say_json
 
 FOLDER: Final = Path("/var/lib/feltwatch-pit")
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
+ADDED: Final = "feltwatch.pit"
+"""The entry points of further commands."""
 
 _url = click.option(
     "--url",
@@ -34,7 +37,17 @@ _folder = click.option(
 
 
 class _Pit(click.Group):
-    """Turns the package's errors into one sentence each."""
+    """Turns the package's errors into one sentence each. Rooms above this one add commands by entry points."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*super().list_commands(ctx), *entry_points(group=ADDED).names])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for added in entry_points(group=ADDED, name=cmd_name):
+            found = added.load()
+            assert isinstance(found, click.Command)
+            return found
+        return super().get_command(ctx, cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -103,20 +116,44 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     help="The door's socket.",
 )
 @click.option(
+    "--certificates",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the door's certificate and the authority's.  [default: authority in --folder]",
+)
+@click.option(
     "--work",
+    envvar="RUNTIME_DIRECTORY",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("/run/feltwatch-pit-front"),
     show_default=True,
     help="nginx's own folder.",
 )
-def front_command(folder: Path, listen: str, path: Path, work: Path) -> NoReturn:
+def front_command(folder: Path, listen: str, path: Path, certificates: Path | None, work: Path) -> NoReturn:
     """Run nginx before the door."""
     from firmware.pit import front
 
     if not front.NGINX.exists():
         raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
-    arguments = front.command(listen, path, folder / "authority", work)
+    arguments = front.command(listen, path, certificates or folder / "authority", work)
     os.execv(arguments[0], arguments)
+
+
+@command.command("migrate")
+@_url
+@click.option("--door", metavar="ROLE", help="The role that serves: gets its rights, and no others.")
+def migrate_command(url: str, door: str | None) -> None:
+    """Bring the database to this release's schema, as its owner.
+
+    The service and the other commands can then run as a role that changes and removes no row.
+    """
+    from firmware.pit.database import migrate
+    from firmware.pit.rights import allow
+
+    revision = migrate(url)
+    if door:
+        allow(url, door)
+    say(f"The database's schema is {revision}.")
 
 
 @command.command("reindex")

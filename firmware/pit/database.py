@@ -61,7 +61,7 @@ class Database:
                     yield connection
                 self._used[connection] = time.monotonic()
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise DatabaseError("The database does not answer (%(why)s).", why=_first_line(error)) from error
+            raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
 
     def _check(self, connection: Connection) -> None:
         """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""
@@ -69,16 +69,21 @@ class Database:
             ConnectionPool.check_connection(connection)
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of an error of PostgreSQL: the others quote the statement."""
     return str(error).partition("\n")[0] or type(error).__name__
 
 
 def migrate(url: str) -> str:
-    """Bring the database to this release's schema; return its revision. Raises DatabaseError."""
+    """Bring the database to this release's schema; return its revision. Raises DatabaseError.
+
+    A schema that is this release's needs no rights but to read it: the door's role cannot migrate.
+    """
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
     from alembic.script import ScriptDirectory
     from sqlalchemy import create_engine
+    from sqlalchemy.exc import ProgrammingError
     from sqlalchemy.pool import NullPool
 
     scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
@@ -94,6 +99,8 @@ def migrate(url: str) -> str:
                     "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
                     found=found,
                 )
+            if found == newest:
+                return newest
             engine = create_engine(
                 "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
             )
@@ -103,8 +110,14 @@ def migrate(url: str) -> str:
                 with Operations.context(context):
                     context.run_migrations()
             engine.dispose()
+    except (psycopg.errors.InsufficientPrivilege, ProgrammingError) as error:
+        if not isinstance(getattr(error, "orig", error), psycopg.errors.InsufficientPrivilege):
+            raise
+        raise DatabaseError(
+            "The database has to be brought to this release's schema by its owner, with: feltwatch pit migrate"
+        ) from error
     except psycopg.Error as error:
-        raise DatabaseError("The database cannot be used: %(why)s.", why=_first_line(error)) from error
+        raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
     return newest
 
 

@@ -16,6 +16,7 @@ from firmware.devices.clock import SystemClock
 from firmware.devices.puck.reading import PuckReading
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime.reading.messages import JobDone, ReadingDone
+from firmware.uplink.heard import pit_fact
 from vision.reading.networks import networks_hash
 
 ANTENNAS: Final = range(1, 6)
@@ -79,6 +80,7 @@ class BoxFacts:
             "synchronised": now.state == "synchronised",
             "rtc": now.rtc,
             "jumped_ms": now.jumped_ms,
+            "pit": pit_fact(self._root),
             "model_named": named or None,
             "model_hash": held if named else None,  # "" for a named model without a file
         }

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from firmware.messages import Message
 from firmware.table.errors import TableError
 from firmware.uplink.errors import Forked, NotReached, Refused
 from firmware.uplink.settings import Settings
@@ -172,7 +173,7 @@ class Client:
             raise Forked(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
             raise NotReached("The pit says: later (%(why)s).", why=why)
-        raise Refused("The pit refuses: %(why)s", why=why)
+        raise Refused(Message("The pit refuses: %(why)s", why=why))
 
     def _connected(self) -> _Connection:
         if self._connection is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from firmware.messages import Message
 from firmware.table.errors import TableError
 
 
@@ -21,5 +22,7 @@ class Forked(UplinkError):
     """The pit has another row `seq` than this record."""
 
     def __init__(self, seq: int, why: str) -> None:
-        super().__init__("The pit has another row %(seq)s than this table (%(text)s).", seq=seq, text=why)
+        super().__init__(
+            Message("The pit has another row %(seq)s than this table (%(text)s).", seq=seq, text=why)
+        )
         self.seq = seq

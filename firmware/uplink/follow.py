@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.messages import Text
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.file import opened
 from firmware.record.journal.reader import entries
@@ -35,14 +36,14 @@ MOST_RESTORES: Final = 5
 
 @dataclass(frozen=True)
 class Heard:
-    """How far the pit has heard of this table, for people. `trouble` says in English why it is no further.
+    """How far the pit has heard of this table, for people. `trouble` says why it is no further.
 
-    `at`: when the pit answered last, on the uplink's clock.
+    `at`: when the pit answered last, on the uplink's clock; 0 if it never did.
     """
 
     have: Head = field(default_factory=Head)
     behind: int = 0
-    trouble: str = ""
+    trouble: Text = ""
     at: float = 0.0
 
 
@@ -80,15 +81,15 @@ class Follower:
         except Forked as fork:
             return self._forked(fork)
         except Refused as error:
-            self._lost(str(error))
+            self._lost(error.sentence)
             return FORKED_S * self._rng.uniform(0.5, 1.0)
         except (NotReached, JournalError) as error:
-            self._lost(str(error))
+            self._lost(error.sentence)
             longest = min(LONGEST_BACK_OFF_S, FIRST_BACK_OFF_S * 2.0 ** min(self._failures, 10))
             self._failures += 1
             return longest * self._rng.uniform(0.5, 1.0)
 
-    def _lost(self, why: str) -> None:
+    def _lost(self, why: Text) -> None:
         self._client.close()
         self._have = None  # the next connection begins with the pit's answer
         self.heard = replace(self.heard, trouble=why)
@@ -144,7 +145,7 @@ class Follower:
                     return 0.0
         except (Refused, NotReached) as other:
             error = other
-        self._lost(str(error))
+        self._lost(error.sentence)
         return FORKED_S * self._rng.uniform(0.5, 1.0)
 
     def _restored(self) -> list[tuple[Entry, ...]]:

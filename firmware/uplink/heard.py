@@ -1,38 +1,61 @@
-"""How far the pit has heard of this table, in a small file: the table's pages and commands read it."""
+"""How far the pit has heard of this table, in a small file: the table's health and `doctor` read it.
+
+It names a time on the clock that counts since the machine started, which all processes share: a box without a clock
+battery may be years off. The file lies in /run, so it does not outlive that clock.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from firmware.messages import Message, text_of
 from firmware.record.journal.disk import write_whole
-from firmware.uplink.follow import Heard
+
+if TYPE_CHECKING:
+    from firmware.uplink.follow import Heard
 
 FILE: Final = "heard.json"
+FOLDER: Final = Path("run/feltwatch-uplink")
+"""Where the service writes it, from the root of the file system."""
+ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")
+"""What lies there when the table is enrolled."""
 
 
-@dataclass(frozen=True)
-class Report:
-    """What the file says: up to which row the pit has the record, how many rows it lacks, since when it is silent."""
-
-    have: int
-    behind: int
-    at_ms: int
-    trouble: str
-
-
-def write(folder: Path, heard: Heard, at_ms: int) -> None:
+def write(folder: Path, heard: Heard) -> None:
     """Replace the file. Raises OSError."""
-    value = {"have": heard.have.seq, "behind": heard.behind, "at_ms": at_ms, "trouble": heard.trouble}
+    trouble = heard.trouble.as_json() if isinstance(heard.trouble, Message) else heard.trouble
+    value = {"have": heard.have.seq, "behind": heard.behind, "at_s": heard.at, "trouble": trouble}
     write_whole(folder / FILE, json.dumps(value).encode())
 
 
-def read(folder: Path) -> Report | None:
-    """Return what the file says; None where there is no uplink, or it has not spoken yet."""
+def read(folder: Path, now_s: float) -> dict[str, Any] | None:
+    """Return what the file says at a time of the monotonic clock; None where the uplink has not written it.
+
+    `have`: the last row that the pit has; `silent_s`: for how many seconds the pit has not answered, None if it never
+    did; `trouble`: why not, a text or a message's JSON.
+    """
     try:
         value = json.loads((folder / FILE).read_bytes())
-        return Report(int(value["have"]), int(value["behind"]), int(value["at_ms"]), str(value["trouble"]))
+        at = float(value["at_s"])
+        text_of(value["trouble"])
+        return {
+            "have": int(value["have"]),
+            "silent_s": max(0.0, now_s - at) if at else None,
+            "trouble": value["trouble"],
+        }
     except (OSError, ValueError, LookupError, TypeError):
         return None
+
+
+def pit_fact(root: Path, clock: float | None = None) -> dict[str, Any] | None:
+    """Return what a machine knows of its pit; None where the table is not enrolled. `root`: of its file system."""
+    try:
+        if not (root / ENROLLED).exists():
+            return None
+    except OSError:
+        return None
+    never = {"have": 0, "silent_s": None, "trouble": ""}
+    return read(root / FOLDER, time.monotonic() if clock is None else clock) or never

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import ssl
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -73,3 +75,17 @@ def _address(text: str, path: Path) -> tuple[str, int]:
     if not host or not port or parts.path:
         raise UplinkError("%(path)s: %(text)s is no address with a port.", path=str(path), text=repr(text))
     return host, port
+
+
+def in_address(host: str, port: int) -> str:
+    """Join a host and its port.
+
+    >>> in_address("::1", 8443), in_address("pit.local", 8443)
+    ('[::1]:8443', 'pit.local:8443')
+    """
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def text_of(addresses: Iterable[str]) -> str:
+    """Return the text of `FILE` for these addresses."""
+    return f"pit = {json.dumps(list(addresses))}\n"

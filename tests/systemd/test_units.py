@@ -22,9 +22,13 @@ from dealer_ui.server.command import TRAINING_SOCKET, _config
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
-from firmware.runtime.config import Config, load_config
+from firmware.runtime.config import SOCKET, Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
+from firmware.table.people import PINS_FOLDER
 from firmware.table_client import DATA
+from firmware.uplink.command import DROP_IN, STATE
+from firmware.uplink.command import FOLDER as UPLINK
+from firmware.uplink.settings import FILE as ENROLLED
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
 UNITS: Final = sorted((HERE / "units").iterdir())
@@ -42,6 +46,7 @@ needs_systemd = pytest.mark.skipif(
         ("feltwatch-table", 1.5),
         ("feltwatch-ui", 0.8),
         ("feltwatch-training", 1.5),
+        ("feltwatch-uplink", 1.0),
         ("feltwatch-review", 0.8),
         ("feltwatch-review-page", 0.8),
         ("feltwatch-fault@", 1.0),
@@ -110,6 +115,7 @@ def test_the_users_can_be_made(tmp_path: Path) -> None:
             "feltwatch-kiosk",
             "feltwatch-review",
             "feltwatch-front",
+            "feltwatch-uplink",
         } <= set(made)
 
 
@@ -231,6 +237,29 @@ def test_nginx_before_the_review_has_one_socket_to_reach_and_neither_record_nor_
     ]
     assert f"LoadCredential={KEY}:{SECRETS}/{KEY}" in front
     assert f"ListenStream={PAGE_OF_REVIEW}\nSocketGroup=feltwatch-front\nSocketMode=0660\n" in socket
+
+
+def test_the_uplink_waits_for_an_enrolment_and_reaches_the_pit_alone() -> None:
+    unit = (HERE / "units/feltwatch-uplink.service").read_text().splitlines()
+    assert f"ConditionPathExists={UPLINK}/{ENROLLED}" in unit
+    assert f"ExecStart={BASE}/bin/feltwatch uplink --data /var/lib/feltwatch" in unit
+    assert "RestrictAddressFamilies=AF_INET AF_INET6" in unit, "the table's socket is a Unix socket"
+    assert "IPAddressDeny=any" in unit
+    assert "SocketBindDeny=any" in unit
+    assert not any(line.startswith(("IPAddressAllow", "SocketBindAllow")) for line in unit), (
+        "the enrolment says who may be reached"
+    )
+    hidden = {path for line in unit if line.startswith("InaccessiblePaths=") for path in line[18:].split()}
+    assert {f"-{DATA}/{PINS_FOLDER}", f"-{DATA}/{SOCKET}"} <= hidden
+    assert [line for line in unit if line.startswith(("Bind", "ReadWrite", "State", "Temporary"))] == [
+        "TemporaryFileSystem=/var:ro",
+        f"BindReadOnlyPaths={DATA} {UPLINK}",
+    ]
+    assert f"RuntimeDirectory={STATE.name}" in unit
+    assert {"Nice=19", "CPUWeight=1", "IOWeight=1"} <= set(unit)
+    assert DROP_IN.parent.name == "feltwatch-uplink.service.d"
+    assert f"d {UPLINK} 0750 feltwatch-uplink feltwatch -\n" in (HERE / "feltwatch.tmpfiles").read_text()
+    assert 'u feltwatch-uplink -:feltwatch "' in (HERE / "feltwatch.sysusers").read_text()
 
 
 def test_who_writes_sticks_sees_dispute_files_alone_and_reaches_no_disk_of_the_boxs_own() -> None:

@@ -32,6 +32,8 @@ FINGER: Final = 0.05
 TURN_UP: Final = 1.0
 STARTS_IN: Final = 3.0
 """Seconds after which a dead table process is started again."""
+BOOTED_FOR: Final = 100.0
+"""Seconds that the box has been on when the table process starts."""
 EVENING: Final = 1_760_000_000_000
 """Start of the evening in milliseconds since 1970."""
 STEPS: Final = (-7 * 3_600_000, 365 * 86_400_000)
@@ -64,8 +66,10 @@ class SteppedTable:
         rng: random.Random,
         readings: SteppedReadings,
         journal: Callable[..., CrampedJournal] = CrampedJournal,
+        *,
+        began_ms: int = EVENING,
     ) -> None:
-        """Start the table process. Raises AppError, TableError."""
+        """Start the table process. `began_ms`: the wall clock at the start. Raises AppError, TableError."""
         self._config = config
         self._faults = faults
         self._rng = rng
@@ -74,10 +78,10 @@ class SteppedTable:
         self.puck = SteppedPuck(faults, rng)
         self.buttons = SteppedButtons(faults, rng)
         self.lamps = SteppedLamps()
-        self.now = 100.0
+        self.now = BOOTED_FOR
         self.broken: list[str] = []
         self.restarts = 0
-        self._wall_ms = EVENING
+        self._began_ms = self._wall_ms = began_ms
         self._deadly = False
         self._full = False
         self._journal: CrampedJournal | None = None
@@ -158,7 +162,9 @@ class SteppedTable:
                 # from 1970 a clock can only be set right
                 right = self._wall_ms > 0
                 self._wall_ms = (
-                    self._rng.choice([0, *(self._wall_ms + step for step in STEPS)]) if right else EVENING
+                    self._rng.choice([0, *(self._wall_ms + step for step in STEPS)])
+                    if right
+                    else self._began_ms
                 )
         self._disk()
         if self._process is None:

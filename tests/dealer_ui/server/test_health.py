@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import services
+from firmware.messages import Message
 from firmware.table import events as ev
 from tests.dealer_ui.felt import PLAYERS, Felt
 
@@ -34,6 +35,23 @@ def test_the_page_names_what_to_put_right_first(felt: Felt) -> None:
     ]
     assert places == sorted(places)
     assert "<img" not in html
+
+
+def test_how_far_the_pit_has_heard_is_shown_in_the_pages_language_and_nothing_without_a_pit(
+    felt: Felt,
+) -> None:
+    why = Message("The pit cannot be reached (%(why)s).", why="Connection refused").as_json()
+    silent = {"have": 4711, "silent_s": 750.0, "trouble": why}
+    with felt.answering():
+        felt.health = WELL
+        assert "The pit" not in page_of(felt).test_client().get("/health").get_data(as_text=True)
+        felt.health = {**WELL, "pit": silent}
+        html = page_of(felt).test_client().get("/health").get_data(as_text=True)
+        assert "not heard this table for 12 min. The pit cannot be reached (Connection refused)." in html
+        felt.say(ev.HouseSet("a Spanish house", language="es"))
+        html = page_of(felt).test_client().get("/health").get_data(as_text=True)
+        assert "Hace 12 min que" in html
+        assert "No se puede conectar con el servidor de la sala (Connection refused)." in html
 
 
 def test_a_table_that_does_not_answer_is_the_first_thing_to_put_right(felt: Felt) -> None:

@@ -70,6 +70,7 @@ WELL = Facts(
     anchored=True,
     anchor_age_ms=DAY_MS,
     limits={work: timed() for work in WORKS},
+    pit={"have": 9000, "silent_s": 3.0, "trouble": ""},
 )
 RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
     "table": [({"answers": False}, "bad")],
@@ -110,6 +111,10 @@ RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"rows": None}, "bad"),
     ],
     "anchor": [({"anchored": False}, "look"), ({"anchor_age_ms": 8 * DAY_MS}, "look")],
+    "pit": [
+        ({"pit": {"have": 9000, "silent_s": 61.0, "trouble": ""}}, "look"),
+        ({"pit": {"have": 0, "silent_s": None, "trouble": "It is away."}}, "look"),
+    ],
     "clock": [
         ({"synchronised": False, "rtc": False}, "look"),
         ({"jumped_ms": 90_000}, "look"),
@@ -182,6 +187,22 @@ def test_a_single_fact_that_is_missing_makes_nothing_ring_falsely(name: str) -> 
     verdicts = {check.verdict for check in judge(Facts.of_json({**vars(WELL), name: None}))}
     assert "look" not in verdicts
     assert ("bad" in verdicts) == (name in ("rows", "checked"))
+
+
+def test_how_far_the_pit_has_heard_is_said_in_rows_and_how_long_it_is_silent_in_minutes() -> None:
+    assert str(of("pit", WELL).says) == "The pit has everything up to row 9000."
+    behind = of("pit", replace(WELL, rows=9030))
+    assert str(behind.says) == "The pit has everything up to row 9000; 30 more are on their way."
+    why = Message("The pit cannot be reached (%(why)s).", why="No route to host").as_json()
+    silent = of("pit", replace(WELL, pit={"have": 9000, "silent_s": 750.0, "trouble": why}))
+    assert silent.figure == "12 min"
+    assert str(silent.says) == (
+        "The pit has not heard this table for 12 min. The pit cannot be reached (No route to host)."
+    )
+
+
+def test_a_table_that_is_not_enrolled_has_no_check_of_a_pit() -> None:
+    assert "pit" not in {check.name for check in judge(replace(WELL, pit=None))}
 
 
 def test_the_worst_verdict_is_the_tables() -> None:

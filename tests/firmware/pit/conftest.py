@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from firmware.bench.generated_record import generate_record
@@ -25,15 +26,17 @@ from firmware.pit.door import make_door
 from firmware.pit.files import Files
 from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
+from firmware.pit.rights import allow
 from firmware.pit.serve import listen_on, server
 from firmware.pit.tables import Table, enrol
 from firmware.pit.tls_front import TlsFront, by_tls
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
-from tests.firmware.pit.postgres import Postgres, binaries
+from tests.firmware.pit.postgres import OWNER, Postgres, binaries
 from tests.waiting import until
 
+DOOR = "door"
 _NUMBERS = itertools.count(1)
 
 
@@ -45,7 +48,11 @@ def postgres() -> Iterator[Postgres]:
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
     server.start()
-    migrate(server.make("template_pit"))
+    template = server.make("template_pit")
+    with psycopg.connect(template) as connection:
+        connection.execute(f"CREATE ROLE {DOOR} LOGIN")
+    migrate(template)
+    allow(template, DOOR)
     try:
         yield server
     finally:
@@ -54,9 +61,21 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def database(postgres: Postgres) -> Iterator[Database]:
-    with Database(postgres.make(f"pit_{next(_NUMBERS)}", "template_pit"), connections=4) as opened:
+def owned(postgres: Postgres) -> str:
+    """The address of a fresh database, as its owner."""
+    return postgres.make(f"pit_{next(_NUMBERS)}", "template_pit")
+
+
+@pytest.fixture
+def database(owned: str) -> Iterator[Database]:
+    """A fresh database, as the door's role: it may no more in the tests than in a house."""
+    with Database(as_role(owned, DOOR), connections=4) as opened:
         yield opened
+
+
+def as_role(url: str, role: str) -> str:
+    """Return the same address for another role."""
+    return url.replace(f"{OWNER}@", f"{role}@", 1)
 
 
 @pytest.fixture(scope="session")

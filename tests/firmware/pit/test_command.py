@@ -117,3 +117,41 @@ def test_tables_are_readmitted_by_name_to_a_database_that_was_lost(
     assert kept == ["Table 7", "Table 7"]
     with Database(lost[1]) as opened:
         assert listed(opened)[0].table.serial == Authority(tmp_path / "pit" / "authority").issued()["Table 7"]
+
+
+def test_an_enrolment_is_put_in_its_place_and_opens_the_pits_address_alone(
+    pit: list[str], tmp_path: Path
+) -> None:
+    stick, own, drop_in = tmp_path / "stick", tmp_path / "own", tmp_path / "unit.d" / "pit.conf"
+    addresses = ("--pit", "192.0.2.7:8443", "--pit", "[2001:db8::7]:8443")
+    assert run("table", "add", "Table 7", "--to", str(stick), *addresses, *pit).exit_code == 0
+    words = ["enrol", str(stick), "--into", str(own), "--drop-in", str(drop_in)]
+    done = CliRunner().invoke(uplink_command, words)
+    assert done.exit_code == 0, done.output
+    assert drop_in.read_text() == "[Service]\nIPAddressAllow=192.0.2.7 2001:db8::7\n"
+    settings = load(own)
+    assert settings is not None
+    assert settings.addresses == (("192.0.2.7", 8443), ("2001:db8::7", 8443))
+    settings.context()
+    assert {path.stat().st_mode & 0o077 for path in own.iterdir()} == {0}
+
+
+def test_a_folder_without_an_enrolment_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "stick").mkdir()
+    words = ["enrol", str(tmp_path / "stick"), "--into", str(tmp_path / "own")]
+    done = CliRunner().invoke(uplink_command, [*words, "--drop-in", str(tmp_path / "pit.conf")])
+    assert done.exit_code == 1
+    assert "There is no enrolment" in done.output
+    assert not (tmp_path / "own").exists()
+
+
+def test_a_name_that_nobody_knows_is_refused_before_anything_is_written(
+    pit: list[str], tmp_path: Path
+) -> None:
+    stick = tmp_path / "stick"
+    assert run("table", "add", "T", "--to", str(stick), "--pit", "pit.invalid:8443", *pit).exit_code == 0
+    words = ["enrol", str(stick), "--into", str(tmp_path / "own"), "--drop-in", str(tmp_path / "pit.conf")]
+    done = CliRunner().invoke(uplink_command, words)
+    assert done.exit_code == 1
+    assert "pit.invalid" in done.output
+    assert not (tmp_path / "own").exists()

@@ -178,8 +178,8 @@ def test_a_type_of_event_that_no_release_knows_is_stored(
 
 @pytest.mark.parametrize("name", ["entry", "content", "quarantine"])
 @pytest.mark.parametrize("order", ["UPDATE {} SET taken_at = now()", "DELETE FROM {}", "TRUNCATE {}"])
-def test_evidence_can_be_neither_changed_nor_removed(
-    database: Database, table: Table, rows: list[Entry], name: str, order: str
+def test_evidence_can_be_neither_changed_nor_removed_even_by_the_owner(
+    database: Database, owned: str, table: Table, rows: list[Entry], name: str, order: str
 ) -> None:
     take(database, table, offer(rows, rows[:5]))
     with pytest.raises(Fork):
@@ -191,6 +191,6 @@ def test_evidence_can_be_neither_changed_nor_removed(
     )
     with (
         pytest.raises(psycopg.errors.RaiseException, match="append-only"),
-        database.transaction() as connection,
+        psycopg.connect(owned) as connection,
     ):
         connection.execute(order)

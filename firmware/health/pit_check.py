@@ -1,0 +1,45 @@
+"""The check of the pit: up to which row it has this table's record, or for how long it has not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from firmware.health.check import Verdict
+from firmware.messages import Message, in_turn, message_of, text_of
+
+SILENT_S: Final = 60.0
+"""Seconds without the pit's answer that people should know of: the uplink speaks every ten, and tries every 30."""
+
+
+def pit_found(
+    pit: Mapping[str, Any] | None, rows: int | None
+) -> tuple[Verdict, str, Message, Message | None] | None:
+    """Return verdict, figure, sentence and advice; None for a table that is not enrolled.
+
+    `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row.
+    """
+    if pit is None:
+        return None
+    row, silent_s, trouble = pit["have"], pit["silent_s"], text_of(pit["trouble"])
+    if silent_s is not None and silent_s <= SILENT_S:
+        says = Message("The pit has everything up to row %(row)s.", row=row)
+        if waiting := max(0, (rows or 0) - row):
+            says = Message(
+                "The pit has everything up to row %(row)s; %(waiting)s more are on their way.",
+                row=row,
+                waiting=waiting,
+            )
+        return Verdict.OK, str(row), says, None
+    if silent_s is None:
+        figure, says = "", Message("The pit has not heard this table since the uplink was started.")
+    else:
+        minutes = int(silent_s // 60)
+        figure = f"{minutes} min"
+        says = Message("The pit has not heard this table for %(minutes)s min.", minutes=minutes)
+    if trouble:
+        says = message_of(in_turn((says, trouble)))
+    advice = Message(
+        "Play goes on; the record waits here and is sent later. See why: journalctl -u feltwatch-uplink"
+    )
+    return Verdict.LOOK, figure, says, advice

@@ -1,0 +1,184 @@
+"""`feltwatch pit demo`: several simulated tables and their pit, in one command, on any computer."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from firmware.terminal import say
+
+if TYPE_CHECKING:
+    from firmware.pit.database import Database
+    from firmware.simulation.pit_demo.tables import DemoTable
+
+SHOW_EVERY_S: Final = 1.0
+SAY_EVERY_S: Final = 10.0
+"""Seconds between two summaries where the output is no terminal."""
+
+
+@click.command("demo")
+@click.option(
+    "--tables", type=click.IntRange(1, 200), default=6, show_default=True, help="How many tables play."
+)
+@click.option(
+    "--hands", type=click.IntRange(1), help="End after this many hands at each table; without it, at Ctrl-C."
+)
+@click.option(
+    "--speed",
+    type=click.FloatRange(min=0.1, max=1000),
+    default=2.0,
+    show_default=True,
+    help="How many times as fast as people to play.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
+@click.option(
+    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
+)
+@click.option(
+    "--from-url",
+    metavar="URL",
+    help="Use this PostgreSQL: a database of the demo's own is made there, and dropped at the end. "
+    "[default: a temporary server]",
+)
+def command(
+    tables: int, hands: int | None, speed: float, seed: int, profile: str, from_url: str | None
+) -> None:
+    """Play several simulated tables that send their records to a pit.
+
+    Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL.
+    Shows for each table how many rows it has written and how many of them the pit has. Nothing is left behind.
+    """
+    from firmware.pit.database import Database, migrate
+    from firmware.simulation.pit_demo.postgres import own_database, temporary_server
+
+    logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
+    stop = threading.Event()
+    with ExitStack() as stack:
+        stack.enter_context(_interrupts(stop))
+        say("PostgreSQL is being started…", err=True)
+        url = stack.enter_context(own_database(from_url) if from_url else temporary_server())
+        migrate(url)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-pit-", dir="/tmp")))
+        database = stack.enter_context(Database(url))
+        address = stack.enter_context(_pit(database, folder))
+        played = stack.enter_context(
+            _tables(database, folder, address, stop, (tables, hands, speed, seed, profile))
+        )
+        say(f"The pit's door for tables: https://{address}/   (TLS, a certificate for each table)", err=True)
+        say(f'Its tables: feltwatch pit table list --url "{url}"', err=True)
+        say(f"A table's record: feltwatch hands list --data {played[0].data}", err=True)
+        say("Ctrl-C ends the demo and removes all of it.", err=True)
+        whole = _show(database, played, stop)
+    if hands and not whole:
+        sys.exit(130 if stop.is_set() else 1)
+
+
+@contextmanager
+def _interrupts(stop: threading.Event) -> Iterator[None]:
+    """Make SIGINT and SIGTERM end the demo."""
+    before = {
+        number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _pit(database: Database, folder: Path) -> Iterator[str]:
+    """Serve the door on loopback, over TLS, and make the list of hands; yield the door's address."""
+    from firmware.pit.authority import Authority
+    from firmware.pit.door import make_door
+    from firmware.pit.files import Files
+    from firmware.pit.serve import Projector
+    from firmware.pit.tls_front import TlsFront, by_tls
+
+    Authority(folder / "authority").door()
+    app = make_door(database, Files(folder / "images"), by_tls)
+    projector = Projector(database)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        front = TlsFront(app, listening, folder / "authority")
+        serving = threading.Thread(target=front.serve_forever, name="door", daemon=True)
+        serving.start()
+        projector.start()
+        try:
+            yield f"127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            projector.stop()
+            front.shutdown()
+            serving.join()
+            front.server_close()
+
+
+@contextmanager
+def _tables(
+    database: Database,
+    folder: Path,
+    address: str,
+    stop: threading.Event,
+    what: tuple[int, int | None, float, int, str],
+) -> Iterator[list[DemoTable]]:
+    """Enrol the tables and start them; at the end stop them."""
+    from firmware.pit.authority import Authority
+    from firmware.pit.tables import enrol
+    from firmware.simulation.pit_demo.tables import DemoTable
+
+    count, hands, speed, seed, profile = what
+    authority = Authority(folder / "authority")
+    made = []
+    for number in range(1, count + 1):
+        name, enrolment = f"Table {number}", folder / f"enrolment-{number}"
+        enrol(database, name, authority.enrol(name, enrolment, [address]))
+        data = folder / f"table-{number}"
+        made.append(DemoTable(name, data, enrolment, seed + number, speed, hands, stop, profile))
+    try:
+        for table in made:
+            table.start()
+        yield made
+    finally:
+        stop.set()
+        for table in made:
+            table.join()
+
+
+def _show(database: Database, tables: Sequence[DemoTable], stop: threading.Event) -> bool:
+    """Show the tables until the end; return whether all hands were played and the pit has and lists them."""
+    from rich.live import Live
+
+    from firmware.simulation.pit_demo.screen import grid, is_listed, look
+
+    is_terminal = sys.stdout.isatty()
+    with ExitStack() as stack:
+        live = stack.enter_context(Live(auto_refresh=False)) if is_terminal else None
+        due = 0.0
+        while True:
+            played = all(table.played for table in tables)
+            lines = look(database, tables)
+            rows, have = sum(line.rows for line in lines), sum(line.have for line in lines)
+            failed = any(table.failure is not None for table in tables)
+            whole = played and rows == have and is_listed(database) and not failed
+            ended = whole or failed or stop.is_set()
+            title = f"{len(lines)} tables, {rows} rows, the pit has {have}"
+            if live is not None:
+                live.update(grid(lines, title), refresh=True)
+            elif time.monotonic() >= due or ended:
+                due = time.monotonic() + SAY_EVERY_S
+                say(title)
+                for line in lines:
+                    say(line.text)
+            if ended:
+                return whole
+            stop.wait(SHOW_EVERY_S)

@@ -1,0 +1,154 @@
+"""A simulated table in real time, and its uplink: each plays and sends on threads of its own until it is stopped."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+from firmware.record.journal.reader import JournalReader
+from firmware.runtime.config import Config
+from firmware.runtime.errors import AppError
+from firmware.runtime.house_config import house_rules
+from firmware.simulation.evening.auditor import Auditor
+from firmware.simulation.evening.faults import Faults
+from firmware.simulation.evening.page_reader import Page
+from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel
+from firmware.simulation.evening.run import BACKS_TRIED
+from firmware.simulation.evening.stepped_dealer import Dealer
+from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedTable
+from firmware.simulation.habits import Habits
+from firmware.simulation.house import PLAYERS, simulated_house
+from firmware.simulation.live.players import Players
+from firmware.simulation.policy import Policy
+from firmware.uplink.client import Client
+from firmware.uplink.follow import Follower
+from firmware.uplink.settings import load
+
+FOR_EVER: Final = 10**9
+LARGEST_DEBT_S: Final = 1.0
+"""Seconds by which a table may be late on a busy machine and still catch up."""
+
+
+class Stopped(AppError):
+    """The demo ends."""
+
+
+class PacedTable(SteppedTable):
+    """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
+
+    def __init__(self, stop: threading.Event, speed: float, *parts: Any) -> None:
+        self._stop = stop
+        self._speed = speed
+        self._due = time.monotonic()
+        super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
+
+    def pass_time(self, seconds: float, step: float = STEP) -> None:
+        """Advance the time and wait as long. Raises Stopped."""
+        super().pass_time(seconds, step)
+        self._due = max(self._due + seconds / self._speed, time.monotonic() - LARGEST_DEBT_S)
+        if self._stop.wait(max(0.0, self._due - time.monotonic())):
+            raise Stopped("The demo ends.")
+
+    def _moment(self) -> None:
+        self._wall_ms = _now_ms() - round(self.now * 1000)
+        super()._moment()
+
+
+class DemoTable:
+    """One table with its uplink. `start` plays; after `stop` is set, `join` waits for both."""
+
+    def __init__(
+        self,
+        name: str,
+        data: Path,
+        enrolment: Path,
+        seed: int,
+        speed: float,
+        hands: int | None,
+        stop: threading.Event,
+        profile: str,
+    ) -> None:
+        self.name = name
+        self.data = data
+        self.failure: BaseException | None = None
+        self._config = simulated_house(data, profile).model_copy(
+            update={"table": name.removeprefix("Table ")}
+        )
+        self._seed = seed
+        self._speed = speed
+        self._hands = hands or FOR_EVER
+        self._stop = stop
+        settings = load(enrolment)
+        assert settings is not None
+        self._client = Client(settings)
+        self._follower = Follower(
+            data, self._client, release=version("feltwatch"), clock=time.monotonic, rng=random.Random(seed)
+        )
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(work,), name=f"{name} {work.__name__}")
+            for work in (self._play, self._send)
+        ]
+
+    def start(self) -> None:
+        """Play and send, on threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        """Wait for the end of both threads."""
+        for thread in self._threads:
+            thread.join()
+
+    @property
+    def played(self) -> bool:
+        """Whether all hands are played."""
+        return not self._threads[0].is_alive()
+
+    def rows(self) -> int:
+        """Return the number of the record's last row."""
+        return JournalReader(self.data).head()[0]
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Stopped:
+            pass
+        except BaseException as error:
+            self.failure = error
+
+    def _send(self) -> None:
+        try:
+            while not self._stop.wait(self._follower.step()):
+                pass
+        finally:
+            self._client.close()
+
+    def _play(self) -> None:
+        table, dealer = _seated(self._config, self._seed, self._stop, self._speed)
+        try:
+            dealer.play(self._hands)
+        finally:
+            table.close()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _seated(config: Config, seed: int, stop: threading.Event, speed: float) -> tuple[PacedTable, Dealer]:
+    _, rules = house_rules(config)
+    faults = Faults((), random.Random(seed))
+    model = ReaderModel(ReaderErrors.load(), random.Random(f"reader {seed}"))
+    readings = SteppedReadings(config.data, model, faults, random.Random(f"camera {seed}"))
+    auditor = Auditor(faults, readings.given)
+    table = PacedTable(stop, speed, config, faults, random.Random(f"table {seed}"), readings)
+    rng = random.Random(f"dealer {seed}")
+    players = Players(seed, rules, BACKS_TRIED)
+    policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
+    return table, Dealer(table, Page(config.data, auditor), auditor, faults, policy, rng)

@@ -1,0 +1,92 @@
+"""`feltwatch pit demo`: real tables, uplinks, TLS and PostgreSQL in one command, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from firmware.simulation.pit_demo.command import command
+from firmware.simulation.pit_demo.postgres import AS_ROOT, binaries
+from tests.firmware.pit.postgres import OWNER, Postgres
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = "from firmware.simulation.pit_demo.command import command; command()"
+
+
+def as_another() -> list[str]:
+    """Return the command that runs Python as a user who is not root; skip the test where none can."""
+    if os.geteuid() != 0:
+        return [sys.executable]
+    minor = f"3.{sys.version_info.minor}"
+    found = (sys.executable, f"/usr/bin/python{minor}")
+    for python in found:
+        program = ["runuser", "-u", OWNER, "--", python]
+        if not subprocess.run([*program, "-c", ""], check=False, capture_output=True, cwd="/").returncode:
+            return program
+    pytest.skip(f"{OWNER} can run no Python {minor} here")
+
+
+@pytest.mark.slow
+def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_at_the_end(
+    postgres: Postgres,
+) -> None:
+    words = ["--tables", "3", "--hands", "1", "--speed", "200", "--from-url", postgres.url]
+    done = CliRunner().invoke(command, words)
+    assert done.exit_code == 0, done.output
+    rows, have = re.findall(r"3 tables, (\d+) rows, the pit has (\d+)", done.output)[-1]
+    assert rows == have
+    assert int(rows) > 30
+    assert "differs" not in done.output
+    (data,) = re.findall(r"--data (\S+)", done.output)
+    assert not Path(data).parent.exists()
+    with psycopg.connect(postgres.url) as connection:
+        names = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'feltwatch%'")
+        assert names.fetchall() == []
+
+
+@pytest.mark.slow
+def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> None:
+    if binaries() is None:
+        pytest.skip("PostgreSQL is not installed")
+    path = os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")])
+    with subprocess.Popen(
+        [*as_another(), "-c", PROGRAM, "--tables", "2", "--speed", "50"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd="/",
+        env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"},
+        start_new_session=True,
+    ) as demo:
+        assert demo.stdout is not None
+        assert demo.stderr is not None
+        first = demo.stdout.readline()  # tables play
+        os.killpg(demo.pid, signal.SIGINT)
+        _, said = demo.communicate()
+    assert first.startswith("2 tables"), said
+    assert demo.returncode == 0, said
+    (server,) = re.findall(r"host=([^\s\"]+)", said)
+    (data,) = re.findall(r"--data (\S+)", said)
+    assert not Path(server).exists()
+    assert not Path(data).parent.exists()
+
+
+def test_root_is_told_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    done = CliRunner().invoke(command, ["--tables", "1"])
+    assert str(done.exception) == AS_ROOT
+    assert "--from-url" in AS_ROOT
+
+
+def test_a_server_that_is_away_gets_a_sentence(tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, ["--from-url", f"postgresql:///x?host={tmp_path}"])
+    assert "No database can be made there" in str(done.exception)

@@ -1,0 +1,134 @@
+"""The pit's units, as far as they can be judged without booting them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
+from firmware.pit.command import FOLDER, SOCKET
+from firmware.pit.front import NGINX
+
+HERE: Final = Path(__file__).parents[2] / "systemd/pit"
+UNITS: Final = sorted((HERE / "units").iterdir())
+BASE: Final = "/opt/feltwatch-pit"
+
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian's systemd)"
+)
+
+
+def lines(name: str) -> list[str]:
+    return (HERE / "units" / f"{name}.service").read_text().splitlines()
+
+
+@needs_systemd
+@pytest.mark.parametrize(
+    ("unit", "at_most"),
+    [("feltwatch-pit", 0.8), ("feltwatch-pit-migrate", 0.8), ("feltwatch-pit-front", 1.2)],
+)
+def test_what_a_program_of_the_pit_could_do_if_it_were_taken_over_is_little(
+    unit: str, at_most: float
+) -> None:
+    done = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--no-pager"]
+        + [str(HERE / "units" / f"{unit}.service")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
+    )
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+    assert found, done.stdout + done.stderr
+    assert float(found[1]) <= at_most
+
+
+@needs_systemd
+def test_the_service_manager_finds_nothing_wrong_with_the_units_of_the_pit(tmp_path: Path) -> None:
+    program = tmp_path / "current/bin/feltwatch"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    units = tmp_path / "units"
+    units.mkdir()
+    for unit in UNITS:
+        (units / unit.name).write_text(unit.read_text().replace(BASE, str(tmp_path / "current")))
+    (units / "postgresql.service").write_text("[Service]\nType=oneshot\nExecStart=/bin/true\n")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *map(str, sorted(units.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{units}:", "LC_ALL": "C.UTF-8"},
+    )
+    ours = [line for line in (done.stdout + done.stderr).splitlines() if "feltwatch-pit" in line]
+    assert (done.returncode, ours) == (0, [])
+
+
+@needs_systemd
+def test_the_users_of_the_pit_can_be_made(tmp_path: Path) -> None:
+    if shutil.which("systemd-sysusers") is None:
+        pytest.skip("systemd-sysusers is not installed")
+    (tmp_path / "etc").mkdir()
+    done = subprocess.run(
+        ["systemd-sysusers", f"--root={tmp_path}", str(HERE / "feltwatch-pit.sysusers")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "feltwatch-pit.sysusers" not in done.stderr, "it names the line that it does not understand"
+    users = set(re.findall(r"(?m)^u (\S+)", (HERE / "feltwatch-pit.sysusers").read_text()))
+    if done.returncode == 0:  # elsewhere than as root it may not write them
+        made = dict(line.split(":", 1) for line in (tmp_path / "etc/passwd").read_text().splitlines())
+        assert users <= set(made)
+    assert users == {line[5:] for unit in UNITS for line in lines(unit.stem) if line.startswith("User=")}
+
+
+def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
+    unit = lines("feltwatch-pit")
+    assert f"ExecStart={BASE}/bin/feltwatch pit serve" in unit
+    assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"} <= set(unit)
+    assert f"StateDirectory={FOLDER.name}" in unit
+    assert f"RuntimeDirectory={SOCKET.parent.name}" in unit
+    assert "Requires=feltwatch-pit-migrate.service" in unit
+    migrate = lines("feltwatch-pit-migrate")
+    door = next(line[5:] for line in unit if line.startswith("User="))
+    assert f"ExecStart={BASE}/bin/feltwatch pit migrate --door {door}" in migrate
+    assert "User=feltwatch-pit-owner" in migrate
+    assert "for role in feltwatch-pit-owner feltwatch-pit; do" in (HERE / "install").read_text()
+
+
+def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key() -> None:
+    front = lines("feltwatch-pit-front")
+    assert [line for line in front if line.startswith("LoadCredential=")] == [
+        f"LoadCredential={name}:{FOLDER}/authority/{name}"
+        for name in (DOOR_CERTIFICATE, DOOR_KEY, CERTIFICATE)
+    ]
+    assert "TemporaryFileSystem=/var:ro /run:ro" in front
+    assert [line for line in front if line.startswith(("BindPaths", "BindReadOnly", "SocketBind"))] == [
+        "BindPaths=/run/feltwatch-pit-front",
+        f"BindReadOnlyPaths={SOCKET.parent}",
+        "SocketBindDeny=any",
+        "SocketBindAllow=tcp:8443",
+    ]
+    assert str(NGINX) in (HERE / "install").read_text()
+
+
+def test_the_installer_is_understood_by_the_shell_and_places_files_that_there_are() -> None:
+    script = HERE / "install"
+    assert os.access(script, os.X_OK)
+    subprocess.run(["bash", "-n", script], check=True)
+    named = re.findall(r"\$here/([\w.-]+)\"", script.read_text())
+    assert {"feltwatch-pit.sysusers", "feltwatch-pit.tmpfiles", "nginx-off.conf"} <= set(named)
+    assert [name for name in named if not (HERE / name).exists()] == []
+
+
+def test_nothing_of_the_pit_is_placed_on_a_table() -> None:
+    release = (HERE.parent / "release").read_text()
+    assert 'rm -r "$out/system/release" "$out/system/pit"' in release
