@@ -46,8 +46,10 @@ class _Following:
     """One record's state as of row `seq`, kept between two batches."""
 
     report: RunningReport
+    rules_of: RulesOf
     seq: int = 0
     finished: int = 0
+    down_minutes: int = 0
     state: State = INITIAL
     facts: TableFacts = field(default_factory=TableFacts)
     readings: dict[int, list[int]] = field(default_factory=dict)
@@ -60,6 +62,9 @@ class _Following:
         self.state = apply(self.state, row.event)
         self.report.take(row)
         match row.event:
+            case ev.HandOpened() as opened:
+                rules = self.rules_of(opened)
+                self.down_minutes = rules.collection.down_minutes if rules else 0
             case ev.HandDisputed() as disputed:
                 self.why[disputed.hand] = disputed.reason, row.actor
             case ev.ReadingTaken() as reading if reading.frame_ms:
@@ -94,6 +99,7 @@ def _facts(before: TableFacts, at: _Following, row: _Row, taken_ms: int) -> Tabl
         hand=state.last_hand,
         dealer=state.dealer,
         down=state.down,
+        down_minutes=at.down_minutes,
         down_ms=at.report.began.wall_ms if state.dealer and at.report.began else None,
         taken=len(playing),
         reopened=state.hand if state.reopened else 0,
@@ -203,7 +209,8 @@ class Follower:
         self, connection: Connection, record_id: int, seq: int, finished: int, down_seq: int, facts: str
     ) -> _Following:
         """Return a record's state as it was written after row `seq`: from the rows since the last hand was opened."""
-        at = _Following(RunningReport(self._rules_of()))
+        rules_of = self._rules_of()
+        at = _Following(RunningReport(rules_of), rules_of)
         if not seq:
             return at
         opened = connection.execute(
@@ -215,6 +222,7 @@ class Follower:
         at.state = fold(row.event for row in rows)
         at.seq, at.finished, at.facts = seq, finished, TableFacts.from_json(facts)
         at.why = {need.hand: (str(need.text), need.by) for need in at.facts.needs if need.kind == "dispute"}
+        at.down_minutes = at.facts.down_minutes
         stored = connection.execute(
             f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
             " WHERE record_id = %s AND began_seq = %s",

@@ -49,6 +49,8 @@ class TableFacts:
     dealer: str = ""
     down: int = 0
     down_ms: int | None = None
+    down_minutes: int = 0
+    """How long a down lasts by the rules of the last hand; 0 where they say nothing."""
     taken: int = 0
     reopened: int = 0
     last_ms: int = 0
