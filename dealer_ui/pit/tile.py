@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from firmware.messages import Message, Term, Text
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
 
 SILENT_MS: Final = 12_500
@@ -110,15 +111,6 @@ class Tile:
     def order(self) -> tuple[int, int]:
         """The place on the page: by band, then the longest wait first."""
         return (list(Band).index(self.band), self.since_ms if self.since_ms is not None else 1 << 62)
-
-
-@dataclass(frozen=True)
-class Unusual:
-    """A figure of today that is outside what was usual at this table; percent, or seconds."""
-
-    what: str
-    today: str
-    usual: str
 
 
 @dataclass(frozen=True)
@@ -288,11 +280,17 @@ UNUSUAL: Final[Mapping[str, Message]] = {
 }
 
 
+def is_closed(facts: TableFacts, now_ms: int) -> bool:
+    """Return whether nobody deals at a table."""
+    between = facts.phase in BETWEEN_HANDS and not facts.reopened
+    since = facts.since_ms + facts.offset_ms
+    return between and not facts.dealer and (not facts.since_ms or now_ms - since > CLOSED_MS)
+
+
 def _quiet(facts: TableFacts, now_ms: int) -> Tile:
     """Return the tile of a table that needs nobody."""
-    between = facts.phase in BETWEEN_HANDS and not facts.reopened
     since = facts.since_ms + facts.offset_ms if facts.since_ms else None
-    if between and not facts.dealer and (since is None or now_ms - since > CLOSED_MS):
+    if is_closed(facts, now_ms):
         return Tile(Band.CLOSED, Tone.CLOSED, Message("Closed"))
     title = PHASES.get(facts.phase, Message("Dealing"))
     if facts.reopened:

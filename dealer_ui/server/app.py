@@ -121,7 +121,7 @@ def create_app(settings: Settings) -> Flask:
     if lesson:
         training.add_to(app, lesson)
     guard.protect(app)
-    app.after_request(_compress)
+    app.after_request(compress)
     return app
 
 
@@ -174,7 +174,7 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
     return response, code
 
 
-def _compress(response: Response) -> Response:
+def compress(response: Response) -> Response:
     """Compress responses with gzip where the client accepts it, to an eighth of their size. Streams are left as they
     are.
     """

@@ -23,10 +23,10 @@ from dealer_ui.pit.tile import (
     Heard,
     Tile,
     Tone,
-    Unusual,
     tile,
 )
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import Ask
 
