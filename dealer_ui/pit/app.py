@@ -7,6 +7,8 @@ time (`records.py`).
 from __future__ import annotations
 
 import secrets
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -44,17 +46,25 @@ from firmware.table_client import TableLink
 STREAMS: Final = 64
 NAVIGATION: Final = (
     ("floor.page", N_("Floor"), frozenset(PitRole)),
-    ("hands.listed", N_("Hands"), HANDS),
+    ("hands.listed", N_("Past hands"), HANDS),
     ("disputes.listed", N_("Disputes"), HANDS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
 )
 
 
-def create_app(database: Database, folder: Path, name: str = "", *, secure: bool = True) -> Flask:
+def create_app(
+    database: Database,
+    folder: Path,
+    name: str = "",
+    *,
+    secure: bool = True,
+    clock: Callable[[], float] = time.time,
+) -> Flask:
     """Build the application over the pit's database and its own folder.
 
     `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address.
+    `clock` is the database's, in seconds.
     """
     app = bare_app()
     # LAN: the review's pages without script.
@@ -74,7 +84,7 @@ def create_app(database: Database, folder: Path, name: str = "", *, secure: bool
         sessions=sessions,
         tallies=Tallies(nowhere),
     ).attach(app)
-    live = FloorLive(database)
+    live = FloorLive(database, clock)
     app.extensions["feltwatch-pit"] = Pit(
         database, Files(folder / "images"), folder, live, FloorMessages(app), name or "Feltwatch"
     )

@@ -91,6 +91,10 @@ class FloorLive(Followed[Floor]):
         self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
         self._unusual_at = float("-inf")
 
+    def clock_ms(self) -> int:
+        """Return the pit's time, UTC milliseconds."""
+        return round(self._clock() * 1000)
+
     def now(self) -> Floor:
         """Look, and return the current floor."""
         self.refresh()
@@ -129,9 +133,9 @@ class FloorLive(Followed[Floor]):
                 query = "SELECT record_id, seq, facts FROM table_now WHERE record_id = ANY(%s)"
                 for record_id, seq, text in connection.execute(query, (news,)):
                     self._facts[record_id] = seq, TableFacts.from_json(text)
-        now_ms, unusual_now = round(self._clock() * 1000), self._out_of_range()
+        now_ms, unusual_now = self.clock_ms(), self._out_of_range()
         tiles = [self._tile(row, now_ms, unusual_now) for row in heads]
-        return tuple(sorted(tiles, key=lambda one: (*one.tile.order, _number(one.name))))
+        return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
 
     def _tile(self, row: tuple[Any, ...], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]) -> TableTile:
         table_id, name, record_id, heard_ms, health, fork_seq, fork_ms, _seq, stuck, *going = row
@@ -146,14 +150,14 @@ class FloorLive(Followed[Floor]):
     def _sums(self) -> Hour:
         if time.monotonic() - self._hour_at > SUMS_S:
             self._hour, self._hour_at = (
-                last_hour(self._database, round(self._clock() * 1000)),
+                last_hour(self._database, self.clock_ms()),
                 time.monotonic(),
             )
         return self._hour
 
     def _out_of_range(self) -> Mapping[int, tuple[Unusual, ...]]:
         if time.monotonic() - self._unusual_at > UNUSUAL_S:
-            self._unusual = unusual(self._database, round(self._clock() * 1000))
+            self._unusual = unusual(self._database, self.clock_ms())
             self._unusual_at = time.monotonic()
         return self._unusual
 
@@ -165,7 +169,7 @@ def health_of(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _number(name: str) -> tuple[str, int]:
+def number_in(name: str) -> tuple[str, int]:
     """Order "Table 9" before "Table 10"."""
     digits = name[len(name.rstrip("0123456789")) :]
     return (name[: len(name) - len(digits)], int(digits or 0))

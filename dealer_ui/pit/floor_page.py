@@ -31,11 +31,7 @@ BANDS = (
 @guard.open_to(EVERYONE)
 def page() -> str:
     """Show every table's tile, by need."""
-    return shown("floor", _("Floor"), floor=pit().live.now(), bands=BANDS, now_ms=_now_ms())
-
-
-def _now_ms() -> int:
-    return round(time.time() * 1000)
+    return shown("floor", _("Floor"), floor=pit().live.now(), bands=BANDS, now_ms=pit().live.clock_ms())
 
 
 @blueprint.get("/events")
@@ -45,7 +41,7 @@ def events() -> Response:
     served = pit()
     if not services().streams.take():
         abort(503, _("Too many screens follow the floor. Close one."))
-    hello = {"build": current_app.config["BUILD"], "token": token(), "now": str(_now_ms())}
+    hello = {"build": current_app.config["BUILD"], "token": token(), "now": str(served.live.clock_ms())}
     own = request.args.get("language", "")
     sessions, cookie = services().sessions, request.cookies.get(services().sessions.cookie)
     disconnected = client_gone(request.environ.get("waitress.client_disconnected"), None)

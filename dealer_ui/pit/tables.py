@@ -9,7 +9,7 @@ from typing import Final
 from flask import Blueprint, abort
 
 from dealer_ui.pit import guard
-from dealer_ui.pit.floor import health_of
+from dealer_ui.pit.floor import health_of, number_in
 from dealer_ui.pit.people import EVERYONE, HANDS
 from dealer_ui.pit.services import page, pit
 from dealer_ui.pit.tile import Health
@@ -22,7 +22,14 @@ from firmware.pit.totals import Day, days_of, outside
 
 blueprint = Blueprint("tables", __name__)
 LAST: Final = 10
-HEADS: Final = (N_("Day"), N_("Hands"), N_("Cards read"), N_("Asked, %"), N_("Read wrong, %"), N_("Reading, s"))
+HEADS: Final = (
+    N_("Day"),
+    N_("Hands"),
+    N_("Cards read"),
+    N_("Asked, %"),
+    N_("Read wrong, %"),
+    N_("Reading, s"),
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,7 @@ def _rows() -> list[Row]:
         disk = "" if health.free_percent is None else f"{health.free_percent:.0f} %"
         warmth = "" if health.celsius is None else f"{health.celsius:.0f} °C"
         rows.append(Row(state, health, heard, disk, warmth))
-    return rows
+    return sorted(rows, key=lambda row: number_in(row.state.table.name))
 
 
 @blueprint.get("/tables")

@@ -50,6 +50,7 @@ def command(data: Path, enrolment: Path, state: Path) -> None:
     from firmware.uplink.client import Client
     from firmware.uplink.errors import UplinkError
     from firmware.uplink.follow import Follower, Heard
+    from firmware.uplink.health import box_health
     from firmware.uplink.heard import write
     from firmware.uplink.settings import load
 
@@ -61,7 +62,14 @@ def command(data: Path, enrolment: Path, state: Path) -> None:
     if client is None:
         say(f"This table is not enrolled: there is no {enrolment / 'uplink.toml'}. Nothing is sent.")
         return
-    follower = Follower(data, client, release=version("feltwatch"), clock=time.monotonic, rng=random.Random())
+    follower = Follower(
+        data,
+        client,
+        release=version("feltwatch"),
+        health=lambda: box_health(data),
+        clock=time.monotonic,
+        rng=random.Random(),
+    )
     manager = ServiceManager.from_environment()
     shown: Heard | None = None
     while True:
