@@ -9,18 +9,47 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from flask import Blueprint, Response, abort, current_app, request
 
 from dealer_ui.text.i18n import LANGUAGES
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.view.live import Live
-from dealer_ui.view.render import Messages
+from dealer_ui.view.followed import Numbered
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 
 blueprint = Blueprint("stream", __name__)
+
+S = TypeVar("S", bound=Numbered)
+S_co = TypeVar("S_co", bound=Numbered, covariant=True)
+S_contra = TypeVar("S_contra", bound=Numbered, contravariant=True)
+
+
+class Streamed(Protocol[S_co]):
+    """What is followed: the table's page, or the floor's."""
+
+    @property
+    def stopped(self) -> bool:
+        """True once streams end."""
+
+    @property
+    def language(self) -> str:
+        """The language of a client that has chosen none."""
+
+    def now(self) -> S_co:
+        """Look, and return the current snapshot."""
+
+    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = ...) -> S_co | None:
+        """Wait for another snapshot."""
+
+
+class Rendered(Protocol[S_contra]):
+    """The stream's message for a snapshot."""
+
+    def text(self, moment: S_contra, has: int | None = None, language: str = ...) -> tuple[str, int]:
+        """Return the message for a receiver that `has` an earlier snapshot, and the snapshot that it then has."""
+
 
 HEARTBEAT_S: Final = 1.0
 KIOSK: Final = "feltwatch_kiosk"
@@ -40,21 +69,21 @@ def events() -> Response:
         abort(503, _("Too many screens follow this table. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": guard.token()}
     own = request.args.get("language", "")
-    gone = _gone(request.environ.get("waitress.client_disconnected"), taken)
-    following = _following(served.live, served.messages, hello, own if own in LANGUAGES else "", gone)
-    response = Response(following, mimetype="text/event-stream")
+    gone = client_gone(request.environ.get("waitress.client_disconnected"), taken)
+    sent = following(served.live, served.messages, hello, own if own in LANGUAGES else "", gone)
+    response = Response(sent, mimetype="text/event-stream")
     if taken is None:
         response.call_on_close(served.streams.give_back)
     return response
 
 
-def _gone(disconnected: Callable[[], bool] | None, taken: threading.Event | None) -> Callable[[], bool]:
+def client_gone(disconnected: Callable[[], bool] | None, taken: threading.Event | None) -> Callable[[], bool]:
     """Return a callable that says whether the client has left, or another stream has taken its place."""
     return lambda: bool(taken and taken.is_set()) or bool(disconnected and disconnected())
 
 
-def _following(
-    live: Live, messages: Messages, hello: dict[str, str], own: str, gone: Callable[[], bool]
+def following(
+    live: Streamed[S], messages: Rendered[S], hello: dict[str, str], own: str, gone: Callable[[], bool]
 ) -> Iterator[str]:
     """Follow the table in the client's `own` language, or in the table's current one."""
     yield _event("hello", json.dumps(hello))

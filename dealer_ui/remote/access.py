@@ -87,17 +87,7 @@ class LanPeople:
 
         Raises AccessError.
         """
-        try:
-            name = check_name(name)
-        except CommandRefused as error:
-            raise AccessError(str(error)) from error
-        passphrase = _normal(passphrase)
-        if not LEAST <= len(passphrase) <= MOST:
-            raise AccessError(f"A passphrase has {LEAST} to {MOST} letters: several words do.")
-        if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
-            raise AccessError(
-                "That passphrase is too easy to guess; choose several words that have no name in them."
-            )
+        name, passphrase = checked(name, passphrase)
         self._store({**self._load(), name: {"id": secrets.token_hex(8), **verifier(passphrase)}})
         return name
 
@@ -115,7 +105,7 @@ class LanPeople:
         """
         stored = self._load().get(" ".join(name.split()))
         with self._one_at_a_time:
-            right = verified(stored or self._nobody, _normal(passphrase)[:MOST])
+            right = verified(stored or self._nobody, normal(passphrase)[:MOST])
         return str(stored["id"]) if stored and right else None
 
     def has(self, name: str, passphrase_id: str) -> bool:
@@ -146,7 +136,23 @@ class LanPeople:
             ) from error
 
 
-def _normal(passphrase: str) -> str:
+def checked(name: str, passphrase: str) -> tuple[str, str]:
+    """Return a name and a passphrase in their stored form. Raises AccessError for invalid ones."""
+    try:
+        name = check_name(name)
+    except CommandRefused as error:
+        raise AccessError(str(error)) from error
+    passphrase = normal(passphrase)
+    if not LEAST <= len(passphrase) <= MOST:
+        raise AccessError(f"A passphrase has {LEAST} to {MOST} letters: several words do.")
+    if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
+        raise AccessError(
+            "That passphrase is too easy to guess; choose several words that have no name in them."
+        )
+    return name, passphrase
+
+
+def normal(passphrase: str) -> str:
     """Normalize a passphrase: keyboards encode accented letters in two ways."""
     return unicodedata.normalize("NFC", passphrase).strip()
 

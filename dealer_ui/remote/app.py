@@ -7,8 +7,6 @@ connection to the table process. Its pages need no script, and get none.
 
 from __future__ import annotations
 
-import logging
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,9 +17,7 @@ from flask import (
     Response,
     abort,
     current_app,
-    make_response,
     redirect,
-    render_template,
     request,
     send_file,
     url_for,
@@ -29,14 +25,15 @@ from flask import (
 from werkzeug.exceptions import BadHost
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.remote.access import AccessError, LanPeople, LanSessions, Limit, counted_as
+from dealer_ui.remote import log_in
+from dealer_ui.remote.access import LanPeople, LanSessions
+from dealer_ui.remote.log_in import OPEN, Access, access, need_own_site
 from dealer_ui.reports import report_page
 from dealer_ui.review import dispute
 from dealer_ui.review import routes as review
 from dealer_ui.server.app import bare_app
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.i18n import ngettext
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import guard
@@ -49,15 +46,7 @@ from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
 from firmware.table_client import TableLink
 
-log = logging.getLogger(__name__)
-blueprint = Blueprint("lan", __name__)
-
-TRIES_EACH: Final = (5, 1 / 60)
-"""Passphrases of one address: five at once, then one a minute."""
-TRIES_OF_ALL: Final = (20, 1 / 6)
-"""Of all together, but for addresses from which somebody has logged in: those have their own share alone."""
-ONCE_A_MINUTE: Final = (1, 1 / 60)
-"""How often the log says that tries are put off: else they would push everything else out of it."""
+blueprint = Blueprint("remote", __name__)
 
 HEADERS: Final = {  # the TLS header is set by nginx
     "Content-Security-Policy": "; ".join(
@@ -78,18 +67,14 @@ HEADERS: Final = {  # the TLS header is set by nginx
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-OPEN: Final = frozenset({"static", "lan.log_in", "lan.check"})
-"""What is answered without a log-in: the page that asks for it, and what it looks like."""
 
 
 @dataclass(frozen=True)
-class RemoteAccess:
-    """The people with access, their sessions, and the rate limits of passphrases."""
+class RemoteAccess(Access):
+    """The access control of this application: the people of the box."""
 
     people: LanPeople
     sessions: LanSessions
-    tries: Limit
-    warned: Limit
 
 
 def create_app(data: Path, secrets: Path) -> Flask:
@@ -111,36 +96,30 @@ def create_app(data: Path, secrets: Path) -> Flask:
         sessions=sessions,
         tallies=Tallies(reader),
     ).attach(app)
-    app.extensions["feltwatch-lan"] = RemoteAccess(
-        people, sessions, Limit(TRIES_EACH, TRIES_OF_ALL), Limit(ONCE_A_MINUTE, ONCE_A_MINUTE)
-    )
+    RemoteAccess(people, sessions).attach(app)
     app.before_request(_admit)
     i18n.speak(app, lambda: services(app).live.state().house)
-    for part in (blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
+    for part in (blueprint, log_in.blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
         app.register_blueprint(part)
     app.after_request(_harden)
     return app
 
 
-def remote_access(app: Flask | None = None) -> RemoteAccess:
-    """Return the access control of an application, or of the current request's."""
-    found = (app or current_app).extensions["feltwatch-lan"]
-    assert isinstance(found, RemoteAccess)
-    return found
-
-
 # ---- authorization ----
 
 
-def _address() -> str:
-    return counted_as(request.remote_addr or "")
+def remote_access(app: Flask | None = None) -> RemoteAccess:
+    """Return the access control of an application, or of the current request's."""
+    found = access(app)
+    assert isinstance(found, RemoteAccess)
+    return found
 
 
 def _admit() -> AnyResponse | None:
     if isinstance(request.routing_exception, BadHost):
         raise request.routing_exception  # no page uses such a host name
     if request.method not in guard.SAFE_METHODS:
-        _need_own_site()
+        need_own_site()
     if request.endpoint in OPEN:
         return None
     if guard.role() is not Role.AUDITOR:
@@ -152,80 +131,12 @@ def _admit() -> AnyResponse | None:
     return None  # no such route: Flask answers 404
 
 
-def _need_own_site() -> None:
-    """Refuse requests from a page of another site, by the headers that browsers send."""
-    origin = request.headers.get("Origin")
-    elsewhere = origin is not None and origin != f"{request.scheme}://{request.host}"
-    if elsewhere or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
-        abort(403, _("This request comes from another site. Use the page itself."))
-
-
-def _too_often(wait: float) -> AnyResponse:
-    seconds = math.ceil(wait)
-    words = ngettext(
-        "Too many requests; wait %(num)s second.", "Too many requests; wait %(num)s seconds.", seconds
-    )
-    return make_response(f"{words}\n", 429, {"Retry-After": str(seconds), "Content-Type": "text/plain"})
-
-
 def _harden(response: Response) -> Response:
     for name, value in HEADERS.items():
         response.headers[name] = value
     if request.endpoint != "static":
         response.headers["Cache-Control"] = "no-store"
     return response
-
-
-@blueprint.get("/log-in")
-def log_in() -> str:
-    """Ask for a name and a passphrase."""
-    return _asked("")
-
-
-def _asked(wrong: str) -> str:
-    return render_template(
-        "lan/log_in.html", title=_("Past hands"), build=current_app.config["BUILD"], wrong=wrong
-    )
-
-
-@blueprint.post("/log-in")
-def check() -> AnyResponse | tuple[str, int]:
-    """Begin a session if name and passphrase are right: 303 to the list; else the page again, 403."""
-    name, passphrase = request.form.get("name", ""), request.form.get("passphrase", "")
-    if wait := remote_access().tries.wait_s(_address()):
-        if not remote_access().warned.wait_s(""):
-            log.warning("log-ins put off: too many tries, the last from %s; said once a minute", _address())
-        return _too_often(wait)
-    try:
-        found = remote_access().people.matches(name, passphrase)
-    except AccessError:
-        log.exception("nobody can log in")
-        abort(503, _("Nobody can log in now; a technician sees why in the log."))
-    if found is None:
-        log.warning("log-in refused to %s", _address())  # without the name: people type passphrases there
-        return _asked(_("Name or passphrase is wrong.")), 403
-    name = " ".join(name.split())
-    remote_access().tries.know(_address())
-    log.info("log-in of %s from %s", name, _address())
-    answer = redirect(url_for("review.listed"), 303)
-    answer.set_cookie(
-        LanSessions.cookie,
-        remote_access().sessions.open(name, found),
-        secure=True,
-        httponly=True,
-        samesite="Strict",
-    )
-    return answer
-
-
-@blueprint.post("/log-out")
-@guard.open_to(frozenset({Role.AUDITOR}))
-def log_out() -> AnyResponse:
-    """End the session."""
-    remote_access().sessions.end(request.cookies.get(LanSessions.cookie, ""))
-    answer = redirect(url_for("lan.log_in"), 303)
-    answer.delete_cookie(LanSessions.cookie, secure=True, httponly=True, samesite="Strict")
-    return answer
 
 
 # ---- routes that the review itself lacks ----

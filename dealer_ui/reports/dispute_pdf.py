@@ -43,13 +43,16 @@ _CALIBRATED: Final = {"felt": N_("Felt"), "lens": N_("Lens"), "deck": N_("Deck")
 ZONE: Final = colors.HexColor("#f4f4f4")
 
 
-def dispute_pdf(data: Path, hand: int) -> bytes:
+def dispute_pdf(
+    data: Path, hand: int, reader: JournalReader | None = None, store: CaptureStore | None = None
+) -> bytes:
     """Return a past hand of the record in a data folder as a PDF: in English, then in the table's own language.
 
+    `reader` and `store`: where the record and its images are, if not in the data folder.
     The same record gives the same bytes. Raises CommandRefused for a hand that is not in the record or still open,
     JournalError.
     """
-    reader = JournalReader(data)
+    reader, store = reader or JournalReader(data), store or CaptureStore(data)
     recalled = load_hand(reader, hand)
     try:
         rules = rules_of(recalled.opened, reader.content(recalled.opened.profile_hash))
@@ -61,9 +64,7 @@ def dispute_pdf(data: Path, hand: int) -> bytes:
     flow: list[Flowable] = []
     for language in dict.fromkeys((SOURCE, known(recalled.opened.house.language))):
         with speaking(language), paying_in(recalled.opened.house.currency):
-            pages.append(
-                _Hand(recalled, reviewed(recalled, rules), CaptureStore(data), Type(language), announced)
-            )
+            pages.append(_Hand(recalled, reviewed(recalled, rules), store, Type(language), announced))
             flow += [*([PageBreak()] if flow else []), *pages[-1].flow()]
     with speaking(SOURCE):
         return document(flow, pages[0].title, pages[0].type, _("Page %(page)s"))

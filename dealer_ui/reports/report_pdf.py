@@ -22,16 +22,27 @@ LARGER = 1.5
 """How much wider a figure is than a letter of its column's head."""
 
 
-def report_pdf(report: Report, table: str = "", language: str = "en") -> bytes:
-    """Return a report as a PDF, in a language of the page; the same report gives the same bytes."""
+def report_pdf(
+    report: Report,
+    table: str = "",
+    language: str = "en",
+    group: tuple[str, Sequence[Line]] | None = None,
+) -> bytes:
+    """Return a report as a PDF, in a language of the page; the same report gives the same bytes.
+
+    `group`: a title and lines in the place of the downs and dealers.
+    """
     with speaking(language):
         title = _("Shift report") + (f" · {table}" if table else "")
         type_ = Type(language)
-        return document(list(_flow(report, title, type_)), title, type_, _("Page %(page)s"))
+        return document(list(_flow(report, title, type_, group)), title, type_, _("Page %(page)s"))
 
 
-def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
+def _flow(
+    report: Report, title: str, type_: Type, group: tuple[str, Sequence[Line]] | None
+) -> Iterable[Flowable]:
     view = shown(report)
+    tables = [group] if group else [(_("By down"), view.downs), (_("By dealer"), view.dealers)]
     yield type_.text(title, type_.title)
     if view.is_empty:
         yield type_.text(_("Nothing happened at this table in that time."))
@@ -39,7 +50,9 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
     yield type_.text(view.when, type_.head)
     yield Spacer(0, 3 * mm)
     heads = [type_.text(head, ParagraphStyle("narrow", type_.small, fontSize=5.8)) for head in view.heads]
-    columns = zip(*(line.cells for line in (*view.downs, *view.dealers, view.total)), strict=True)
+    columns = zip(
+        *(line.cells for line in (*(line for _title, of in tables for line in of), view.total)), strict=True
+    )
     room = [
         max(6, *map(len, head.split()), *(LARGER * len(cell) for cell in column))
         for head, column in zip(view.heads, columns, strict=True)
@@ -58,10 +71,9 @@ def _flow(report: Report, title: str, type_: Type) -> Iterable[Flowable]:
             [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(of) + 1]
         )
 
-    yield from type_.titled(_("By down"))
-    yield lines(view.downs)
-    yield from type_.titled(_("By dealer"))
-    yield lines(view.dealers)
+    for head, of in tables:
+        yield from type_.titled(head)
+        yield lines(of)
     yield from _plot(
         _("Hands closed in each hour"),
         [(bar.name, n) for bar, (_ms, n) in zip(view.hours, report.hours, strict=True)],

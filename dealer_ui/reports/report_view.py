@@ -75,8 +75,8 @@ def shown(report: Report) -> Shown:
         _span(report.began_ms, report.ended_ms),
         tuple(_(words) for _name, words in COLUMNS),
         tuple(_down(down) for down in report.downs),
-        tuple(Line(_dealer(name), "", _cells(counts)) for name, counts in report.dealers),
-        Line(_("Together"), "", _cells(report.total)),
+        tuple(Line(_dealer(name), "", cells(counts)) for name, counts in report.dealers),
+        Line(_("Together"), "", cells(report.total)),
         _bars(report.faults, device_name, str),
         _bars(report.hours, lambda ms: time_of(ms)[:5], str),
         _bars(
@@ -91,7 +91,7 @@ def _down(down: Down) -> Line:
     name = _dealer(down.dealer)
     if down.dealer:
         name = _("%(name)s, down %(down)s", name=name, down=down.number)
-    return Line(name, f"{time_of(down.began_ms)[:5]}–{time_of(down.ended_ms)[:5]}", _cells(down.counts))
+    return Line(name, f"{time_of(down.began_ms)[:5]}–{time_of(down.ended_ms)[:5]}", cells(down.counts))
 
 
 def _dealer(name: str) -> str:
@@ -105,7 +105,8 @@ def _span(began: int | None, ended: int | None) -> str:
     return f"{day_of(began)} {time_of(began)[:5]} – {until}"
 
 
-def _cells(counts: Counts) -> tuple[str, ...]:
+def cells(counts: Counts) -> tuple[str, ...]:
+    """Return the counts in words, in the order of `COLUMNS`."""
     return tuple(_cell(counts, name) for name, _words in COLUMNS)
 
 
@@ -134,10 +135,10 @@ def as_csv(report: Report) -> str:
     out.writerow(["dealer", "down", "from_ms", "to_ms", *names])
     for down in report.downs:
         counts = [getattr(down.counts, name) for name in names]
-        out.writerow([_harmless(down.dealer), down.number, down.began_ms, down.ended_ms, *counts])
+        out.writerow([harmless(down.dealer), down.number, down.began_ms, down.ended_ms, *counts])
     return text.getvalue()
 
 
-def _harmless(name: str) -> str:
+def harmless(name: str) -> str:
     """Return a name that no spreadsheet interprets as a formula."""
     return f"'{name}" if name[:1] in "=+-@\t\r" and name else name

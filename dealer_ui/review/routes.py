@@ -147,7 +147,7 @@ def listed() -> Any:
 
 def archive_of_record() -> Archive:
     """Return the archive of the current record."""
-    return Archive(data(), services().reader)
+    return Archive(data(), services().reader, services().captures)
 
 
 @dataclass(frozen=True)

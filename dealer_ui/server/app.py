@@ -32,7 +32,7 @@ from dealer_ui.view.sibling_page import Beside
 from dealer_ui.web import commands as orders
 from dealer_ui.web import guard, pin
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.pages import page, role_name, script, style
+from dealer_ui.web.pages import page, role_name, root, script, style
 from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
 from dealer_ui.web.sessions import Sessions
 from firmware.adaptive_limit import AdaptiveLimit
@@ -121,7 +121,7 @@ def create_app(settings: Settings) -> Flask:
     if lesson:
         training.add_to(app, lesson)
     guard.protect(app)
-    app.after_request(_compress)
+    app.after_request(compress)
     return app
 
 
@@ -146,7 +146,7 @@ def bare_app() -> Flask:
         rank_text=rank_text,
         role_name=role_name,
     )
-    app.jinja_env.globals.update(script=script, style=style)
+    app.jinja_env.globals.update(script=script, style=style, root=root)
     app.register_error_handler(HTTPException, _refuse)
     return app
 
@@ -174,7 +174,7 @@ def _refuse(error: HTTPException) -> tuple[Response, int]:
     return response, code
 
 
-def _compress(response: Response) -> Response:
+def compress(response: Response) -> Response:
     """Compress responses with gzip where the client accepts it, to an eighth of their size. Streams are left as they
     are.
     """

@@ -18,7 +18,7 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from dealer_ui.web.services import services
+from dealer_ui.web.services import followed
 
 SPARE_THREADS: Final = 16
 """Threads in addition to those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
@@ -53,7 +53,7 @@ def serve(
     app: Flask, listening: socket.socket, streams: int, alive: Callable[[], None] = lambda: None
 ) -> None:
     """Serve the page on a socket until SIGINT or SIGTERM. `alive` is called as long as every part works."""
-    live = services(app).live
+    live = followed(app)
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a long queue is normal
     parts: dict[int, Any] = {}
     threads = streams + 1 + SPARE_THREADS  # one thread is for the screen at the table
@@ -112,7 +112,7 @@ def make_server(
         clear_untrusted_proxy_headers=True,
         **more,
     )
-    server.gone = services(app).live.wake
+    server.gone = followed(app).wake
     return server
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from dealer_ui.text.i18n import N_, SOURCE, known, language, speaking
 from dealer_ui.text.messages import say
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
+from dealer_ui.view.followed import Followed
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
 from dealer_ui.view.sibling_page import Beside
@@ -24,13 +24,8 @@ from firmware.table.errors import TableError
 from firmware.table.house import currency_now, rules_now
 from firmware.table.state import INITIAL, State
 
-log = logging.getLogger(__name__)
-
 POLL_S: Final = 0.05
 """How often the journal is looked at. A look costs well under a millisecond."""
-
-STUCK_S: Final = 10.0
-"""After so long without a look at the journal the thread that follows it is stuck."""
 
 OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")
 
@@ -63,11 +58,10 @@ class Snapshot:
 Shown = Callable[[Screen, State, Profile | None], Screen]
 
 
-class Live:
-    """The latest view, for many readers.
+class Live(Followed[Snapshot]):
+    """The latest view, for many readers. `refresh` reads the journal now."""
 
-    `refresh` reads the journal now; `start` does so from a thread until `stop`.
-    """
+    poll_s = POLL_S
 
     def __init__(
         self,
@@ -77,15 +71,14 @@ class Live:
         beside: Beside | None = None,
     ) -> None:
         """`shown` filters a screen for its viewers; `beside` is the sibling page that this one links to."""
+        super().__init__(Snapshot(0, view(0, INITIAL, None, answering=False)))
         self._shown = shown
         self._beside = beside
         self._links: tuple[tuple[str, str], ...] = ()
         self._again = False
         self._reader = reader
         self._table_answers = table_answers
-        self._changed = threading.Condition()
         self._refreshing = threading.Lock()
-        self._stopped = threading.Event()
         self._seq = -1
         self._file: int | None = None
         self._state: State = INITIAL
@@ -95,13 +88,6 @@ class Live:
         self._past = LastExchange(reader)
         self._answering = False
         self._asked_at = float("-inf")
-        self._moment = Snapshot(0, view(0, INITIAL, None, answering=False))
-        self._followed_at = float("-inf")
-
-    @property
-    def stopped(self) -> bool:
-        """True after `stop` was called: streams end."""
-        return self._stopped.is_set()
 
     @property
     def rules(self) -> Profile | None:
@@ -118,11 +104,6 @@ class Live:
         """The table's language, as of the last read of the record."""
         return known(self._state.house.language)
 
-    @property
-    def following(self) -> bool:
-        """True while the thread follows the journal and does not hang."""
-        return time.monotonic() - self._followed_at < STUCK_S
-
     def now(self) -> Snapshot:
         """Read the journal and return its current snapshot in the current language."""
         self.refresh()
@@ -132,22 +113,6 @@ class Live:
         """Read the journal and return the table's state; the empty one if the record cannot be read."""
         self.refresh()
         return self._state if not self._moment.trouble else INITIAL
-
-    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> Snapshot | None:
-        """Wait for a snapshot other than `version`; None if none comes within `timeout` seconds.
-
-        `gone` returns whether the waiting client has left; it is called after every change and every `wake`.
-        """
-        with self._changed:
-            changed = self._changed.wait_for(
-                lambda: self.stopped or self._moment.version != version or gone(), timeout
-            )
-            return self._moment if changed and not self.stopped else None
-
-    def wake(self) -> None:
-        """Make every waiting stream check whether its client is still there."""
-        with self._changed:
-            self._changed.notify_all()
 
     def refresh(self) -> None:
         """Read the journal, and check whether the table answers; make a new snapshot if anything changed."""
@@ -200,26 +165,9 @@ class Live:
         self._time = self._downs.at(self._seq) if self._state.dealer else None
         return before != self._time
 
-    def start(self) -> None:
-        """Follow the journal from a thread of its own."""
-        threading.Thread(target=self._follow, name="journal", daemon=True).start()
-
-    def stop(self) -> None:
-        """End the thread and every stream."""
-        self._stopped.set()
-        with self._changed:
-            self._changed.notify_all()
-
-    def _follow(self) -> None:
-        while not self._stopped.wait(POLL_S):
-            self._followed_at = time.monotonic()
-            try:
-                self.refresh()
-            except Exception:
-                # The thread must survive a bug in a view: the page reports it and shows the next view that works.
-                log.exception("the view could not be made")
-                self._publish(_nothing(Message(OWN_ERROR)))
-                self._stopped.wait(1.0)
+    def failed(self) -> None:
+        """Show that the view could not be made."""
+        self._publish(_nothing(Message(OWN_ERROR)))
 
     def _read(self) -> bool:
         """Read the state if the journal has grown or is another file; return True if so."""
@@ -240,9 +188,7 @@ class Live:
             screen, trouble = made()
         if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
             return
-        with self._changed:
-            self._moment = Snapshot(self._moment.version + 1, screen, trouble, made)
-            self._changed.notify_all()
+        self.publish(Snapshot(self._moment.version + 1, screen, trouble, made))
 
 
 def _nothing(why: Message) -> Callable[[], tuple[Screen, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import Response, current_app, render_template, request, url_for
+from flask import Response, current_app, g, render_template, request, url_for
 from markupsafe import Markup
 
 from dealer_ui.text.i18n import N_
@@ -38,6 +38,11 @@ def page(template: str, title: str, **values: Any) -> str:
         seq=services().live.now().screen.seq,
         **{"back": own_address(request.args.get("back", "/")), **values},
     )
+
+
+def root() -> str:
+    """Return what the addresses of a past hand's pages begin with: "" on a table, the record's own part at the pit."""
+    return str(g.get("root", ""))
 
 
 def script(name: str) -> Markup:

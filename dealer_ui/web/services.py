@@ -6,10 +6,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from flask import Flask, current_app
+from flask import Flask, current_app, g
 
+from dealer_ui.view.followed import Followed
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web.metrics import Tallies
@@ -20,6 +21,7 @@ from firmware.record.stick_request import PROGRESS
 from firmware.table_client import TableLink
 
 _KEY: Final = "feltwatch"
+_FOLLOWED: Final = "feltwatch-followed"
 
 
 class StreamLimiter:
@@ -79,9 +81,26 @@ class Services:
         """Make these the application's services."""
         app.extensions[_KEY] = self
 
+    def attach_here(self) -> None:
+        """Make these the current request's services."""
+        setattr(g, _KEY, self)
+
 
 def services(app: Flask | None = None) -> Services:
     """Return an application's services; without an argument, those of the current request."""
-    found = (app or current_app).extensions[_KEY]
+    here = g.get(_KEY) if app is None else None  # of one record among many, in this request
+    found = here or (app or current_app).extensions[_KEY]
     assert isinstance(found, Services)
     return found
+
+
+def followed(app: Flask) -> Followed[Any]:
+    """Return what an application's streams follow."""
+    found = app.extensions.get(_FOLLOWED, services(app).live)
+    assert isinstance(found, Followed)
+    return found
+
+
+def follow(app: Flask, live: Followed[Any]) -> None:
+    """Let an application's streams follow something other than a table."""
+    app.extensions[_FOLLOWED] = live

@@ -159,11 +159,13 @@ def migrate_command(url: str, door: str | None) -> None:
 @command.command("reindex")
 @_url
 def reindex_command(url: str) -> None:
-    """Make the list of hands again from the rows; nothing is lost by it."""
+    """Make the list of hands, and what each table does, again from the rows; nothing is lost by it."""
     from firmware.pit.database import Database
+    from firmware.pit.now import Follower
     from firmware.pit.projector import reindex
 
     with Database(url) as database:
+        Follower(database).again()
         say(f"{reindex(database)} rows were followed.")
 
 

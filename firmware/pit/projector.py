@@ -166,11 +166,20 @@ def _write(connection: Connection, record_id: int, batch: Batch) -> None:
             for line in batch.lines.values()
         ],
     )
-    names = columns(("record_id", "hand", *_SEAT)).as_string(connection)
+    names = columns(("record_id", "hand", "opened_ms", *_SEAT)).as_string(connection)
     cursor.executemany(
-        f"INSERT INTO hand_seat ({names}) VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        f"INSERT INTO hand_seat ({names}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
         [
-            (record_id, line.hand, seat.seat, seat.player, seat.points, seat.foul, seat.natural)
+            (
+                record_id,
+                line.hand,
+                line.opened_ms,
+                seat.seat,
+                seat.player,
+                seat.points,
+                seat.foul,
+                seat.natural,
+            )
             for line in batch.lines.values()
             for seat in line.seats
         ],

@@ -15,6 +15,7 @@ from waitress.server import BaseWSGIServer
 
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
+from firmware.pit.now import Follower
 from firmware.pit.projector import project, retry
 from firmware.pit.turns import PLACES
 
@@ -69,12 +70,15 @@ class Projector(threading.Thread):
         """Follow until `stop`."""
         wait = PROJECT_EVERY_S
         is_first = True
+        follower = Follower(self._database)
         while not self._end.wait(wait):
             try:
                 if is_first:
                     retry(self._database)
+                    follower.retry()
                     is_first = False
-                wait = 0.0 if project(self._database) else PROJECT_EVERY_S
+                news = follower.follow()  # first: the floor waits for it
+                wait = 0.0 if project(self._database) + news else PROJECT_EVERY_S
             except DatabaseError as error:
                 log.warning("The list of hands waits: %s", error)
                 wait = 1.0

@@ -123,11 +123,16 @@ class Archive:
     builds its own in a temporary folder if there is none.
     """
 
-    def __init__(self, data: Path, reader: JournalReader | None = None) -> None:
-        """`reader`: a reader that hides part of the journal, if needed; the index itself always covers all rows."""
+    def __init__(
+        self, data: Path, reader: JournalReader | None = None, store: CaptureStore | None = None
+    ) -> None:
+        """`reader`: a reader that hides part of the journal, if needed; the index itself always covers all rows.
+
+        `store`: where the images are, if not in the data folder.
+        """
         self.reader = reader or JournalReader(data)
         self._data = data
-        self._store = CaptureStore(data)
+        self._store = store or CaptureStore(data)
         self._own: Path | None = None
 
     def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:

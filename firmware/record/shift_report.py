@@ -129,7 +129,7 @@ def report(
 
     Earlier rows are not counted; they show who deals and since when. Raises UnknownEvent.
     """
-    fold = _Fold(rules_of)
+    fold = Fold(rules_of)
     for entry in entries:
         if until_ms is not None and entry.wall_ms >= until_ms:
             fold.quiet = True
@@ -140,7 +140,7 @@ def report(
 
 
 @dataclass
-class _Open:
+class OpenDown:
     """A down in progress. `joined` maps each player to the minute of the down in which he came."""
 
     dealer: str
@@ -153,13 +153,13 @@ class _Open:
     counted: bool = False
 
 
-class _Fold:
+class Fold:
     """Adds up rows, one after another; `quiet` rows are followed but not counted."""
 
     def __init__(self, rules_of: RulesOf) -> None:
         self.quiet = False
         self._rules_of = rules_of
-        self._downs: list[_Open] = []
+        self.open_downs: list[OpenDown] = []
         self._faults: Counter[str] = Counter()
         self._hours: Counter[int] = Counter()
         self._span: list[int] = []
@@ -169,6 +169,7 @@ class _Fold:
         self._suspended: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
 
     def take(self, entry: Entry) -> None:
+        """Add the next row."""
         if entry.type not in _TOLD:
             self._mark(entry, self._down(entry))
             return
@@ -184,13 +185,13 @@ class _Fold:
         self._mark(entry, down)
         self._count(entry, event, down)
 
-    def _mark(self, entry: Entry, down: _Open) -> None:
+    def _mark(self, entry: Entry, down: OpenDown) -> None:
         if not self.quiet:
             self._span = [self._span[0] if self._span else entry.wall_ms, entry.wall_ms]
             down.counted = True
         down.last_ms = entry.wall_ms
 
-    def _count(self, entry: Entry, event: ev.Event, down: _Open) -> None:
+    def _count(self, entry: Entry, event: ev.Event, down: OpenDown) -> None:
         match event:
             case ev.ReadingTaken():
                 self._readings(down, event)
@@ -229,35 +230,38 @@ class _Fold:
                 if not self.quiet:
                     self._faults[event.device] += 1
 
-    def _add(self, down: _Open, **counts: int) -> None:
+    def _add(self, down: OpenDown, **counts: int) -> None:
         if not self.quiet:
             down.counts.update(counts)
 
     # ---- downs ----
 
     def _begin(self, entry: Entry, dealer: str, number: int) -> None:
-        players = self._downs[-1].opened if self._downs else None
-        down = _Open(dealer, number, entry, entry.wall_ms)
+        players = self.open_downs[-1].opened if self.open_downs else None
+        down = OpenDown(dealer, number, entry, entry.wall_ms)
         down.joined = dict.fromkeys(_players(players), 0) if players else {}
-        self._downs.append(down)
+        self.open_downs.append(down)
 
-    def _down(self, entry: Entry) -> _Open:
-        if not self._downs:
+    def _down(self, entry: Entry) -> OpenDown:
+        if not self.open_downs:
             self._begin(entry, "", 0)
-        return self._downs[-1]
+        return self.open_downs[-1]
 
     def _opened(self, entry: Entry, event: ev.HandOpened) -> None:
         """Begin a down if the opening names another dealer: a record may start in the middle of a down."""
-        if not self._downs or (self._downs[-1].dealer, self._downs[-1].number) != (event.dealer, event.down):
+        if not self.open_downs or (self.open_downs[-1].dealer, self.open_downs[-1].number) != (
+            event.dealer,
+            event.down,
+        ):
             self._begin(entry, event.dealer, event.down)
-        down = self._downs[-1]
+        down = self.open_downs[-1]
         down.opened = event
         for player in _players(event):
             down.joined.setdefault(player, _minutes(down.began, entry))
         self._before = self._read, self._settlement
         self._read, self._settlement, self._suspended = {}, None, None
 
-    def _collection(self, down: _Open) -> int:
+    def _collection(self, down: OpenDown) -> int:
         """Return what the players owe for a down, in cents; the page shows the same sum next to the dealer's clock."""
         if not (down.dealer and down.opened and down.counts["hands"]):
             return 0
@@ -270,12 +274,12 @@ class _Fold:
 
     # ---- cards ----
 
-    def _readings(self, down: _Open, event: ev.ReadingTaken) -> None:
+    def _readings(self, down: OpenDown, event: ev.ReadingTaken) -> None:
         for reading in event.rows:
             for index, card in enumerate(reading.cards):
                 self._read_card(down, (reading.seat, reading.row, index), card)
 
-    def _read_card(self, down: _Open, spot: Spot, card: ev.CardReading) -> None:
+    def _read_card(self, down: OpenDown, spot: Spot, card: ev.CardReading) -> None:
         self._add(down, cards=1, unsure=0 if card.sure else 1)
         if card.sure and card.card:
             self._read[spot] = card.card
@@ -290,7 +294,7 @@ class _Fold:
                 return 1
         return 0
 
-    def _row_keyed(self, down: _Open, event: ev.RowKeyed) -> None:
+    def _row_keyed(self, down: OpenDown, event: ev.RowKeyed) -> None:
         """Count the sure cards of the row that were not keyed as errors; a row never read is no correction."""
         spots = [spot for spot in self._read if spot[:2] == (event.seat, event.row)]
         wrong = [spot for spot in spots if self._read[spot] not in event.cards]
@@ -300,7 +304,7 @@ class _Fold:
 
     # ---- hands ----
 
-    def _closed(self, entry: Entry, down: _Open, times: int = 1) -> None:
+    def _closed(self, entry: Entry, down: OpenDown, times: int = 1) -> None:
         hands = (self._settlement or {}).get("hands", ())
         fouls = sum(bool(hand.get("foul")) for hand in hands)
         naturals = sum(hand.get("natural") is not None for hand in hands)
@@ -308,17 +312,15 @@ class _Fold:
         if not self.quiet:
             self._hours[entry.wall_ms // HOUR_MS * HOUR_MS] += times
 
+    def down(self, down: OpenDown) -> Down:
+        """Return a down as it is now."""
+        counts = Counts(**{**down.counts, "collection": self._collection(down)})
+        return Down(down.dealer, down.number, down.began.wall_ms, down.last_ms, counts)
+
     def report(self) -> Report:
+        """Return the report of the rows so far."""
         downs = tuple(
-            Down(
-                down.dealer,
-                down.number,
-                down.began.wall_ms,
-                down.last_ms,
-                Counts(**{**down.counts, "collection": self._collection(down)}),
-            )
-            for down in self._downs
-            if down.counted and (down.counts or down.dealer)
+            self.down(down) for down in self.open_downs if down.counted and (down.counts or down.dealer)
         )
         began, ended = self._span or (None, None)
         return Report(

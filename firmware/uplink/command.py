@@ -100,6 +100,7 @@ def _send(data: Path, enrolment: Path, state: Path) -> None:
     from firmware.systemd import ServiceManager
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, Heard
+    from firmware.uplink.health import box_health
     from firmware.uplink.heard import write
     from firmware.uplink.settings import load
 
@@ -108,7 +109,14 @@ def _send(data: Path, enrolment: Path, state: Path) -> None:
         say(f"This table is not enrolled: there is no {enrolment / 'uplink.toml'}. Nothing is sent.")
         return
     client = Client(settings)
-    follower = Follower(data, client, release=version("feltwatch"), clock=time.monotonic, rng=random.Random())
+    follower = Follower(
+        data,
+        client,
+        release=version("feltwatch"),
+        health=lambda: box_health(data),
+        clock=time.monotonic,
+        rng=random.Random(),
+    )
     manager = ServiceManager.from_environment()
     shown = Heard()
     write(state, shown)

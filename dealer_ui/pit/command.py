@@ -1,0 +1,149 @@
+"""`feltwatch pit`, with what people need: `serve-floor`, and who may log in."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+
+from dealer_ui.web.errors import PageError
+from firmware.pit.command import FOLDER, command
+from firmware.terminal import say, say_json
+
+PORT: Final = 8080
+T = TypeVar("T")
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_url = click.option(
+    "--url",
+    envvar="FELTWATCH_PIT_DATABASE",
+    default="postgresql:///feltwatch_pit",
+    show_default=True,
+    help="The PostgreSQL database.",
+)
+
+
+def _or_sentence(do: Callable[[], T]) -> T:
+    try:
+        return do()
+    except PageError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@command.command("serve-floor")
+@_url
+@click.option(
+    "--folder",
+    envvar="FELTWATCH_PIT",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FOLDER,
+    show_default=True,
+    help="The pit's own folder: images, dispute files, its key.",
+)
+@click.option("--name", default="", help="The pit's name on its pages.")
+@click.option(
+    "--listen", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="A loopback address."
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True)
+@click.option(
+    "--socket",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Serve nginx on this Unix socket instead: `feltwatch review front --page SOCKET` is TLS before it.",
+)
+def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path: Path | None) -> None:
+    """Serve the floor page, past hands and reports to people who log in.
+
+    Without --socket only this machine reaches it: passphrases do not travel over a network without TLS.
+    """
+    from dealer_ui.pit.app import create_app
+    from dealer_ui.pit.serve import serve_on_loopback, serve_on_socket
+    from firmware.pit.database import Database, migrate
+
+    if path is None and listen not in LOOPBACK:
+        raise click.UsageError(
+            f"{listen} is no loopback address. Over a network people come through TLS: use --socket, and before it "
+            "feltwatch review front."
+        )
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    migrate(url)
+    with Database(url) as database:
+        if path is not None:
+            serve_on_socket(create_app(database, folder, name), path)
+            return
+        serve_on_loopback(create_app(database, folder, name, secure=False), listen, port)
+
+
+@command.group("person")
+def person_group() -> None:
+    """Who may log in at the pit, and with which role."""
+
+
+@person_group.command("add")
+@click.argument("name")
+@click.option(
+    "--role",
+    type=click.Choice(["floor", "auditor", "technician", "owner"]),
+    required=True,
+    help="What he may see.",
+)
+@click.option("--generate", is_flag=True, help="Make a passphrase and print it.")
+@_url
+def add_person(name: str, role: str, generate: bool, url: str) -> None:
+    """Let NAME log in, or give NAME another role and passphrase: 12 letters or more.
+
+    The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it.
+    """
+    import secrets
+
+    from dealer_ui.pit.people import PitPeople, PitRole
+    from firmware.pit.database import Database, migrate
+    from firmware.record.evidence.signing import fingerprint
+
+    if generate:
+        passphrase = fingerprint(secrets.token_bytes(32))
+    elif sys.stdin.isatty():
+        passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
+    else:
+        passphrase = sys.stdin.readline()
+    migrate(url)
+    with Database(url, connections=1) as database:
+        name = _or_sentence(lambda: PitPeople(database).add(name, PitRole(role), passphrase))
+    say(f"{name} may log in as {role}.")
+    if generate:
+        say(f"Passphrase: {passphrase}")
+
+
+@person_group.command("remove")
+@click.argument("name")
+@_url
+def remove_person(name: str, url: str) -> None:
+    """Take access away from NAME; open sessions end. What NAME did stays recorded."""
+    from dealer_ui.pit.people import PitPeople
+    from firmware.pit.database import Database
+
+    with Database(url, connections=1) as database:
+        _or_sentence(lambda: PitPeople(database).remove(name))
+    say(f"{name} may look no more.")
+
+
+@person_group.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@_url
+def list_people(as_json: bool, url: str) -> None:
+    """Show who may log in."""
+    from dealer_ui.pit.people import PitPeople
+    from firmware.pit.database import Database
+
+    with Database(url, connections=1) as database:
+        people = PitPeople(database).listed()
+    if as_json:
+        say_json([{"name": one.name, "role": one.role.value} for one in people])
+        return
+    for one in people:
+        say(f"{one.name}: {one.role.value}")
+    if not people:
+        say("Nobody may look. Begin with: feltwatch pit person add NAME --role floor")

@@ -1,0 +1,95 @@
+"""`/metrics`: the pit and its tables for Prometheus, without names of people, cards or PINs.
+
+A scraper shows the token in the pit's folder (`guard.METRICS_TOKEN`); people need a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from flask import Blueprint, Response
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from dealer_ui.pit import guard
+from dealer_ui.pit.floor import health_of
+from dealer_ui.pit.people import PitRole
+from dealer_ui.pit.services import pit
+from dealer_ui.pit.tile import Health
+from firmware.pit.database import Database
+
+blueprint = Blueprint("metrics", __name__)
+
+_TABLES: Final = """
+SELECT t.name, extract(epoch FROM now() - h.heard_at), h.seq, greatest(0, h.table_seq - h.seq), h.release, h.health,
+       h.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL, h.seq - coalesce(n.seq, 0),
+       d.hands, d.cards, d.unsure, d.corrected, d.errors, d.faults
+FROM gaming_table t
+JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
+              ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
+LEFT JOIN LATERAL (SELECT sum(hands) AS hands, sum(cards) AS cards, sum(unsure) AS unsure, sum(corrected) AS corrected,
+                   sum(errors) AS errors, sum(faults) AS faults FROM down_total WHERE record_id = h.record_id) d ON true
+WHERE t.struck_at IS NULL ORDER BY t.name
+"""
+_GAUGES: Final = (
+    ("feltwatch_pit_heard_seconds", "Seconds since the table was heard of"),
+    ("feltwatch_pit_rows", "Rows of the table's record"),
+    ("feltwatch_pit_behind_rows", "Rows that the table has and the pit lacks"),
+    ("feltwatch_pit_fork", "1 while the table's record differs from what the pit has"),
+    ("feltwatch_pit_stuck", "1 while a projection waits for a later release"),
+    ("feltwatch_pit_projection_behind_rows", "Rows that the floor page has not followed yet"),
+    ("feltwatch_pit_hands", "Hands settled and closed"),
+    ("feltwatch_pit_cards", "Cards read"),
+    ("feltwatch_pit_cards_asked", "Cards that the dealer was asked about"),
+    ("feltwatch_pit_corrected", "Certain cards and rows that a person changed"),
+    ("feltwatch_pit_errors", "Cards surely read and then corrected"),
+    ("feltwatch_pit_faults", "Faults of devices"),
+)
+
+
+class _Now(Collector):
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[Metric]:
+        with self._database.transaction() as connection:
+            rows = connection.execute(_TABLES).fetchall()
+            (disputes, people, quarantined) = connection.execute(
+                "SELECT (SELECT count(*) FROM hand WHERE disputed), (SELECT count(*) FROM session WHERE used_at >"
+                " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
+            ).fetchone() or (0, 0, 0)
+        yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
+        yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
+        yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
+        yield GaugeMetricFamily("feltwatch_pit_quarantined", "Offers that were refused and kept", quarantined)
+        yield from _of_tables(rows)
+
+
+def _of_tables(rows: list[tuple[Any, ...]]) -> Iterator[Metric]:
+    families = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in _GAUGES]
+    release = GaugeMetricFamily("feltwatch_pit_release", "The table's release", labels=["table", "release"])
+    celsius = GaugeMetricFamily("feltwatch_pit_celsius", "The table's temperature", labels=["table"])
+    free = GaugeMetricFamily("feltwatch_pit_disk_free_percent", "Free on the table's disk", labels=["table"])
+    for name, heard, seq, behind, version, health, *figures in rows:
+        values = [heard, seq, behind, *figures]
+        for family, value in zip(families, values, strict=True):
+            family.add_metric([name], float(value or 0))
+        release.add_metric([name, version], 1)
+        box = Health.of_json(health_of(health))
+        if box.celsius is not None:
+            celsius.add_metric([name], box.celsius)
+        if box.free_percent is not None:
+            free.add_metric([name], box.free_percent)
+    yield from (*families, release, celsius, free)
+
+
+@blueprint.get("/metrics")
+@guard.open_to(frozenset({PitRole.TECHNICIAN, PitRole.OWNER}))
+def metrics() -> Response:
+    """Return all metrics in Prometheus's text format."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Now(pit().database))
+    return Response(generate_latest(registry), mimetype="text/plain; version=0.0.4")

@@ -1,0 +1,143 @@
+"""Reports over all tables: by table, dealer, down and game; as a page, CSV and PDF, by the table's own report."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Final
+
+from flask import Blueprint, Response, abort, request
+
+from dealer_ui.pit import guard
+from dealer_ui.pit.people import REPORTS
+from dealer_ui.pit.services import page, pit
+from dealer_ui.reports.report_view import Line, as_csv, cells, harmless, shown
+from dealer_ui.review.filters import BadFilter, midnight_ms
+from dealer_ui.text.i18n import N_, language
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.web.pages import attachment
+from firmware.pit.tables import listed as tables_listed
+from firmware.pit.totals import Group, Span, by_dealer, by_game, by_table, report_of
+from firmware.record.shift_report import Counts, Report
+
+blueprint = Blueprint("reports", __name__)
+
+BY: Final = {
+    "house": N_("The house"),
+    "table": N_("By table"),
+    "dealer": N_("By dealer"),
+    "down": N_("By down"),
+    "game": N_("By game"),
+}
+DAYS: Final = (
+    (0, N_("today")),
+    (1, N_("since yesterday")),
+    (7, N_("in the last week")),
+    (30, N_("in the last month")),
+)
+LONGEST_DAYS: Final = 366
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address asks for."""
+
+    by: str
+    days: int
+    table: str
+
+    @property
+    def span(self) -> Span:
+        """The days up to now, from midnight by the pit's own clock."""
+        since = midnight_ms(date.today() - timedelta(days=self.days))
+        return Span(since, round(time.time() * 1000) + 1, self.table)
+
+    def query(self, **changed: object) -> str:
+        """Return the address's query with some fields changed."""
+        from urllib.parse import urlencode
+
+        values = {"by": self.by, "days": self.days, "table": self.table} | changed
+        return f"?{urlencode({name: value for name, value in values.items() if value != ''})}"
+
+
+def _asked() -> Asked:
+    if strange := sorted(set(request.args) - {"by", "days", "table"}):
+        raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0][:40]))
+    by, days = request.args.get("by", "house"), request.args.get("days", "0")
+    if by not in BY:
+        raise BadFilter(_("There is no filter “%(name)s”.", name=by[:40]))
+    if not (days.isascii() and days.isdigit() and len(days) < 4 and int(days) <= LONGEST_DAYS):
+        raise BadFilter(_("“%(value)s” is no number.", value=days[:40]))
+    table = request.args.get("table", "")
+    if len(table) > 100 or "\0" in table:
+        raise BadFilter(_("“%(value)s” is no name.", value=table[:40]))
+    return Asked(by, int(days), table)
+
+
+def asked() -> Asked:
+    """Return what the address asks for; 400 for what is no report."""
+    try:
+        return _asked()
+    except BadFilter as error:
+        abort(400, str(error))
+
+
+def groups(of: Asked) -> list[Group]:
+    """Return the lines of a report that is not by down."""
+    find = {"house": by_table, "table": by_table, "dealer": by_dealer, "game": by_game, "down": by_dealer}
+    return find[of.by](pit().database, of.span)
+
+
+@blueprint.get("/reports")
+@guard.open_to(REPORTS)
+def report() -> str:
+    """Show a report."""
+    of = asked()
+    found = report_of(pit().database, of.span)
+    lines = groups(of)
+    total = sum((group.counts for group in lines), Counts())
+    return page(
+        "reports",
+        _("Reports"),
+        asked=of,
+        BY=BY,
+        DAYS=DAYS,
+        view=shown(found),
+        lines_of=[Line(group.name or _("nobody logged on"), "", cells(group.counts)) for group in lines],
+        total=Line(_("Together"), "", cells(total)),
+        tables=[one.table.name for one in tables_listed(pit().database)],
+    )
+
+
+@blueprint.get("/reports.csv")
+@guard.open_to(REPORTS)
+def report_csv() -> Response:
+    """Return the same as CSV: money in cents, times in UTC milliseconds."""
+    of = asked()
+    if of.by == "down":
+        text = as_csv(report_of(pit().database, of.span))
+    else:
+        written = io.StringIO()
+        out = csv.writer(written)
+        names = list(vars(Counts()))
+        out.writerow([of.by if of.by != "house" else "table", *names])
+        for group in groups(of):
+            out.writerow([harmless(group.name), *(getattr(group.counts, name) for name in names)])
+        text = written.getvalue()
+    return attachment(text.encode(), "text/csv", f"{of.by}.csv")
+
+
+@blueprint.get("/reports.pdf")
+@guard.open_to(REPORTS)
+def report_as_pdf() -> Response:
+    """Return the same as a PDF with plots."""
+    from dealer_ui.reports.report_pdf import report_pdf  # slow import (half a second), rarely needed
+
+    of = asked()
+    found: Report = report_of(pit().database, of.span)
+    lines = [Line(group.name or _("nobody logged on"), "", cells(group.counts)) for group in groups(of)]
+    title, more = of.table or pit().name, None if of.by == "down" else (_(BY[of.by]), lines)
+    return attachment(report_pdf(found, title, language(), more), "application/pdf", f"{of.by}.pdf")

@@ -1,0 +1,41 @@
+"""What the pit's routes share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, current_app, render_template
+
+from dealer_ui.pit.floor import FloorLive, FloorMessages
+from dealer_ui.web import guard
+from firmware.pit.database import Database
+from firmware.pit.files import Files
+
+
+@dataclass(frozen=True)
+class Pit:
+    """What the pit's routes use."""
+
+    database: Database
+    files: Files
+    folder: Path
+    live: FloorLive
+    messages: FloorMessages
+    name: str
+    metrics_token: str = ""
+
+
+def pit(app: Flask | None = None) -> Pit:
+    """Return an application's parts, or those of the current request's."""
+    found = (app or current_app).extensions["feltwatch-pit"]
+    assert isinstance(found, Pit)
+    return found
+
+
+def page(template: str, title: str, **values: Any) -> str:
+    """Render a page of the pit."""
+    return render_template(
+        f"pit/{template}.html", title=title, token=guard.token(), build=current_app.config["BUILD"], **values
+    )

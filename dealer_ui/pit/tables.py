@@ -1,0 +1,92 @@
+"""The tables: health, release, last heard, drift; and each table's own page."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, abort
+
+from dealer_ui.pit import guard
+from dealer_ui.pit.floor import health_of, number_in
+from dealer_ui.pit.people import EVERYONE, HANDS
+from dealer_ui.pit.services import page, pit
+from dealer_ui.pit.tile import Health
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from firmware.pit.search import Found, Wanted, search
+from firmware.pit.tables import TableState
+from firmware.pit.tables import listed as tables_listed
+from firmware.pit.totals import Day, days_of, outside
+
+blueprint = Blueprint("tables", __name__)
+LAST: Final = 10
+HEADS: Final = (
+    N_("Day"),
+    N_("Hands"),
+    N_("Cards read"),
+    N_("Asked, %"),
+    N_("Read wrong, %"),
+    N_("Reading, s"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One table."""
+
+    state: TableState
+    health: Health
+    heard_ms: int | None
+    disk: str
+    warmth: str
+
+
+def _rows() -> list[Row]:
+    with pit().database.transaction() as connection:
+        texts = dict(
+            connection.execute(
+                "SELECT DISTINCT ON (table_id) table_id, health FROM record JOIN head USING (record_id)"
+                " ORDER BY table_id, heard_at DESC, record_id DESC"
+            ).fetchall()
+        )
+    rows = []
+    for state in tables_listed(pit().database):
+        health = Health.of_json(health_of(texts.get(state.table.table_id, "{}")))
+        heard = round(state.heard_at.timestamp() * 1000) if state.heard_at else None
+        disk = "" if health.free_percent is None else f"{health.free_percent:.0f} %"
+        warmth = "" if health.celsius is None else f"{health.celsius:.0f} °C"
+        rows.append(Row(state, health, heard, disk, warmth))
+    return sorted(rows, key=lambda row: number_in(row.state.table.name))
+
+
+@blueprint.get("/tables")
+@guard.open_to(EVERYONE)
+def listed() -> str:
+    """List all tables."""
+    return page("tables", _("Tables"), rows=_rows())
+
+
+@blueprint.get("/tables/<int:table_id>")
+@guard.open_to(EVERYONE)
+def table(table_id: int) -> str:
+    """Show one table: its tile, its health, its last days, and its last hands to those who may see hands."""
+    row = next((one for one in _rows() if one.state.table.table_id == table_id), None)
+    if row is None:
+        abort(404, _("There is no such table."))
+    name, now_ms = row.state.table.name, round(time.time() * 1000)
+    found: list[Found] = []
+    if guard.who().role in HANDS:
+        found = search(pit().database, Wanted(table=name), LAST)
+    days: list[Day] = [day for some in days_of(pit().database, now_ms, name).values() for day in some]
+    return page(
+        "table",
+        name,
+        row=row,
+        one=pit().live.now().of(table_id),
+        hands=found,
+        heads=[_(words) for words in HEADS],
+        days=sorted(days, reverse=True),
+        unusual=list(outside(sorted(days), now_ms // 86_400_000)),
+    )

@@ -1,0 +1,309 @@
+"""A table's tile on the floor page: which band, since when, in which words. Pure; texts are messages.
+
+A table that was not heard of is never shown as dealing well: its last state is old, and nobody here knows better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from firmware.messages import Message, Term, Text
+from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.totals import Unusual
+from firmware.table.phase import BETWEEN_HANDS, Phase
+
+SILENT_MS: Final = 12_500
+"""A heartbeat comes every ten seconds: after this one is missing, and nothing is shown as well any more."""
+UNHEARD_MS: Final = 30_000
+QUESTION_MS: Final = 30_000
+"""How long a dealer may look at a question before somebody should come."""
+GOING_MS: Final = 5 * 60_000
+"""After so long "I go" is over, whether the need is or not."""
+CLOSED_MS: Final = 10 * 60_000
+"""A table without a dealer and without a hand for so long is closed."""
+DOWN_SOON_MS: Final = 3 * 60_000
+WARM_C: Final = 70.0
+FREE_PERCENT: Final = 15
+PLACES: Final = 4
+OUT: Final = frozenset({"camera", "puck", "view"})
+"""Devices without which the table cannot read."""
+ASKED: Final = {
+    "irregularity": Message("something irregular"),
+    "button": Message("where the button is"),
+    "count": Message("a row with too few or too many cards"),
+    "duplicate": Message("a card that was read twice"),
+    "card": Message("one card"),
+}
+PHASES: Final[Mapping[str, Message]] = {
+    Phase.IDLE: Message("Waiting for a hand"),
+    Phase.DEALING: Message("Dealing"),
+    Phase.SETTING: Message("Setting"),
+    Phase.PLACING: Message("Placing"),
+    Phase.SHOWDOWN: Message("Showdown"),
+    Phase.READING: Message("Reading"),
+    Phase.REVIEW: Message("Comparing"),
+    Phase.SETTLED: Message("Paying"),
+    Phase.ARCHIVED: Message("Between hands"),
+    Phase.VOID: Message("Between hands"),
+}
+
+
+class Band(StrEnum):
+    """Where a tile stands; in the order of the page."""
+
+    NOW = "now"
+    SOON = "soon"
+    DEALING = "dealing"
+    CLOSED = "closed"
+
+
+class Tone(StrEnum):
+    """A tile's colour and shape; the words say the same."""
+
+    ALARM = "alarm"
+    CALL = "call"
+    SOON = "soon"
+    SILENT = "silent"
+    WELL = "well"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What the pit knows of a table without reading its rows; times are the pit's UTC milliseconds."""
+
+    name: str = ""
+    at_ms: int | None = None
+    fork_seq: int | None = None
+    fork_ms: int | None = None
+    stuck: str = ""
+
+
+@dataclass(frozen=True)
+class Going:
+    """Who said "I go", to which need, and when."""
+
+    person: str
+    need: str
+    at_ms: int
+
+
+@dataclass(frozen=True)
+class Tile:
+    """What one table's tile says. `since_ms`: the pit's time from which it counts; `figure` stands in its place."""
+
+    band: Band
+    tone: Tone
+    title: Text
+    since_ms: int | None = None
+    figure: str = ""
+    notes: tuple[Text, ...] = ()
+    need: str = ""
+    hand: int | None = None
+    """The disputed hand that it leads to."""
+    going: str = ""
+    silent: bool = False
+
+    @property
+    def order(self) -> tuple[int, int]:
+        """The place on the page: by band, then the longest wait first."""
+        return (list(Band).index(self.band), self.since_ms if self.since_ms is not None else 1 << 62)
+
+
+@dataclass(frozen=True)
+class Health:
+    """What a table's heartbeat says of the box; None where it does not."""
+
+    celsius: float | None = None
+    free_percent: float | None = None
+    weak: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> Health:
+        """Return the health in a heartbeat; what is no figure is not known."""
+
+        def number(name: str) -> float | None:
+            value = data.get(name)
+            return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+        return cls(number("celsius"), number("free_percent"), data.get("weak") is True, data)
+
+
+def tile(
+    facts: TableFacts,
+    health: Health,
+    heard: Heard,
+    now_ms: int,
+    going: Going | None = None,
+    unusual: tuple[Unusual, ...] = (),
+) -> Tile:
+    """Return a table's tile at a time."""
+    silent = heard.at_ms is None or now_ms - heard.at_ms > SILENT_MS
+    found = [*_now(facts, heard, now_ms), *_soon(facts, health, heard, unusual, now_ms)]
+    made = found[0] if found else _quiet(facts, now_ms)
+    if len(found) > 1:
+        made = replace(
+            made, notes=(*made.notes, *(Message("also: %(what)s", what=one.title) for one in found[1:3]))
+        )
+    if going and made.need and going.need == made.need and now_ms - going.at_ms < GOING_MS:
+        made = replace(made, going=going.person)
+    if silent:
+        made = replace(made, silent=True, tone=Tone.SILENT if made.tone is Tone.WELL else made.tone)
+        if made.need != "silent":
+            made = replace(made, notes=(*made.notes, Message("not heard of now")))
+    return made
+
+
+def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
+    """Yield what needs somebody now, the worst first."""
+    offset = facts.offset_ms
+    if heard.fork_seq is not None:
+        yield Tile(
+            Band.NOW,
+            Tone.ALARM,
+            Message("Record differs from what was sent before"),
+            heard.fork_ms,
+            notes=(Message("row %(row)s · tell surveillance", row=f"{heard.fork_seq:,}"),),
+            need="fork",
+        )
+    disputes = sorted((n for n in facts.needs if n.kind == "dispute"), key=lambda need: need.since_ms)
+    for need in disputes:
+        yield Tile(
+            Band.NOW,
+            Tone.ALARM,
+            Message("Dispute: hand %(hand)s", hand=f"{need.hand:,}"),
+            need.since_ms + offset,
+            notes=tuple(_dispute_notes(need, facts)),
+            need=need.key,
+            hand=need.hand,
+        )
+    for need in facts.needs:
+        if need.kind == "record":
+            title: Text = Message("The record is in doubt")
+            yield Tile(Band.NOW, Tone.ALARM, title, need.since_ms + offset, notes=(need.text,), need=need.key)
+        elif need.kind == "fault" and need.detail in OUT:
+            title = (
+                Message("The camera is out") if need.detail != "puck" else Message("The puck reader is out")
+            )
+            notes = (need.text, *_dealer(facts))
+            yield Tile(Band.NOW, Tone.ALARM, title, need.since_ms + offset, notes=notes, need=need.key)
+        elif need.kind == "natural":
+            title = Message("Natural: seat %(seat)s waits for green", seat=need.seat or "?")
+            yield Tile(
+                Band.NOW, Tone.CALL, title, need.since_ms + offset, notes=tuple(_where(facts)), need=need.key
+            )
+        elif need.kind == "question" and now_ms - need.since_ms - offset > QUESTION_MS:
+            yield Tile(
+                Band.NOW,
+                Tone.CALL,
+                _asks(need),
+                need.since_ms + offset,
+                notes=tuple(_where(facts)),
+                need=need.key,
+            )
+
+
+def _asks(need: Need) -> Message:
+    what = ASKED.get(need.detail, Message("a question"))
+    if need.seat is None:
+        return Message("Asks: %(what)s", what=what)
+    if need.row:
+        return Message("Asks: %(what)s, seat %(seat)s %(row)s", what=what, seat=need.seat, row=need.row)
+    return Message("Asks: %(what)s, seat %(seat)s", what=what, seat=need.seat)
+
+
+def _dispute_notes(need: Need, facts: TableFacts) -> Iterator[Text]:
+    if need.text:
+        yield need.text
+    yield from _dealer(facts)
+    _, _, name = need.by.partition(":")
+    if name:
+        yield Message("marked by %(name)s", name=name)
+
+
+def _soon(
+    facts: TableFacts, health: Health, heard: Heard, unusual: tuple[Unusual, ...], now_ms: int
+) -> Iterator[Tile]:
+    """Yield what somebody should see to soon."""
+    if heard.at_ms is None:
+        yield Tile(Band.SOON, Tone.SILENT, Message("Never heard of"), need="silent")
+    elif now_ms - heard.at_ms > UNHEARD_MS:
+        last = Message("it deals on by itself; last hand %(hand)s", hand=f"{facts.hand:,}")
+        yield Tile(Band.SOON, Tone.SILENT, Message("Not heard of"), heard.at_ms, notes=(last,), need="silent")
+    if heard.stuck:
+        yield Tile(
+            Band.SOON, Tone.SOON, Message("The pit cannot read its rows"), notes=(heard.stuck,), need="stuck"
+        )
+    if facts.down_ms is not None and facts.down_minutes:
+        began = facts.down_ms + facts.offset_ms
+        if now_ms - began > facts.down_minutes * 60_000 - DOWN_SOON_MS:
+            yield Tile(
+                Band.SOON,
+                Tone.SOON,
+                Message("Dealer's down ends"),
+                began,
+                notes=tuple(_dealer(facts)),
+                need="down",
+            )
+    for need in facts.needs:
+        if need.kind == "fault" and need.detail not in OUT:
+            title = Message("Device: %(device)s", device=Term(need.detail, context="device"))
+            since = need.since_ms + facts.offset_ms
+            yield Tile(Band.SOON, Tone.SOON, title, since, notes=(need.text,), need=need.key)
+    if health.celsius is not None and health.celsius >= WARM_C:
+        yield Tile(Band.SOON, Tone.SOON, Message("Warm"), figure=f"{health.celsius:.0f} °C", need="warm")
+    if health.weak:
+        yield Tile(Band.SOON, Tone.SOON, Message("The power is weak"), need="weak")
+    if health.free_percent is not None and health.free_percent < FREE_PERCENT:
+        title = Message("The disk is nearly full")
+        yield Tile(Band.SOON, Tone.SOON, title, figure=f"{health.free_percent:.0f} %", need="disk")
+    for one in unusual:
+        note = Message("usual here: %(usual)s", usual=one.usual)
+        yield Tile(
+            Band.SOON,
+            Tone.SOON,
+            UNUSUAL[one.what],
+            figure=one.today,
+            notes=(note,),
+            need=f"unusual:{one.what}",
+        )
+
+
+UNUSUAL: Final[Mapping[str, Message]] = {
+    "unsure": Message("Asks more than usual"),
+    "errors": Message("Corrected more than usual"),
+    "reading": Message("Reads more slowly than usual"),
+}
+
+
+def is_closed(facts: TableFacts, now_ms: int) -> bool:
+    """Return whether nobody deals at a table."""
+    between = facts.phase in BETWEEN_HANDS and not facts.reopened
+    since = facts.since_ms + facts.offset_ms
+    return between and not facts.dealer and (not facts.since_ms or now_ms - since > CLOSED_MS)
+
+
+def _quiet(facts: TableFacts, now_ms: int) -> Tile:
+    """Return the tile of a table that needs nobody."""
+    since = facts.since_ms + facts.offset_ms if facts.since_ms else None
+    if is_closed(facts, now_ms):
+        return Tile(Band.CLOSED, Tone.CLOSED, Message("Closed"))
+    title = PHASES.get(facts.phase, Message("Dealing"))
+    if facts.reopened:
+        title = Message("Hand %(hand)s is reopened", hand=f"{facts.reopened:,}")
+    seats = Message("%(taken)s of %(places)s seats", taken=facts.taken, places=PLACES)
+    return Tile(Band.DEALING, Tone.WELL, title, since, notes=(*_dealer(facts), seats))
+
+
+def _where(facts: TableFacts) -> Iterator[Text]:
+    yield Message("hand %(hand)s", hand=f"{facts.hand:,}")
+    yield from _dealer(facts)
+
+
+def _dealer(facts: TableFacts) -> Iterator[Text]:
+    if facts.dealer:
+        yield Message("%(name)s deals", name=facts.dealer)

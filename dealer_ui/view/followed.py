@@ -1,0 +1,99 @@
+"""The latest snapshot of something that is followed from a thread, for many streams that wait for the next one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Final, Generic, Protocol, TypeVar
+
+log = logging.getLogger(__name__)
+
+STUCK_S: Final = 10.0
+"""After so long without a look the thread that follows is stuck."""
+
+
+class Numbered(Protocol):
+    """A snapshot; `version` counts every change within one run of the page's process."""
+
+    @property
+    def version(self) -> int:
+        """Its number."""
+
+
+S = TypeVar("S", bound=Numbered)
+
+
+class Followed(ABC, Generic[S]):
+    """`refresh` looks now; `start` does so from a thread until `stop`."""
+
+    poll_s: ClassVar[float]
+    """Seconds between two looks."""
+
+    def __init__(self, first: S) -> None:
+        self._moment = first
+        self._changed = threading.Condition()
+        self._stopped = threading.Event()
+        self._followed_at = float("-inf")
+
+    @abstractmethod
+    def refresh(self) -> None:
+        """Look now, and publish a snapshot if anything changed."""
+
+    @abstractmethod
+    def failed(self) -> None:
+        """Publish that the view could not be made; the log says why."""
+
+    @property
+    def stopped(self) -> bool:
+        """True after `stop` was called: streams end."""
+        return self._stopped.is_set()
+
+    @property
+    def following(self) -> bool:
+        """True while the thread follows and does not hang."""
+        return time.monotonic() - self._followed_at < STUCK_S
+
+    def publish(self, moment: S) -> None:
+        """Make this the latest snapshot."""
+        with self._changed:
+            self._moment = moment
+            self._changed.notify_all()
+
+    def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> S | None:
+        """Wait for a snapshot other than `version`; None if none comes within `timeout` seconds.
+
+        `gone` returns whether the waiting client has left; it is called after every change and every `wake`.
+        """
+        with self._changed:
+            changed = self._changed.wait_for(
+                lambda: self.stopped or self._moment.version != version or gone(), timeout
+            )
+            return self._moment if changed and not self.stopped else None
+
+    def wake(self) -> None:
+        """Make every waiting stream check whether its client is still there."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def start(self) -> None:
+        """Follow from a thread of its own."""
+        threading.Thread(target=self._follow, name="following", daemon=True).start()
+
+    def stop(self) -> None:
+        """End the thread and every stream."""
+        self._stopped.set()
+        self.wake()
+
+    def _follow(self) -> None:
+        while not self._stopped.wait(self.poll_s):
+            self._followed_at = time.monotonic()
+            try:
+                self.refresh()
+            except Exception:
+                # The thread must survive a bug in a view: the page reports it and shows the next view that works.
+                log.exception("the view could not be made")
+                self.failed()
+                self._stopped.wait(1.0)

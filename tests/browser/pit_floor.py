@@ -1,0 +1,129 @@
+"""A floor as a pit manager may find it: rows of a real database, at a fixed time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from firmware.messages import Message
+from firmware.pit.database import Database
+from firmware.pit.table_facts import Need, TableFacts
+
+NOW_MS: Final = 1_795_470_425_000
+DEALERS: Final = ("Kim", "Ana", "Sasha", "Bo", "Lee", "Jun", "Mia", "Tom", "Eva", "Ira", "Lin", "Zoe")
+PHASES: Final = ("setting", "reading", "dealing", "settled", "placing", "showdown")
+
+
+@dataclass(frozen=True)
+class At:
+    """One table of the floor."""
+
+    number: int
+    facts: TableFacts
+    heard_s: float | None = 2.0
+    health: dict[str, Any] | None = None
+    fork_seq: int | None = None
+    going: tuple[str, str] | None = None
+
+
+def dealing(number: int, seconds: int = 14, *needs: Need, **more: Any) -> TableFacts:
+    """A table that deals, in a phase since some seconds."""
+    base: dict[str, Any] = {
+        "phase": PHASES[number % len(PHASES)],
+        "since_ms": NOW_MS - seconds * 1000,
+        "hand": 600 + 7 * number,
+        "dealer": DEALERS[number % len(DEALERS)],
+        "down": 2,
+        "down_ms": NOW_MS - 9 * 60_000,
+        "down_minutes": 40,
+        "taken": 4,
+        "last_ms": NOW_MS - 1000,
+        "taken_ms": NOW_MS - 1000,
+        "synchronised": True,
+        "needs": needs,
+    }
+    return TableFacts(**(base | more))
+
+
+def since(seconds: int) -> int:
+    return NOW_MS - seconds * 1000
+
+
+CLOSED: Final = TableFacts(
+    phase="archived", since_ms=NOW_MS - 3_600_000, hand=88, last_ms=NOW_MS, taken_ms=NOW_MS
+)
+TABLES: Final = (
+    At(
+        7,
+        dealing(
+            7,
+            30,
+            Need("dispute:1204", "dispute", since(192), 1204, text="A row was read wrong", by="floor:Moreno"),
+            dealer="Lin",
+        ),
+    ),
+    At(19, dealing(19), fork_seq=88_120),
+    At(
+        3,
+        dealing(
+            3,
+            58,
+            Need("natural:1", "natural", since(58), 1377, 2, detail="natural"),
+            dealer="Sasha",
+            hand=1377,
+        ),
+    ),
+    At(
+        12,
+        dealing(
+            12, 41, Need("q:1", "question", since(41), 902, 4, "middle", "card"), dealer="Robin", hand=902
+        ),
+        going=("Ito", "q:1"),
+    ),
+    At(5, dealing(5, 70, down_ms=since(2350), dealer="Ana")),
+    At(14, dealing(14), health={"celsius": 71.2, "free_percent": 60}),
+    At(21, dealing(21, hand=612), heard_s=720),
+    At(9, dealing(9, 20, Need("fault:lamps", "fault", since(300), detail="lamps", text=Message("gone")))),
+    At(2, dealing(2, 14), heard_s=15),
+    *(At(number, dealing(number, 12 + 9 * number)) for number in (1, 4, 6, 8, 10, 11, 13, 15)),
+    *(At(number, CLOSED) for number in (22, 23)),
+)
+
+
+def furnish(database: Database) -> None:
+    """Write the floor's rows."""
+    with database.transaction() as connection:
+        for at in sorted(TABLES, key=lambda one: one.number):
+            row = connection.execute(
+                "INSERT INTO gaming_table (name, serial) VALUES (%s, %s) RETURNING table_id",
+                (str(at.number), at.number),
+            ).fetchone()
+            assert row is not None
+            table_id = row[0]
+            made = connection.execute(
+                "INSERT INTO record (table_id, genesis) VALUES (%s, %s) RETURNING record_id",
+                (table_id, f"{at.number:064x}"),
+            ).fetchone()
+            assert made is not None
+            heard = (NOW_MS / 1000) - (at.heard_s or 0)
+            connection.execute(
+                "INSERT INTO head (record_id, seq, hash, heard_at, table_seq, release, health, fork_seq, fork_at)"
+                " VALUES (%s, 900, '', to_timestamp(%s), 900, '0.2.0', %s, %s, to_timestamp(%s))",
+                (
+                    made[0],
+                    heard,
+                    json.dumps(at.health or {"celsius": 48, "free_percent": 62}),
+                    at.fork_seq,
+                    NOW_MS / 1000 - 100 if at.fork_seq else None,
+                ),
+            )
+            connection.execute("INSERT INTO projection (record_id, seq) VALUES (%s, 900)", made)
+            connection.execute(
+                "INSERT INTO table_now VALUES (%s, 900, 900, 1, %s)", (made[0], at.facts.as_json())
+            )
+            if at.going:
+                connection.execute(
+                    "INSERT INTO going VALUES (%s, %s, %s, to_timestamp(%s))",
+                    (table_id, *at.going, NOW_MS / 1000 - 5),
+                )

@@ -1,0 +1,176 @@
+"""The pit's pages in a real Chromium: pictures in two languages, a dispute from tile to file, a table unplugged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dealer_ui.pit.people import PitRole
+from dealer_ui.pit.services import pit
+from dealer_ui.remote.log_in import access
+from dealer_ui.web.services import followed
+from firmware.pit.wishes import fulfilled, wishes_of
+from firmware.table import events as ev
+from tests.browser.axe import barriers
+from tests.browser.conftest import listening_for_trouble
+from tests.browser.golden import MOST, different, keep, load
+from tests.browser.pit_floor import NOW_MS, furnish
+from tests.dealer_ui.pit.conftest import House, database, house, postgres
+from tests.dealer_ui.served import listening
+from tests.waiting import DEADLINE
+from vision.base.arrays import Image
+
+__all__ = ["database", "house", "postgres"]
+GOLDEN = Path(__file__).parent / "golden" / "pit"
+SIZES = ((1280, 720), (1920, 1080), (390, 844))
+
+
+@contextmanager
+def served(house: House, browser: Browser, role: PitRole = PitRole.FLOOR, **made: object) -> Iterator[Page]:
+    """Serve the pit, and open a window of somebody who is logged in; its console must have nothing to say."""
+    live = followed(house.app)
+    with listening(house.app, 24) as port:
+        address = f"http://127.0.0.1:{port}/"
+        live.start()
+        context = browser.new_context(base_url=address, timezone_id="UTC", **made)  # type: ignore[arg-type]
+        trouble: list[str] = []
+        try:
+            cookie = house.logged_in(role).get_cookie(access(house.app).sessions.cookie)
+            assert cookie is not None
+            context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": address}])
+            context.set_default_timeout(1000 * DEADLINE)
+            page = context.new_page()
+            with listening_for_trouble(page, trouble):
+                yield page
+        finally:
+            context.close()
+            live.stop()
+    assert trouble == []
+
+
+def take(page: Page) -> Image:
+    """Return what is shown, half as large."""
+    image = cv2.imdecode(np.frombuffer(page.screenshot(), np.uint8), cv2.IMREAD_COLOR)
+    assert image is not None
+    height, width = image.shape[:2]
+    return cv2.resize(image, (width // 2, height // 2), interpolation=cv2.INTER_AREA).astype(np.uint8)
+
+
+@pytest.fixture
+def floor(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
+    """The same tables at the same moment, whenever the test runs."""
+    with house.database.transaction() as connection:
+        connection.execute("UPDATE gaming_table SET struck_at = now()")
+    furnish(house.database)
+    monkeypatch.setattr(pit(house.app).live, "_clock", lambda: NOW_MS / 1000)
+    return house
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", ["en", "zh_Hans"])
+def test_the_floor_looks_as_it_is_meant_to(floor: House, chromium: Browser, language: str) -> None:
+    with served(floor, chromium) as page:
+        page.clock.set_fixed_time(NOW_MS)
+        page.goto("/")
+        page.evaluate(f"document.cookie = 'language={language}; path=/'")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.goto("/")
+            page.wait_for_selector("body:not([data-notlive])")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert barriers(page) == []
+            path = GOLDEN / f"floor-{language}-{width}.png"
+            if not path.exists():
+                keep(path, take(page))
+                pytest.fail(f"{path} was taken; look at it before you commit it")
+            assert different(take(page), load(path)) < MOST, path
+
+
+@pytest.mark.browser
+def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium: Browser) -> None:
+    house.felts[0].say(ev.HandDisputed(1, "A card was read wrong"))
+    house.tables[0].send()
+    pages = (
+        "/",
+        "/hands",
+        "/disputes",
+        "/tables",
+        "/tables/1",
+        "/reports?by=table&days=366",
+        "/reports?by=down",
+    )
+    with served(house, chromium, PitRole.OWNER) as page:
+        for address in pages:
+            for width, height in SIZES:
+                page.set_viewport_size({"width": width, "height": height})
+                page.goto(address)
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
+            assert barriers(page) == [], address
+
+
+@pytest.mark.browser
+def test_a_dispute_is_taken_from_its_tile_to_its_file_in_three_touches(
+    house: House, chromium: Browser
+) -> None:
+    sent, felt = house.tables[0], house.felts[0]
+    with served(house, chromium) as page:
+        page.goto("/")
+        page.wait_for_selector("body:not([data-notlive])")
+        felt.say(ev.HandDisputed(1, "A card was read wrong"))
+        sent.send()
+        first = page.locator("#now li").first
+        expect(first).to_contain_text("Dispute: hand 1")
+        first.get_by_role("button", name="I go").click()  # not of the way to the file
+        expect(first).to_contain_text("Floor is on the way")
+        first.get_by_role("link", name="Table 1").click()  # 1
+        page.wait_for_url(re.compile("/record/1/review/1/dispute"))
+        expect(page.locator("#pictures")).to_contain_text("0 of 2")
+        with house.database.transaction() as connection:
+            for one in wishes_of(connection, sent.table):
+                if one["kind"] == "image":
+                    pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
+                    fulfilled(connection, sent.table, one["hash"], "image")
+        page.wait_for_selector("#pictures", state="detached")
+        page.get_by_role("button", name="Make the dispute file").click()  # 2
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Get the dispute file").click()  # 3
+        assert download.value.suggested_filename == "hand-000001.zip"
+        assert page.locator(".frame image").count() == 1
+
+
+@pytest.mark.browser
+def test_a_table_that_is_silent_loses_its_green_and_one_whose_record_differs_turns_red(
+    house: House, chromium: Browser
+) -> None:
+    for felt, sent in zip(house.felts, house.tables, strict=True):
+        felt.deal()
+        sent.send()
+    with served(house, chromium) as page:
+        page.goto("/")
+        expect(page.locator("#dealing .tile.well")).to_have_count(2)
+        with house.database.transaction() as connection:
+            connection.execute("UPDATE head SET heard_at = now() - interval '13 s' WHERE record_id = 1")
+            connection.execute("UPDATE head SET fork_seq = 9, fork_at = now() WHERE record_id = 2")
+        expect(page.locator("#tile-1 .tile.silent")).to_have_count(1)
+        expect(page.locator("#tile-1 .tile.well")).to_have_count(0)
+        expect(page.locator("#now #tile-2 .tile.alarm")).to_have_count(1)
+        with house.database.transaction() as connection:
+            connection.execute("UPDATE head SET heard_at = now() - interval '40 s' WHERE record_id = 1")
+        expect(page.locator("#soon #tile-1")).to_contain_text("Not heard of")
+
+
+@pytest.mark.browser
+def test_a_floor_page_whose_server_is_gone_says_that_it_is_not_live(house: House, chromium: Browser) -> None:
+    with served(house, chromium) as page:
+        page.goto("/")
+        page.wait_for_selector("body:not([data-notlive])")
+        followed(house.app).stop()
+        page.wait_for_selector("body[data-notlive]")
+        expect(page.locator("#live")).to_have_text("Not live")

@@ -1,0 +1,89 @@
+"""A pit with two tables whose hands were played, and somebody of every role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from dealer_ui.pit.app import create_app
+from dealer_ui.pit.people import PitPeople, PitRole
+from dealer_ui.remote.log_in import access
+from firmware.pit.database import Database
+from firmware.table import events as ev
+from firmware.table.people import Role
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.past import played
+from tests.firmware.pit.conftest import database, postgres
+from tests.firmware.pit.sent import Sent
+
+__all__ = ["database", "postgres"]
+PASSPHRASE = "seven brown horses"
+
+
+@dataclass
+class House:
+    """The pit's application and its tables."""
+
+    app: Flask
+    database: Database
+    felts: list[Felt] = field(default_factory=list)
+    tables: list[Sent] = field(default_factory=list)
+
+    def visitor(self) -> FlaskClient:
+        """Somebody who has not logged in."""
+        client = self.app.test_client()
+        client.environ_base |= {"REMOTE_ADDR": "192.0.2.10", "HTTP_ACCEPT": "text/html"}
+        return client
+
+    def logged_in(self, role: PitRole) -> FlaskClient:
+        """Somebody of a role: without the time that a passphrase takes."""
+        client = self.visitor()
+        with self.database.transaction() as connection:
+            row = connection.execute(
+                "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, 'x', '{}')"
+                " ON CONFLICT (name) DO UPDATE SET role = excluded.role RETURNING name",
+                (role.value.capitalize(), role.value),
+            ).fetchone()
+        assert row is not None
+        sessions = access(self.app).sessions
+        client.set_cookie(sessions.cookie, sessions.open(row[0], "x"))
+        return client
+
+    def token(self) -> str:
+        """What its pages send with every command."""
+        return str(self.app.config["CSRF_TOKEN"])
+
+    def acts(self) -> list[tuple[str, str, int | None, int | None]]:
+        """What people did: who, what, at which hand of which record."""
+        with self.database.transaction() as connection:
+            return connection.execute(
+                "SELECT person, what, record_id, hand FROM act ORDER BY act_id"
+            ).fetchall()
+
+
+@pytest.fixture
+def house(database: Database, tmp_path: Path) -> Iterator[House]:
+    app = create_app(database, tmp_path / "pit", "Pit 2", secure=False)
+    made = House(app, database)
+    for number in (1, 2):
+        felt = Felt(tmp_path / f"felt-{number}", actor="floor:Moreno")
+        felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
+        made.felts.append(felt)
+        played(felt)
+        made.tables.append(
+            Sent(database, felt.folder, f"Table {number}", {"celsius": 51.5, "free_percent": 60})
+        )
+        made.tables[-1].send()
+    yield made
+    for felt in made.felts:
+        felt.journal.close()
+
+
+@pytest.fixture
+def people(house: House) -> PitPeople:
+    return PitPeople(house.database)

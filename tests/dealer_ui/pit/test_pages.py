@@ -1,0 +1,271 @@
+"""The pit's pages: who may open them, what they show, what is recorded."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pytest
+
+from dealer_ui.pit.people import PitRole
+from firmware.table import events as ev
+from tests.dealer_ui.pit.conftest import House
+
+H, T = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER}), frozenset(PitRole)
+M = frozenset({PitRole.TECHNICIAN, PitRole.OWNER})
+PAGES = {
+    "/": T,
+    "/events": T,
+    "/hands": H,
+    "/disputes": H,
+    "/tables": T,
+    "/tables/1": T,
+    "/reports": H,
+    "/reports?by=game": H,
+    "/reports?by=down": H,
+    "/reports.csv": H,
+    "/reports.csv?by=dealer": H,
+    "/reports.pdf?by=table": H,
+    "/metrics": M,
+    "/record/1/review/1": H,
+    "/record/1/review/1/story": H,
+    "/record/1/review/1/look": H,
+    "/record/1/review/1/changes": H,
+    "/record/1/review/1/again": H,
+    "/record/1/review/1/dispute": H,
+    "/record/1/review/1/pictures": H,
+}
+
+
+@pytest.mark.parametrize("role", list(PitRole))
+def test_each_page_opens_for_its_roles_and_for_nobody_else(house: House, role: PitRole) -> None:
+    client = house.logged_in(role)
+    answers = {page: client.get(page).status_code for page in PAGES}
+    assert answers == {page: 200 if role in roles else 403 for page, roles in PAGES.items()}
+
+
+def test_nobody_sees_anything_before_he_has_logged_in(house: House) -> None:
+    client = house.visitor()
+    for page in PAGES:
+        answer = client.get(page)
+        assert (answer.status_code, answer.headers.get("Location")) == (302, "/log-in")
+        assert client.get(page, headers={"Accept": "application/json"}).status_code == 401
+
+
+def test_every_route_that_is_not_named_here_is_closed(house: House) -> None:
+    client = house.logged_in(PitRole.OWNER)
+    known = {
+        "/review",
+        "/log-in",
+        "/log-out",
+        "/going",
+        "/static",
+        "/make-file",
+        "/file",
+        "/captures",
+        *PAGES,
+    }
+    for rule in house.app.url_map.iter_rules():
+        address = rule.rule.replace("<int:record>", "1").replace("<int:table_id>", "1").replace("<hand>", "1")
+        if not any(part in address for part in known) and "GET" in (rule.methods or ()):
+            assert client.get(address).status_code == 403, address
+    assert client.get("/record/1/review").status_code == 302
+    assert client.get("/record/1/review/1/stick").status_code in (403, 404)
+
+
+def test_a_right_passphrase_opens_a_session_and_a_wrong_one_says_nothing_of_the_name(house: House) -> None:
+    from dealer_ui.pit.people import PitPeople
+
+    PitPeople(house.database).add("Ines", PitRole.AUDITOR, "seven brown horses")
+    client = house.visitor()
+    wrong = client.post("/log-in", data={"name": "Ines", "passphrase": "seven brown mules"})
+    unknown = client.post("/log-in", data={"name": "Nobody", "passphrase": "seven brown mules"})
+    assert (wrong.status_code, wrong.text) == (403, unknown.text)
+    right = client.post("/log-in", data={"name": "Ines", "passphrase": "seven brown horses"})
+    assert (right.status_code, right.headers["Location"]) == (303, "/")
+    assert client.get("/hands").status_code == 200
+    with house.database.transaction() as connection:
+        stored = connection.execute("SELECT token_hash FROM session").fetchall()
+    assert str(stored[0][0]) not in right.headers["Set-Cookie"]
+    PitPeople(house.database).add("Ines", PitRole.AUDITOR, "eight brown horses")
+    assert client.get("/hands").status_code == 302
+
+
+def test_tries_are_limited_as_in_the_review(house: House) -> None:
+    client = house.visitor()
+    codes = [client.post("/log-in", data={"name": "x", "passphrase": "y"}).status_code for _ in range(6)]
+    assert codes == [403] * 5 + [429]
+
+
+def test_a_log_out_ends_the_session_in_the_database(house: House) -> None:
+    client = house.logged_in(PitRole.FLOOR)
+    assert client.post("/log-out").status_code == 303
+    with house.database.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM session").fetchone() == (0,)
+
+
+def test_a_command_of_another_site_or_without_the_token_is_refused(house: House) -> None:
+    client = house.logged_in(PitRole.FLOOR)
+    order = {"json": {"need": "x"}}
+    assert client.post("/going/1", **order).status_code == 403  # type: ignore[arg-type]
+    elsewhere = {"X-CSRF-Token": house.token(), "Origin": "https://evil.example"}
+    assert client.post("/going/1", headers=elsewhere, **order).status_code == 403  # type: ignore[arg-type]
+
+
+def test_the_floor_shows_a_dispute_first_and_who_is_on_the_way(house: House) -> None:
+    house.felts[1].say(ev.HandDisputed(1, "A card was read wrong"))
+    house.tables[1].send()
+    client = house.logged_in(PitRole.FLOOR)
+    page = client.get("/").text
+    assert page.index("Table 2") < page.index("Table 1")
+    assert "Dispute: hand 1" in page
+    assert "marked by Moreno" in page
+    sent = client.post("/going/2", json={"need": "dispute:1"}, headers={"X-CSRF-Token": house.token()})
+    assert sent.json == {"ok": True}
+    assert "Floor is on the way" in client.get("/").text
+    assert (
+        client.post(
+            "/going/2", json={"need": "natural:9"}, headers={"X-CSRF-Token": house.token()}
+        ).status_code
+        == 409
+    )
+    assert ("Floor", "going", 2, 1) in house.acts()
+
+
+def test_no_card_of_an_open_hand_is_on_any_page(house: House) -> None:
+    felt = house.felts[0]
+    felt.to_setting()
+    felt.to_reading()
+    house.tables[0].send()
+    client = house.logged_in(PitRole.AUDITOR)
+    assert client.get("/record/1/review/2").status_code == 404
+    assert client.get("/record/1/review/2/story").status_code == 404
+    for page in ("/", "/hands", "/tables/1", "/record/1/review/1"):
+        assert "/review/2" not in client.get(page).text
+    assert client.get("/record/1/captures/000002/frame.jpg").status_code == 404
+
+
+def test_every_look_at_a_hand_is_recorded_and_asks_the_table_for_its_pictures(house: House) -> None:
+    client = house.logged_in(PitRole.AUDITOR)
+    page = client.get("/record/1/review/1/dispute").text
+    assert ("Auditor", "dispute.dispute", 1, 1) in house.acts()
+    with house.database.transaction() as connection:
+        wanted = connection.execute(
+            "SELECT hash, name FROM wish WHERE kind = 'image' ORDER BY name"
+        ).fetchall()
+    assert [name for _, name in wanted] == ["000001/first.jpg", "000001/second.jpg"]
+    assert "Pictures come from the table: 0 of 2 are here." in page
+
+
+def bring_pictures(house: House) -> None:
+    """The first table sends what it was asked for."""
+    from dealer_ui.pit.services import pit
+    from firmware.pit.wishes import fulfilled, wishes_of
+
+    sent, felt = house.tables[0], house.felts[0]
+    with house.database.transaction() as connection:
+        for one in [one for one in wishes_of(connection, sent.table) if one["kind"] == "image"]:
+            pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
+            fulfilled(connection, sent.table, one["hash"], one["kind"])
+
+
+def test_the_pictures_are_shown_once_the_table_has_sent_them(house: House) -> None:
+    client = house.logged_in(PitRole.AUDITOR)
+    client.get("/record/1/review/1")
+    assert client.get("/record/1/captures/000001/second.jpg").status_code == 404
+    bring_pictures(house)
+    assert client.get("/record/1/review/1/pictures").json == {"here": 2, "of": 2, "words": ""}
+    with client.get("/record/1/captures/000001/second.jpg") as picture:
+        shown = picture.data
+    assert shown == house.felts[0].captures.read("000001/second.jpg")
+    assert "/record/1/captures/000001/second.jpg" in client.get("/record/1/review/1/look").text
+
+
+def test_a_table_that_is_off_brings_its_pictures_when_it_is_back(house: House) -> None:
+    with house.database.transaction() as connection:
+        connection.execute("UPDATE head SET heard_at = now() - interval '1 minute'")
+    client = house.logged_in(PitRole.AUDITOR)
+    assert "its pictures come when it is back" in client.get("/record/1/review/1").text
+    made = client.post("/record/1/review/1/make-file", data={"token": house.token()})
+    assert made.status_code == 409
+
+
+def test_a_dispute_file_made_here_is_complete_and_verifies(house: House) -> None:
+    from firmware.record.evidence.dispute_verifier import main as verify
+
+    client = house.logged_in(PitRole.AUDITOR)
+    client.get("/record/1/review/1/dispute")
+    bring_pictures(house)
+    made = client.post("/record/1/review/1/make-file", data={"token": house.token()})
+    assert (made.status_code, made.headers["Location"]) == (303, "/record/1/review/1/dispute")
+    assert "Get the dispute file" in client.get("/record/1/review/1/dispute").text
+    with client.get("/record/1/review/1/file") as got:
+        data = got.data
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        names = set(packed.namelist())
+        manifest = json.loads(packed.read("manifest.json"))
+    assert {"hand.pdf", "rows.jsonl", "images/000001/first.jpg", "images/000001/second.jpg"} <= names
+    assert {image["state"] for image in manifest["images"]} == {"ok"}
+    path = house.felts[0].folder / "got.zip"
+    path.write_bytes(data)
+    assert verify([str(path)]) == 0
+
+
+def test_the_filters_find_hands_of_all_tables(house: House) -> None:
+    client = house.logged_in(PitRole.AUDITOR)
+
+    def found(query: str) -> int:
+        return client.get(f"/hands?{query}").text.count('/review/1"')
+
+    assert found("") == 2
+    assert found("table=Table+2") == 1
+    assert found("player=Lin&dealer=Lin") == 2
+    assert found("player=Nobody") == 0
+    assert found("with=foul&with=disputed") == 0
+    assert found("with=foul") == 2
+    assert found("game=california-face-up&since=2020-01-01") == 2
+    assert found("until=2020-01-01") == 0
+    for bad in ("seat=1", "with=x", "since=yesterday", "before=1-2", "player=%00", f"player={'x' * 101}"):
+        assert client.get(f"/hands?{bad}").status_code == 400, bad
+
+
+def test_the_queue_of_disputes_says_why_and_since_when(house: House) -> None:
+    house.felts[0].say(ev.HandDisputed(1, "The foul is disputed"))
+    house.tables[0].send()
+    page = house.logged_in(PitRole.AUDITOR).get("/disputes").text
+    assert "The foul is disputed" in page
+    assert "/record/1/review/1/dispute" in page
+
+
+def test_a_report_of_the_house_has_a_line_for_each_table_and_their_sum(house: House) -> None:
+    client = house.logged_in(PitRole.OWNER)
+    lines = client.get("/reports.csv?by=table&days=366").text.splitlines()
+    assert lines[0].startswith("table,hands,")
+    assert [line.split(",")[:2] for line in lines[1:]] == [["Table 1", "1"], ["Table 2", "1"]]
+    assert client.get("/reports.pdf?by=game&days=366").data.startswith(b"%PDF")
+    assert "Together" in client.get("/reports?by=dealer&days=366").text
+
+
+def test_metrics_need_the_token_of_the_pits_folder_and_name_no_person(house: House) -> None:
+    from dealer_ui.pit.guard import METRICS_TOKEN
+    from dealer_ui.pit.services import pit
+
+    scraper = house.visitor()
+    folder = pit(house.app).folder
+    folder.mkdir(exist_ok=True)
+    (folder / METRICS_TOKEN).write_text("a" * 32)
+    assert scraper.get("/metrics", headers={"Authorization": f"Bearer {'b' * 32}"}).status_code == 302
+    text = scraper.get("/metrics", headers={"Authorization": f"Bearer {'a' * 32}"}).text
+    assert 'feltwatch_pit_hands{table="Table 1"} 1.0' in text
+    assert "Lin" not in text
+
+
+@pytest.mark.parametrize("language", ["en", "es", "zh_Hans", "zh_Hant"])
+def test_each_page_is_there_in_each_language(house: House, language: str) -> None:
+    client = house.logged_in(PitRole.AUDITOR)
+    client.set_cookie("language", language)
+    for page, roles in PAGES.items():
+        if PitRole.AUDITOR in roles:
+            assert client.get(page).status_code == 200, page
+    assert f'<html lang="{language.replace("_", "-")}">' in client.get("/").text

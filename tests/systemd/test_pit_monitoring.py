@@ -1,0 +1,55 @@
+"""The pit's scrape configuration, alert rules and dashboard name metrics that the pit has."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from dealer_ui.pit import metrics
+
+FOLDER = Path(__file__).parents[2] / "systemd" / "pit" / "monitoring"
+NAMED = re.compile(r"feltwatch_pit_\w+")
+
+
+def known() -> set[str]:
+    return set(NAMED.findall(Path(metrics.__file__).read_text(encoding="utf-8")))
+
+
+def alerts() -> list[dict[str, str]]:
+    rules = yaml.safe_load((FOLDER / "alerts.yml").read_text(encoding="utf-8"))
+    return [rule for group in rules["groups"] for rule in group["rules"]]
+
+
+@pytest.mark.parametrize("name", ["alerts.yml", "dashboard.json"])
+def test_only_metrics_that_the_pit_has_are_named(name: str) -> None:
+    named = set(NAMED.findall((FOLDER / name).read_text(encoding="utf-8")))
+    assert named
+    assert named <= known()
+
+
+def test_the_alerts_that_must_exist_are_there() -> None:
+    found = {rule["alert"]: rule["expr"] for rule in alerts()}
+    assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
+    assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
+    assert found["TableBehind"] == "feltwatch_pit_behind_rows > 1000"
+    assert {"PitDiskNearlyFull", "StandbyGone", "PitAway"} <= set(found)
+
+
+def test_every_panel_of_the_dashboard_has_a_title_and_a_query() -> None:
+    panels = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))["panels"]
+    assert len(panels) >= 10
+    assert all(panel["title"] and panel["targets"][0]["expr"] for panel in panels)
+
+
+def test_promtool_takes_the_rules_and_the_configuration() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed: sudo apt-get install prometheus")
+    subprocess.run([promtool, "check", "rules", FOLDER / "alerts.yml"], check=True)
+    subprocess.run([promtool, "check", "config", "--syntax-only", FOLDER / "prometheus.yml"], check=True)
