@@ -69,6 +69,13 @@ class Found(AssertionError):
     """Something was read or done without its role, or a secret was told."""
 
 
+class _Ended(BaseException):
+    """Ends the tries at once: the table went on, so the same request may be answered otherwise when tried again."""
+
+    def __init__(self, found: Exception) -> None:
+        self.found = found
+
+
 @dataclass
 class Attack:
     """One role's requests to one table."""
@@ -78,7 +85,6 @@ class Attack:
     role: Role
     cookie: str | None
     codes: dict[str, Counter[int]] = field(default_factory=dict)
-    failures: list[Exception] = field(default_factory=list)
 
     def run(self, examples: int, only: str = "") -> None:
         """Ask everything, or one operation, so many times. Raises Found, or what schemathesis finds."""
@@ -101,14 +107,13 @@ class Attack:
                 def ask(case: Any) -> None:
                     try:
                         self._ask(case, seen)  # noqa: B023 -- called at once
-                    except (
-                        Exception
-                    ) as error:  # kept: the table went on, the same request may be answered otherwise
-                        self.failures.append(error)
+                    except Exception as error:
+                        raise _Ended(error) from error
 
-                ask()
-                if self.failures:
-                    raise self.failures[0]
+                try:
+                    ask()
+                except _Ended as ended:
+                    raise ended.found from None
         if not only:
             self._run_pages(max(10, examples // 4), set(schema.raw_schema["paths"]))
 
