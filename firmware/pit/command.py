@@ -174,12 +174,10 @@ def table_group() -> None:
     """Enrol tables, list them, strike them off."""
 
 
-@table_group.command("add")
-@click.argument("name")
-@click.option(
+_to = click.option(
     "--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write the enrolment here."
 )
-@click.option(
+_addresses = click.option(
     "--pit",
     "addresses",
     multiple=True,
@@ -187,12 +185,18 @@ def table_group() -> None:
     metavar="HOST:PORT",
     help="The pit's address; a second one for a second server.",
 )
+
+
+@table_group.command("add")
+@click.argument("name")
+@_to
+@_addresses
 @_url
 @_folder
 def add_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folder: Path) -> None:
     """Enrol the table NAME: writes its key, its certificate and the pit's addresses into a folder.
 
-    Carry the folder to the table by a stick, into /var/lib/feltwatch-uplink, and delete it here.
+    Carry the folder to the table by a stick, put it in its place there (feltwatch uplink enrol), and delete it here.
     """
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
@@ -231,6 +235,27 @@ def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
         for name in names:
             enrol(database, name, issued[name])
             say(f"{name} is enrolled again.")
+
+
+@table_group.command("renew")
+@click.argument("name")
+@_to
+@_addresses
+@_url
+@_folder
+def renew_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folder: Path) -> None:
+    """Enrol the table NAME again, for a new card: its record goes on, and its old certificate is refused.
+
+    With the new files the table can fetch its record: feltwatch restore --from-pit.
+    """
+    from firmware.pit.authority import Authority
+    from firmware.pit.database import Database
+    from firmware.pit.tables import known, renew
+
+    with Database(url) as database:
+        known(database, name)
+        renew(database, name, Authority(folder / "authority").enrol(name, to, list(addresses)))
+    say(f"{name} is enrolled again. Its files are in {to}.")
 
 
 @table_group.command("strike")

@@ -17,7 +17,7 @@ from firmware.pit.errors import DatabaseError
 
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",
-    "gaming_table": "SELECT, INSERT, UPDATE (struck_at)",
+    "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at)",
     "record": "SELECT, INSERT",
     "head": "SELECT, INSERT, UPDATE",
     "entry": "SELECT, INSERT",

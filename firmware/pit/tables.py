@@ -65,6 +65,15 @@ def enrol(database: Database, name: str, serial: int | str) -> Table:
     return Table(*row)
 
 
+def renew(database: Database, name: str, serial: int | str) -> None:
+    """Give a table another certificate; the one before is refused from now on."""
+    with database.transaction() as connection:
+        connection.execute(
+            "UPDATE gaming_table SET serial = %s, struck_at = NULL WHERE name = %s",
+            (serial_text(serial), name),
+        )
+
+
 def strike(database: Database, name: str) -> None:
     """Take nothing more from a table; what it sent stays. Raises PitError if there is none of this name."""
     with database.transaction() as connection:
@@ -88,8 +97,19 @@ def listed(database: Database) -> list[TableState]:
     return [TableState(Table(*row[:3]), *row[3:]) for row in rows]
 
 
+def known(database: Database, name: str) -> None:
+    """Raise PitError if there is no table of this name."""
+    if not _exists(database, name):
+        raise PitError("There is no table %(name)s.", name=name)
+
+
 def free(database: Database, name: str) -> None:
     """Raise PitError if there is a table of this name."""
+    if _exists(database, name):
+        raise PitError("There is a table %(name)s already.", name=name)
+
+
+def _exists(database: Database, name: str) -> bool:
     with database.transaction() as connection:
-        if connection.execute("SELECT FROM gaming_table WHERE name = %s", (name,)).fetchone() is not None:
-            raise PitError("There is a table %(name)s already.", name=name)
+        found = connection.execute("SELECT FROM gaming_table WHERE name = %s", (name,)).fetchone()
+    return found is not None

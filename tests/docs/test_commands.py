@@ -84,6 +84,7 @@ MADE: Final = {
         "hardware/test_made.py",
         "from hardware.make.__main__ import draw_looms",
     ),
+    "pit-demo": ("feltwatch pit demo", "firmware/pit/test_demo.py", "pit_demo.command"),
     "page-load": (
         "-m tests.browser.load",
         "browser/test_load.py",

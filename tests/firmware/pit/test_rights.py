@@ -38,7 +38,7 @@ _REFUSED = [
     "UPDATE content SET bytes = ''",
     "UPDATE quarantine SET why = ''",
     "UPDATE record SET stem = 0",
-    "UPDATE gaming_table SET serial = 'x'",
+    "UPDATE gaming_table SET name = 'x'",
     "DELETE FROM gaming_table",
     "DELETE FROM head",
     "DELETE FROM wish",

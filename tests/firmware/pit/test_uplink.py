@@ -23,6 +23,7 @@ from firmware.cli.retention import restore as restore_command
 from firmware.pit import authority
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
+from firmware.pit.command import command as pit_command
 from firmware.pit.projector import project, reindex
 from firmware.pit.tables import listed, strike
 from firmware.record.backup import back_up, restore
@@ -503,3 +504,26 @@ def test_a_new_card_gets_the_whole_record_from_the_pit_and_goes_on_with_it(
     generate_record(card, 1, pool=1)
     send_all(pit.follower(enrolment, card))
     assert stored(pit) == JournalReader(card).events_since(0)
+
+
+def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_new_certificate(
+    pit: Pit, data: Path, tmp_path: Path
+) -> None:
+    _, old = pit.enrol("Table 1")
+    send_all(pit.follower(old, data))
+    sent = stored(pit)
+    new = tmp_path / "stick"
+    words = ["table", "renew", "Table 1", "--to", str(new), "--pit", f"127.0.0.1:{pit.address[1]}"]
+    done = CliRunner().invoke(
+        pit_command, [*words, "--url", pit.database.url, "--folder", str(pit.authority.folder.parent)]
+    )
+    assert done.exit_code == 0, done.output
+    card = tmp_path / "card"
+    done = CliRunner().invoke(restore_command, ["--from-pit", str(new), "--data", str(card), "--yes"])
+    assert done.exit_code == 0, done.output
+    assert JournalReader(card).events_since(0)[: len(sent)] == sent
+    stolen = pit.follower(old, data)
+    stolen.step()
+    assert "No table has this certificate" in str(stolen.heard.trouble)
+    send_all(pit.follower(new, card))
+    assert stored(pit)[: len(sent)] == sent
