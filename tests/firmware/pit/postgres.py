@@ -156,7 +156,7 @@ class Postgres:
 
     def _query(self, query: str) -> Any:
         with psycopg.connect(self.url) as connection:
-            row = connection.execute(query).fetchone()  # type: ignore[arg-type]
+            row = connection.execute(query).fetchone()
         return row[0] if row else None
 
     def make(self, name: str, template: str = "template1") -> str:

@@ -9,7 +9,7 @@ import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 class Finding(Protocol):
     """A campaign's findings, a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     @property
     def ok(self) -> bool:
@@ -33,7 +35,7 @@ def report_options(command: F) -> F:
 
 def write_report(report: Finding, path: Path | None) -> None:
     """Print the findings, write them to a file, and end the command: 0 if nothing is wrong."""
-    text = json.dumps({**dataclasses.asdict(report), "ok": report.ok}, indent=2)  # type: ignore[call-overload]
+    text = json.dumps({**dataclasses.asdict(report), "ok": report.ok}, indent=2)
     click.echo(text)
     if path is not None:
         path.write_text(text + "\n", encoding="utf-8")
@@ -43,8 +45,9 @@ def write_report(report: Finding, path: Path | None) -> None:
 def _kills(found: dict[str, Any]) -> list[str]:
     kills = ", ".join(f"{name} {count}" for name, count in found["kills"].items())
     return [
-        f"{found['tables']} tables, {_same(found['found'])}. Kills (SIGKILL, with all children): {kills}; at"
-        f" {found['kills_while_tables_grew']} of them tables were still writing. {found['seconds'] / 60:.0f} minutes.",
+        f"{found['tables']} tables, {_same(found['found'])}.",
+        f"Kills (SIGKILL, with all children): {kills}; at {found['kills_while_tables_grew']} of them tables were still",
+        f"writing. {found['seconds'] / 60:.0f} minutes.",
         "",
         _row(
             "Nothing lost, nothing twice, every list of hands as made from the table's own record",
@@ -56,12 +59,12 @@ def _kills(found: dict[str, Any]) -> list[str]:
 def _outage(found: dict[str, Any]) -> list[str]:
     centre = sum(found["centre_ms"].values())
     parts = ", ".join(f"{name} {ms:.2f}" for name, ms in found["centre_ms"].items())
-    lines = [
-        f"{found['tables']} tables, {found['hours']:g} simulated hours, {_same(found['found'])}. Caught up, lists included,"
-        f" {found['caught_up_s'] / 60:.1f} minutes after the pit's return.",
+    return [
+        f"{found['tables']} tables, {found['hours']:g} simulated hours, {_same(found['found'])}.",
+        f"Caught up, lists included, {found['caught_up_s'] / 60:.1f} minutes after the pit's return.",
         "",
-        "One table wrote row by row, each row a commit, and its file was set to let no write wait for another process: a"
-        " write that had to wait would have failed. None did.",
+        "One table wrote row by row, each row a commit, and its file was set to let no write wait for another process:",
+        "a write that had to wait would have failed. None did.",
         "",
         "| meanwhile | commits | median ms | 95 % ms |",
         "|---|---:|---:|---:|",
@@ -70,34 +73,37 @@ def _outage(found: dict[str, Any]) -> list[str]:
             for name, made in found["writes"].items()
         ),
         "",
-        "Wall times; with the pit back, fifty uplinks, PostgreSQL and the pit share the two cores with the table, as in no house.",
+        "These are wall times: here all uplinks, PostgreSQL and the pit share two cores with the table, as",
+        "in no house.",
         "",
-        f"Processor time of the centre: **{centre:.2f} ms a hand** ({parts}). Making the list of hands is in it; alone it takes"
-        f" {found['list_ms']:.2f}. An uplink takes {found['uplink_ms']:.2f} ms a hand.",
+        f"Processor time of the centre: **{centre:.2f} ms a hand** ({parts}).",
+        f"Making the list of hands is in it; made again alone it takes {found['list_ms']:.2f}. An uplink takes",
+        f"{found['uplink_ms']:.2f} ms a hand.",
         "",
-        _row("No write of a table waits for the uplink", True),
+        _row("No write of a table waits for the uplink", met=True),
         _row("Caught up; nothing lost, nothing twice, lists equal", _is_same(found["found"])),
-        _row("2 ms of the centre's processor a hand, at most", centre <= 2.0),
+        _row("2 ms of the centre's processor a hand, at most", centre <= MOST_MS),
     ]
-    return lines
 
 
 def _setback(found: dict[str, Any]) -> list[str]:
-    ways = found["ways"].items()
     return [
         f"{found['tables']} tables, {found['hands']} hands each before and again after. Nobody touches the uplinks.",
         "",
-        "| what happened | rows that the pit then lacked | healed in s | rows at the end | lost, doubled, lists that differ |",
-        "|---|---:|---:|---:|---|",
+        "| what happened | lacked then | healed in s | rows at the end | lost | doubled | lists that differ |",
+        "|---|---:|---:|---:|---:|---:|---:|",
         *(
-            f"| {name} | {way['lacked']} | {way['healed_s']} | {way['found']['rows']} | {way['found']['lost']},"
-            f" {way['found']['doubled']}, {way['found']['differing_lists']} |"
-            for name, way in ways
+            f"| {name} | {way['lacked']} | {way['healed_s']} | {way['found']['rows']} | {way['found']['lost']} |"
+            f" {way['found']['doubled']} | {way['found']['differing_lists']} |"
+            for name, way in found["ways"].items()
         ),
         "",
-        "Ten seconds of it are the time until the next heartbeat. Rows that a *table* had lost by its own restore, and that only"
-        " the pit still knew, do not come back to a pit that loses them, too: they are in the last line's number of lacking rows.",
-        "An empty database has no tables either: `feltwatch pit table readmit` enrols those that the authority knows, by name.",
+        "Ten seconds of it are the time until the next heartbeat. Rows that a *table* had lost by its own",
+        "restore, and that",
+        "only the pit still knew, do not come back to a pit that loses them, too: the last line's lacking",
+        "rows count them.",
+        "An empty database knows no tables: `feltwatch pit table readmit` enrols those that the authority",
+        "knows, by name.",
         "",
         _row("Afterwards the same rows as before, by the tables alone", found["ok"]),
     ]
@@ -105,8 +111,9 @@ def _setback(found: dict[str, Any]) -> list[str]:
 
 def _silent(found: dict[str, Any]) -> list[str]:
     return [
-        f"{found['sockets']} sockets held open at each door: a third never speak, a third stop in the TLS handshake, a third"
-        " have no certificate that is believed. A table comes each time over a new connection.",
+        f"{found['sockets']} sockets held open at each door: a third never speak, a third stop in the TLS",
+        "handshake, a third",
+        "have no certificate that is believed. A table comes each time over a new connection.",
         "",
         "| door | requests | alone: median, longest s | meanwhile: median, longest s |",
         "|---|---:|---:|---:|",
@@ -116,8 +123,9 @@ def _silent(found: dict[str, Any]) -> list[str]:
             for name, alone in found["alone"].items()
         ),
         "",
-        "No, a foreign, an unknown, a struck-off and an expired certificate and a forged header are refused at both doors:"
-        " `tests/firmware/pit/test_uplink.py`.",
+        "No, a foreign, an unknown, a struck-off and an expired certificate and a forged header are refused",
+        "at both doors:",
+        "`tests/firmware/pit/test_who_comes_in.py`.",
         "",
         _row("A table's request meanwhile within 1 s (nginx)", found["ok"]),
     ]
@@ -126,21 +134,28 @@ def _silent(found: dict[str, Any]) -> list[str]:
 def _skew(found: dict[str, Any]) -> list[str]:
     releases = ", ".join(f"{name}: {release}" for name, release in found["releases"].items())
     return [
-        f"Two records that release 0.1 wrote and one of a later release; {_same(found['found'])}. Release 0.2.0 had no uplink, so"
-        " no pit has ever heard a table of an earlier release: its records are sent as the oldest wire would.",
+        f"Two records that release 0.1 wrote and one of a later release; {_same(found['found'])}.",
+        "Release 0.2.0 had no uplink, so no pit has ever heard a table of an earlier release: the old",
+        "records are sent with",
+        "the least that the wire asks for.",
         "",
-        f"Stored and verified before the pit's update: {found['stored_before_the_update']} rows. Meanwhile the lists of"
-        f" {len(found['waited'])} tables waited, with the reason. `feltwatch pit table list` says {releases}.",
+        f"Stored and verified before the pit's update: {found['stored_before_the_update']} rows. Meanwhile",
+        "the lists of",
+        f"{len(found['waited'])} tables waited, with the reason. `feltwatch pit table list` says: {releases}.",
         "",
-        _row("Rows stored and verified; the row of a table says its release", bool(found["releases"])),
-        _row("After the pit's update the lists are complete", found["ok"]),
+        _row(
+            "Rows stored and verified; a table's line says its release; after the update the lists are complete",
+            found["ok"],
+        ),
     ]
 
 
 def _same(found: dict[str, Any]) -> str:
     return (
-        f"{found['hands']:,} hands, {found['rows']:,} rows: lost {found['lost']}, doubled {found['doubled']}, records that"
-        f" differ {found['differing']}, lists that differ {found['differing_lists']}, in quarantine {found['quarantined']}"
+        f"{found['hands']:,} hands, {found['rows']:,} rows: lost {found['lost']}, doubled {found['doubled']},"
+        " records that"
+        f" differ {found['differing']}, lists that differ {found['differing_lists']}, in quarantine"
+        f" {found['quarantined']}"
     )
 
 
@@ -148,10 +163,11 @@ def _is_same(found: dict[str, Any]) -> bool:
     return not any(found[name] for name in ("lost", "doubled", "differing", "differing_lists", "quarantined"))
 
 
-def _row(bound: str, met: object) -> str:
+def _row(bound: str, met: bool) -> str:
     return f"- {bound}: **{'met' if met else 'missed'}**."
 
 
+MOST_MS: Final = 2.0
 SECTIONS: Final = {
     "kills": ("Kills", "kill_campaign", _kills),
     "outage": ("An outage of days", "outage", _outage),
@@ -166,11 +182,15 @@ def report(folder: Path, date: str) -> str:
     lines = [
         "# The pit: killed, away, set back, crowded, of another release",
         "",
-        f"Written by `python -m tests.firmware.pit.report FOLDER --date {date}` on {date} from what the campaigns below wrote.",
-        "Real processes: PostgreSQL 15, nginx, `feltwatch pit serve`, a `feltwatch uplink` for each table, all over TLS with a",
-        "certificate each. Hands are generated; every row is chained and hashed as a table's. A short form of each runs in `make test`.",
-        "Processor times are comparable, wall times are not: the machine was shared with other busy processes. A Raspberry Pi,",
-        "a real network and power cuts: **UNTESTED**.",
+        f"Written by `python -m tests.firmware.pit.report FOLDER --date {date} --write docs/pit-report.md` on",
+        f"{date} from",
+        "what the commands below wrote with `--json`. Real processes: PostgreSQL 15, nginx, `feltwatch pit serve`, a",
+        "`feltwatch uplink` for each table, all over TLS with a certificate each. The hands are generated;",
+        "every row is",
+        "chained and hashed as a table's. A short form of each runs in `make test`. Processor times are",
+        "comparable, wall",
+        "times are not: the machine was shared with other busy processes. A Raspberry Pi, a real network, power cuts:",
+        "**UNTESTED**.",
     ]
     for name, (title, command, section) in SECTIONS.items():
         found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -188,7 +208,7 @@ def report(folder: Path, date: str) -> str:
 
 
 def _arguments(found: dict[str, Any]) -> str:
-    given = {name: found[name] for name in ("tables", "hours", "sockets") if name in found}
+    given: dict[str, float] = {name: found[name] for name in ("tables", "hours", "sockets") if name in found}
     if "hands" in found and "hours" not in found:
         given["hands"] = found["hands"]
     if "kills" in found:
