@@ -40,7 +40,7 @@ def test_whoever_finds_no_place_is_told_to_come_later_and_places_are_given_back(
         for one in others:
             one.daemon = True
             one.start()
-        until(lambda: turns._places._value == 0)  # type: ignore[attr-defined]
+        until(lambda: turns._places._value == 0)
         with pytest.raises(Busy), turns.of(LONG_BYTES):
             pass
         with turns.of(0):
