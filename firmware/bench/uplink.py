@@ -202,7 +202,7 @@ def _pairs(enrolments: Mapping[str, Path], folder: Path, pairs: int, seed: int) 
                 for on in rng.sample((True, False), 2):
                     with Uplink(data, enrolment, folder / "state") if on else ExitStack():
                         if (one := hand()) is not None:
-                            ms[on].append(one.stages["total"])
+                            ms[on].append(one["total"])
             without, with_it = median_and_p95(ms[False])[0], median_and_p95(ms[True])[0]
             found[kind] = {
                 "pairs": pairs,

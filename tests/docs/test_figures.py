@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from dealer_ui.remote import access as lan_access
-from dealer_ui.remote import app as lan
+from dealer_ui.remote import log_in
 from dealer_ui.remote import tls as lan_tls
 from dealer_ui.server.app import Settings
 from docs.facts import ROOT
@@ -44,8 +44,8 @@ SAID: Final = {
     ),
     "docs/security.md": (
         f"lock-outs of {FIRST_LOCK_S:g} s to an hour",
-        f"{lan_access.LEAST} letters or more; {WORDS[lan.TRIES_EACH[0]]} tries of an address, then one a minute; "
-        f"one in {WORDS[round(1 / lan.TRIES_OF_ALL[1])]} seconds of all together",
+        f"{lan_access.LEAST} letters or more; {WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
+        f"one in {WORDS[round(1 / log_in.TRIES_OF_ALL[1])]} seconds of all together",
         f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request, "
         f"{WORDS[int(lan_access.LONGEST_S / 3600)]} hours in all",
     ),
@@ -79,4 +79,4 @@ def test_the_limits_of_the_calibration_are_those_that_it_is_judged_by() -> None:
 def test_a_limit_that_a_page_names_is_the_codes(page: str) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert [words for words in SAID[page] if words not in text] == []
-    assert (lan.TRIES_EACH[1], LONGEST_LOCK_S) == (1 / 60, 3600), "said in words"
+    assert (log_in.TRIES_EACH[1], LONGEST_LOCK_S) == (1 / 60, 3600), "said in words"

@@ -18,6 +18,7 @@ from flask.testing import FlaskClient
 
 from dealer_ui.remote import access as lan_access
 from dealer_ui.remote import app as lan
+from dealer_ui.remote import log_in
 from dealer_ui.remote.access import LanPeople, LanSessions, Limit
 from dealer_ui.remote.tls import TlsError, certificate, need_usable
 from dealer_ui.review import routes as review
@@ -86,7 +87,7 @@ def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines:
         return "id" if passphrase == "99999" else None
 
     monkeypatch.setattr(LanPeople, "matches", matches)
-    tries = Limit(lan.TRIES_EACH, lan.TRIES_OF_ALL, lambda: now)
+    tries = Limit(log_in.TRIES_EACH, log_in.TRIES_OF_ALL, lambda: now)
     review_app.extensions["feltwatch-lan"] = replace(lan.remote_access(review_app), tries=tries)
     door = lan.remote_access(review_app)
 
@@ -115,8 +116,8 @@ def test_a_passphrase_stands_a_day_of_tries_of_any_number_of_machines(
     looked, found = tries_in_a_day(review_app, monkeypatch, machines)
     assert not found
     assert looked < (1500 if machines == 1 else 15_000)
-    monkeypatch.setattr(lan, "TRIES_EACH", NO_LIMIT)
-    monkeypatch.setattr(lan, "TRIES_OF_ALL", NO_LIMIT)
+    monkeypatch.setattr(log_in, "TRIES_EACH", NO_LIMIT)
+    monkeypatch.setattr(log_in, "TRIES_OF_ALL", NO_LIMIT)
     assert tries_in_a_day(review_app, monkeypatch, machines)[1]
 
 

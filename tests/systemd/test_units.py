@@ -22,10 +22,10 @@ from dealer_ui.server.command import TRAINING_SOCKET, _config
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
-from firmware.runtime.config import SOCKET, Config, load_config
+from firmware.runtime.config import Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
 from firmware.table.people import PINS_FOLDER
-from firmware.table_client import DATA
+from firmware.table_client import DATA, SOCKET
 from firmware.uplink.command import DROP_IN, STATE
 from firmware.uplink.command import FOLDER as UPLINK
 from firmware.uplink.settings import FILE as ENROLLED

@@ -9,6 +9,7 @@ waiting: without an uplink, while the pit is away, and while the uplink catches 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -119,8 +120,8 @@ class _Live:
         self._events = [row.event for row in rows[ends[0] : ends[1]]]  # of one whole hand
 
     def is_unheard(self) -> bool:
-        heard = read(self._heard)
-        return heard is not None and "cannot be reached" in heard.trouble
+        heard = read(self._heard, time.monotonic())
+        return heard is not None and "cannot be reached" in json.dumps(heard["trouble"])
 
     def write(self, is_enough: Callable[[], bool]) -> Writes:
         """Play hands until it is enough."""
