@@ -119,8 +119,8 @@ class _Live:
         self._events = [row.event for row in rows[ends[0] : ends[1]]]  # of one whole hand
 
     def is_unheard(self) -> bool:
-        heard = read(self._heard)
-        return heard is not None and "cannot be reached" in heard.trouble
+        heard = read(self._heard, time.monotonic())
+        return heard is not None and heard["silent_s"] is None and bool(heard["trouble"])
 
     def write(self, is_enough: Callable[[], bool]) -> Writes:
         """Play hands until it is enough."""
