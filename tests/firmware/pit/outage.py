@@ -9,7 +9,6 @@ waiting: without an uplink, while the pit is away, and while the uplink catches 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -121,7 +120,7 @@ class _Live:
 
     def is_unheard(self) -> bool:
         heard = read(self._heard, time.monotonic())
-        return heard is not None and "cannot be reached" in json.dumps(heard["trouble"])
+        return heard is not None and heard["silent_s"] is None and bool(heard["trouble"])
 
     def write(self, is_enough: Callable[[], bool]) -> Writes:
         """Play hands until it is enough."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
@@ -177,8 +179,8 @@ SECTIONS: Final = {
 }
 
 
-def report(folder: Path, date: str) -> str:
-    """Return the report of the campaigns whose JSON files lie in a folder."""
+def report(folder: Path, date: str, notes: dict[str, str]) -> str:
+    """Return the report of the campaigns whose JSON files lie in a folder. `notes`: more to say of a file, by name."""
     lines = [
         "# The pit: killed, away, set back, crowded, of another release",
         "",
@@ -193,18 +195,23 @@ def report(folder: Path, date: str) -> str:
         "**UNTESTED**.",
     ]
     for name, (title, command, section) in SECTIONS.items():
-        found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-        made = section(found)
-        lines += [
-            "",
-            f"## {title}",
-            "",
-            f"`python -m tests.firmware.pit.{command}{_arguments(found)}`",
-            "",
-            *made,
-        ]
-        lines += ["", f"Machine: {found['machine']}."]
-    return "\n".join(lines) + "\n"
+        lines += ["", f"## {title}"]
+        for file in sorted(folder.glob(f"{name}*.json")):
+            found = json.loads(file.read_text(encoding="utf-8"))
+            lines += ["", f"`python -m tests.firmware.pit.{command}{_arguments(found)}`", "", *section(found)]
+            lines += [f"- Machine: {found['machine']}. {notes.get(file.stem, '')}".rstrip()]
+    return "\n".join(_wrapped(lines)) + "\n"
+
+
+def _wrapped(lines: list[str]) -> Iterator[str]:
+    """Join the lines of each paragraph, and break them where they are full."""
+    for is_text, some in groupby(lines, key=lambda line: bool(line) and line[0] not in "#|-"):
+        paragraph = list(some)
+        if is_text:
+            paragraph = textwrap.wrap(
+                " ".join(paragraph), 118, break_long_words=False, break_on_hyphens=False
+            )
+        yield from paragraph
 
 
 def _arguments(found: dict[str, Any]) -> str:
@@ -220,10 +227,17 @@ def _arguments(found: dict[str, Any]) -> str:
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.option("--date", required=True, help="When the campaigns ran.")
+@click.option(
+    "--note",
+    "notes",
+    type=(str, str),
+    multiple=True,
+    help="A file's name without .json, and what to say of it.",
+)
 @click.option("--write", "path", type=click.Path(path_type=Path), required=True)
-def main(folder: Path, date: str, path: Path) -> None:
+def main(folder: Path, date: str, notes: tuple[tuple[str, str], ...], path: Path) -> None:
     """Write the report."""
-    path.write_text(report(folder, date), encoding="utf-8")
+    path.write_text(report(folder, date, dict(notes)), encoding="utf-8")
 
 
 if __name__ == "__main__":
