@@ -22,8 +22,8 @@ from firmware.bench.generated_record import generate_record
 from firmware.cli.retention import restore as restore_command
 from firmware.pit import authority
 from firmware.pit.authority import Authority
-from firmware.pit.database import Database
 from firmware.pit.command import command as pit_command
+from firmware.pit.database import Database
 from firmware.pit.projector import project, reindex
 from firmware.pit.tables import listed, strike
 from firmware.record.backup import back_up, restore
