@@ -160,7 +160,7 @@ def test_a_log_in_that_another_site_sends_is_refused(
         ]
 
     assert codes() == [403, 403]
-    monkeypatch.setattr(lan, "_need_own_site", lambda: None)
+    monkeypatch.setattr(lan, "need_own_site", lambda: None)
     assert codes() == [303, 303]
 
 

@@ -54,7 +54,7 @@ def test_a_strangers_origin_is_refused_whatever_it_is(
 
     assert code(origin) == 403
     assert code("https://localhost") == 303
-    monkeypatch.setattr(lan, "_need_own_site", lambda: None)
+    monkeypatch.setattr(lan, "need_own_site", lambda: None)
     assert code(origin) == 303
 
 
