@@ -64,6 +64,7 @@ test: .venv/dev.stamp
 test-quick: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) --numprocesses logical -m "not exhaustive and not slow and not browser" $(ARGS)
 
+test-all golden: export FELTWATCH_CHROMIUM ?= /usr/bin/chromium
 test-all: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -39,6 +40,9 @@ LOADS: Final = {
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The book; $FELTWATCH_BOOK names the folder where `make docs` has just built it of these sources."""
+    if built := os.environ.get("FELTWATCH_BOOK"):
+        return Path(built)
     folder = tmp_path_factory.mktemp("book")
     build = [sys.executable, "-m", "sphinx", "-b", "html", "--fail-on-warning", "--keep-going", "--quiet"]
     done = subprocess.run(

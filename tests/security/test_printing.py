@@ -115,10 +115,11 @@ def test_an_error_that_names_a_file_is_one_line(tmp_path: Path, monkeypatch: pyt
 
 def test_the_verifier_that_travels_escapes_as_every_command_does(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [chr(code) for code in range(0x110000)]
-    assert [dispute_verifier.escaped(one) for one in every] == [terminal.escaped(one) for one in every]
+    escaped = [terminal.escaped(one) for one in every]
+    assert [dispute_verifier.escaped(one) for one in every] == escaped
     assert not any(
-        "\n" in terminal.escaped(one) or not terminal.escaped(one).isprintable()
-        for one in every
+        "\n" in shown or not shown.isprintable()
+        for one, shown in zip(every, escaped, strict=True)
         if not one.isspace() or ord(one) < 32
     )
     monkeypatch.setattr(terminal, "escaped", str)

@@ -96,7 +96,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
         text=True,
         check=False,
         cwd=folder,
-        timeout=DEADLINE,
+        timeout=10 * DEADLINE,
     )
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""A PostgreSQL for the session, a fresh database and a door for each test that asks."""
+"""A PostgreSQL for the session; a fresh database and a door for each test that stores something."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import psycopg
 import pytest
@@ -111,16 +112,38 @@ class Pit:
         return Follower(data, client, release="0.2.0", clock=clock, rng=random.Random(1))
 
 
-@pytest.fixture(params=["nginx", "without nginx"])
-def pit(request: pytest.FixtureRequest, database: Database, tmp_path: Path) -> Iterator[Pit]:
-    """The pit's door as in a house, behind nginx, and as in the demo."""
+DOORS: Final = ("nginx", "without nginx")
+"""The pit's door as in a house, behind nginx, and as in the demo."""
+
+
+@pytest.fixture(params=DOORS)
+def pit(request: pytest.FixtureRequest, database: Database) -> Iterator[Pit]:
+    with opened_pit(request.param, database) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module", params=DOORS)
+def standing_pit(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[Pit]:
+    """One pit for the tests that store nothing in it. Each enrols a table of its own: `enrolment`."""
+    name = postgres.make(f"pit_{next(_NUMBERS)}", "template_pit")
+    with Database(name, connections=4) as database, opened_pit(request.param, database) as opened:
+        yield opened
+
+
+@pytest.fixture
+def enrolment(standing_pit: Pit) -> Path:
+    """A table's enrolment at the pit that stands."""
+    return standing_pit.enrol(f"Table {next(_NUMBERS)}")[1]
+
+
+@contextmanager
+def opened_pit(door: str, database: Database) -> Iterator[Pit]:
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
     authority = Authority(folder / "authority")
     authority.door()
     try:
-        with ExitStack() as parts:
-            opened = behind_nginx if request.param == "nginx" else without_nginx
-            address = parts.enter_context(opened(database, authority, folder))
+        opened = behind_nginx if door == "nginx" else without_nginx
+        with opened(database, authority, folder) as address:
             made = Pit(database, authority, address, folder)
             yield made
             for client in made.clients:
