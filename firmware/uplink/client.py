@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message
 from firmware.table.errors import TableError
-from firmware.uplink.errors import Forked, NotReached, Refused
+from firmware.uplink.errors import Forked, Later, NotReached, Refused
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import HIGHEST, Head, Offer, encode, is_hash
 
@@ -172,7 +172,7 @@ class Client:
         if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
             raise Forked(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
-            raise NotReached("The pit says: later (%(why)s).", why=why)
+            raise Later("The pit says: later (%(why)s).", why=why)
         raise Refused(Message("The pit refuses: %(why)s", why=why))
 
     def _connected(self) -> _Connection:

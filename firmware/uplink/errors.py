@@ -14,6 +14,10 @@ class NotReached(UplinkError):
     """The pit cannot be reached now, or answers that a later try may succeed."""
 
 
+class Later(NotReached):
+    """The pit answers that it is too busy, or without its database: the connection and what it has said hold."""
+
+
 class Refused(UplinkError):
     """The pit takes nothing from this table; a person has to look."""
 

@@ -19,7 +19,7 @@ from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
 from firmware.table.events import RecordRestored
 from firmware.uplink.client import Client
-from firmware.uplink.errors import Forked, NotReached, Refused
+from firmware.uplink.errors import Forked, Later, NotReached, Refused
 from firmware.uplink.wire import MOST_ROWS, Head, Offer, batch
 
 LOOK_EVERY_S: Final = 0.2
@@ -84,7 +84,12 @@ class Follower:
             self._lost(error.sentence)
             return FORKED_S * self._rng.uniform(0.5, 1.0)
         except (NotReached, JournalError) as error:
-            self._lost(error.sentence)
+            if isinstance(
+                error, Later
+            ):  # a new connection would cost a busy pit a handshake and a request more
+                self.heard = replace(self.heard, trouble=error.sentence)
+            else:
+                self._lost(error.sentence)
             longest = min(LONGEST_BACK_OFF_S, FIRST_BACK_OFF_S * 2.0 ** min(self._failures, 10))
             self._failures += 1
             return longest * self._rng.uniform(0.5, 1.0)

@@ -99,8 +99,11 @@ def has_all(database: Database, data: list[Path]) -> bool:
 
 
 def is_listed(database: Database) -> bool:
-    """Return whether every list of hands is as far as this release can make it."""
-    behind = "SELECT FROM head JOIN projection USING (record_id) WHERE projection.seq < head.seq AND stuck_at IS NULL"
+    """Return whether every list of hands, and what the floor sees, is as far as this release can make it."""
+    behind = (
+        "SELECT FROM head JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
+        " WHERE p.seq < head.seq AND stuck_at IS NULL OR coalesce(n.seq, 0) < head.seq AND n.stuck_why IS NULL"
+    )
     with database.transaction() as connection:
         return not _all(connection, behind)
 

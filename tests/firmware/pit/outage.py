@@ -20,6 +20,7 @@ import click
 
 from firmware.bench.generated_record import generate_record
 from firmware.pit.database import Database
+from firmware.pit.now import Follower
 from firmware.pit.projector import reindex
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
@@ -50,7 +51,10 @@ class Writes:
 
 @dataclass
 class Report:
-    """What the campaign found. `list_ms`: of the centre's time, making the list of hands, measured alone."""
+    """What the campaign found.
+
+    `list_ms`, `floor_ms`: of the centre's time, making the list of hands, and what the floor sees; each measured alone.
+    """
 
     tables: int = 0
     hours: float = 0.0
@@ -59,6 +63,7 @@ class Report:
     caught_up_s: float = 0.0
     centre_ms: dict[str, float] = field(default_factory=dict)
     list_ms: float = 0.0
+    floor_ms: float = 0.0
     uplink_ms: float = 0.0
     found: Difference = field(default_factory=Difference)
     machine: str = MACHINE
@@ -98,7 +103,8 @@ def campaign(tables: int, hours: float, say: Callable[[str], None]) -> Report:
             report.hands = report.found.hands
             report.centre_ms = {name: _each(after[name] - before[name], report) for name in after}
             report.uplink_ms = _each(_uplinks_s(all_of_it) - uplinks, report)
-            report.list_ms = _each(_list_s(all_of_it, database), report)
+            report.list_ms = _each(_alone_s(all_of_it, lambda: reindex(database)), report)
+            report.floor_ms = _each(_alone_s(all_of_it, lambda: _floor(database)), report)
     return report
 
 
@@ -164,11 +170,18 @@ def _has_half(database: Database) -> bool:
     return bool(row and row[0])
 
 
-def _list_s(all_of_it: House, database: Database) -> float:
-    """Make the list of hands again, alone, and return the seconds of processor time of it."""
+def _floor(database: Database) -> None:
+    follower = Follower(database)
+    follower.again()
+    while follower.follow():
+        pass
+
+
+def _alone_s(all_of_it: House, make: Callable[[], object]) -> float:
+    """Make something again, alone, and return the seconds of processor time of it."""
     assert all_of_it.postgres.process is not None
     server, own = processor_s(all_of_it.postgres.process.pid), time.process_time()
-    reindex(database)
+    make()
     return processor_s(all_of_it.postgres.process.pid) - server + time.process_time() - own
 
 

@@ -79,8 +79,12 @@ def _outage(found: dict[str, Any]) -> list[str]:
         "in no house.",
         "",
         f"Processor time of the centre: **{centre:.2f} ms a hand** ({parts}).",
-        f"Making the list of hands is in it; made again alone it takes {found['list_ms']:.2f}. An uplink takes",
-        f"{found['uplink_ms']:.2f} ms a hand.",
+        *(
+            f"Of it, made again alone: {what} {found[name]:.2f}."
+            for name, what in (("list_ms", "the list of hands"), ("floor_ms", "what the floor sees"))
+            if name in found
+        ),
+        f"An uplink takes {found['uplink_ms']:.2f} ms a hand.",
         "",
         _row("No write of a table waits for the uplink", met=True),
         _row("Caught up; nothing lost, nothing twice, lists equal", _is_same(found["found"])),

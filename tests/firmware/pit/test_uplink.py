@@ -29,7 +29,7 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table import events as ev
 from firmware.table.entry import MOST_PAYLOAD, Entry
 from firmware.table.errors import JournalError
-from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, Follower
+from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, LOOK_EVERY_S, Follower
 from firmware.uplink.settings import load
 from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
 from tests.firmware.pit.conftest import Pit
@@ -400,3 +400,24 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     assert "No table has this certificate" in str(stolen.heard.trouble)
     send_all(pit.follower(new, card))
     assert stored(pit)[: len(sent)] == sent
+
+
+def test_a_pit_that_says_later_is_asked_again_over_the_same_connection_and_from_the_same_row(
+    pit: Pit, owned: str, data: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    send_all(follower)
+    (client,) = pit.clients
+    opened, have = client._connection, follower.heard.have
+    generate_record(data, 1, pool=1)
+    with psycopg.connect(owned) as connection:
+        connection.execute("ALTER TABLE gaming_table RENAME TO mislaid")
+    assert 0 < follower.step() <= FIRST_BACK_OFF_S
+    assert "later" in str(follower.heard.trouble)
+    assert follower.heard.have == have
+    with psycopg.connect(owned) as connection:
+        connection.execute("ALTER TABLE mislaid RENAME TO gaming_table")
+    assert follower.step() == LOOK_EVERY_S  # one request, with the rows
+    assert follower.heard.have == JournalReader(data).head()
+    assert client._connection is opened
