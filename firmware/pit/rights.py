@@ -27,8 +27,16 @@ RIGHTS: Final[Mapping[str, str]] = {
     "projection": "SELECT, INSERT, UPDATE",
     "hand": "SELECT, INSERT, UPDATE, DELETE",
     "hand_seat": "SELECT, INSERT, UPDATE, DELETE",
+    "table_now": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
+    "place": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
+    "down_total": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
+    "entry_finished": "SELECT",
+    "person": "SELECT, INSERT, UPDATE, DELETE",
+    "session": "SELECT, INSERT, UPDATE, DELETE",
+    "act": "SELECT, INSERT",
+    "going": "SELECT, INSERT, UPDATE, DELETE",
 }
-"""Every table of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
+"""Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
 
 
 def allow(url: str, role: str) -> None:

@@ -18,10 +18,10 @@ from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
-from tests.firmware.pit.conftest import database, postgres
+from tests.firmware.pit.conftest import database, owned, postgres
 from tests.firmware.pit.sent import Sent
 
-__all__ = ["database", "postgres"]
+__all__ = ["database", "owned", "postgres"]
 PASSPHRASE = "seven brown horses"
 
 
