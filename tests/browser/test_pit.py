@@ -22,12 +22,12 @@ from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
 from tests.browser.pit_floor import NOW_MS, furnish
-from tests.dealer_ui.pit.conftest import House, database, house, postgres
+from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import listening
 from tests.waiting import DEADLINE
 from vision.base.arrays import Image
 
-__all__ = ["database", "house", "postgres"]
+__all__ = ["database", "house", "owned", "postgres"]
 GOLDEN = Path(__file__).parent / "golden" / "pit"
 SIZES = ((1280, 720), (1920, 1080), (390, 844))
 
