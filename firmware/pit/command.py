@@ -142,17 +142,22 @@ def front_command(folder: Path, listen: str, path: Path, certificates: Path | No
 @command.command("migrate")
 @_url
 @click.option("--door", metavar="ROLE", help="The role that serves: gets its rights, and no others.")
-def migrate_command(url: str, door: str | None) -> None:
+@click.option(
+    "--floor", metavar="ROLE", help="The role of the floor's pages: reads no hand that lies on a table."
+)
+def migrate_command(url: str, door: str | None, floor: str | None) -> None:
     """Bring the database to this release's schema, as its owner.
 
     The service and the other commands can then run as a role that changes and removes no row.
     """
     from firmware.pit.database import migrate
-    from firmware.pit.rights import allow
+    from firmware.pit.rights import FLOOR_RIGHTS, allow
 
     revision = migrate(url)
     if door:
         allow(url, door)
+    if floor:
+        allow(url, floor, FLOOR_RIGHTS)
     say(f"The database's schema is {revision}.")
 
 

@@ -161,7 +161,8 @@ class Follower:
         """Make everything again from the rows."""
         self._at.clear()
         with self._database.transaction() as connection:
-            connection.execute("TRUNCATE table_now, place, down_total")
+            for name in ("table_now", "place", "down_total"):
+                connection.execute(f"DELETE FROM {name}")
 
     def retry(self) -> None:
         """Let records that wait for a later release try again: this one may be it."""

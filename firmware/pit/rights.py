@@ -1,4 +1,4 @@
-"""What the door's role may do in the database: add evidence, move the heads, make projections. Nothing else.
+"""What the door's role and the floor's may do in the database: the door adds evidence, moves heads, makes projections.
 
 Another role owns the tables and migrates them (`feltwatch pit migrate`). So a door that was taken over can neither
 change nor remove a row, and cannot take away the triggers that hold the same against everybody.
@@ -27,20 +27,28 @@ RIGHTS: Final[Mapping[str, str]] = {
     "projection": "SELECT, INSERT, UPDATE",
     "hand": "SELECT, INSERT, UPDATE, DELETE",
     "hand_seat": "SELECT, INSERT, UPDATE, DELETE",
-    "table_now": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
-    "place": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
-    "down_total": "SELECT, INSERT, UPDATE, DELETE, TRUNCATE",
-    "entry_finished": "SELECT",
-    "person": "SELECT, INSERT, UPDATE, DELETE",
-    "session": "SELECT, INSERT, UPDATE, DELETE",
-    "act": "SELECT, INSERT",
-    "going": "SELECT, INSERT, UPDATE, DELETE",
+    "table_now": "SELECT, INSERT, UPDATE, DELETE",
+    "place": "SELECT, INSERT, DELETE",
+    "down_total": "SELECT, INSERT, UPDATE, DELETE",
+    **dict.fromkeys(("person", "session", "act", "going"), ""),
 }
-"""Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
+"""Every table of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
+FLOOR_RIGHTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"
+    ),
+    **dict.fromkeys(("hand", "hand_seat", "table_now", "place", "down_total"), "SELECT"),
+    "entry_finished": "SELECT",
+    "entry_disputed": "SELECT",
+    "wish": "SELECT, INSERT",
+    "act": "SELECT, INSERT",
+    **dict.fromkeys(("person", "session", "going"), "SELECT, INSERT, UPDATE, DELETE"),
+}
+"""What the role of the floor's pages may do: it cannot read `entry`, so no row of a hand that lies on a table."""
 
 
-def allow(url: str, role: str) -> None:
-    """Give the door's role these rights and take all others from it. Run by the owner. Raises DatabaseError."""
+def allow(url: str, role: str, rights: Mapping[str, str] = RIGHTS) -> None:
+    """Give a role these rights and take all others from it. Run by the owner. Raises DatabaseError."""
     who = sql.Identifier(role)
     try:
         with psycopg.connect(url) as connection:
@@ -50,10 +58,11 @@ def allow(url: str, role: str) -> None:
             )
             connection.execute(sql.SQL("REVOKE ALL ON SCHEMA public FROM {}").format(who))
             connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
-            for table, rights in RIGHTS.items():
-                connection.execute(
-                    sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(rights), sql.Identifier(table), who)
-                )
+            for table, some in rights.items():
+                if some:
+                    connection.execute(
+                        sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(some), sql.Identifier(table), who)
+                    )
     except psycopg.Error as error:
         raise DatabaseError(
             "The rights of %(role)s cannot be set (%(why)s).", role=role, why=first_line(error)

@@ -200,7 +200,7 @@ def disputes(database: Database) -> list[Dispute]:
             " JOIN record r ON r.record_id = hand.record_id JOIN gaming_table t USING (table_id)"
             " CROSS JOIN LATERAL (SELECT seq FROM place WHERE place.record_id = hand.record_id AND type = %s"
             "  AND place.hand = hand.hand ORDER BY seq DESC LIMIT 1) p"
-            " JOIN entry e ON e.record_id = hand.record_id AND e.seq = p.seq"
+            " JOIN entry_disputed e ON e.record_id = hand.record_id AND e.seq = p.seq"
             " WHERE hand.disputed AND hand.last > r.stem ORDER BY e.wall_ms",
             (HandDisputed.type,),
         ).fetchall()

@@ -70,6 +70,8 @@ CREATE TABLE place (
 COMMENT ON TABLE place IS 'Where rows of the searched types are, by the hand that they are about.';
 CREATE VIEW entry_finished AS
     SELECT entry.* FROM entry JOIN table_now USING (record_id) WHERE entry.seq <= table_now.finished;
+CREATE VIEW entry_disputed AS SELECT * FROM entry WHERE type = 'hand_disputed';
+COMMENT ON VIEW entry_disputed IS 'Names a past hand and a reason; it may be written while another hand is open.';
 
 CREATE TABLE down_total (
     record_id bigint NOT NULL, began_seq bigint NOT NULL, dealer text NOT NULL, down bigint NOT NULL,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
@@ -14,15 +16,16 @@ from dealer_ui.pit.app import create_app
 from dealer_ui.pit.people import PitPeople, PitRole
 from dealer_ui.remote.log_in import access
 from firmware.pit.database import Database
+from firmware.pit.rights import FLOOR_RIGHTS, allow
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
-from tests.firmware.pit.conftest import database, owned, postgres
+from tests.firmware.pit.conftest import as_role, database, owned, postgres
 from tests.firmware.pit.sent import Sent
 
 __all__ = ["database", "owned", "postgres"]
-PASSPHRASE = "seven brown horses"
+FLOOR = "floor"
 
 
 @dataclass
@@ -67,17 +70,26 @@ class House:
 
 
 @pytest.fixture
-def house(database: Database, tmp_path: Path) -> Iterator[House]:
-    app = create_app(database, tmp_path / "pit", "Pit 2", secure=False)
-    made = House(app, database)
+def house(owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
+    """Tables send to the door's role, the application has the floor's, and the test looks as the owner."""
+    with psycopg.connect(owned, autocommit=True) as connection, suppress(psycopg.errors.DuplicateObject):
+        connection.execute(f"CREATE ROLE {FLOOR} LOGIN")
+    allow(owned, FLOOR, FLOOR_RIGHTS)
+    with (
+        Database(as_role(owned, FLOOR), connections=6) as of_floor,
+        Database(owned, connections=2) as of_owner,
+    ):
+        app = create_app(of_floor, tmp_path / "pit", "Pit 2", secure=False)
+        yield from _furnished(House(app, of_owner), database, tmp_path)
+
+
+def _furnished(made: House, door: Database, tmp_path: Path) -> Iterator[House]:
     for number in (1, 2):
         felt = Felt(tmp_path / f"felt-{number}", actor="floor:Moreno")
         felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
         made.felts.append(felt)
         played(felt)
-        made.tables.append(
-            Sent(database, felt.folder, f"Table {number}", {"celsius": 51.5, "free_percent": 60})
-        )
+        made.tables.append(Sent(door, felt.folder, f"Table {number}", {"celsius": 51.5, "free_percent": 60}))
         made.tables[-1].send()
     yield made
     for felt in made.felts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -11,8 +12,9 @@ from click.testing import CliRunner
 from firmware.pit.command import command
 from firmware.pit.database import Database, migrate
 from firmware.pit.errors import DatabaseError
+from firmware.pit.now import Follower
 from firmware.pit.projector import project
-from firmware.pit.rights import RIGHTS
+from firmware.pit.rights import FLOOR_RIGHTS, RIGHTS, allow
 from firmware.pit.tables import enrol
 from firmware.pit.take import take
 from firmware.record.journal.reader import JournalReader
@@ -97,3 +99,30 @@ def test_an_unknown_role_gets_a_sentence(owned: str) -> None:
     done = CliRunner().invoke(command, ["migrate", "--url", owned, "--door", "nobody"])
     assert done.exit_code == 1
     assert "The rights of nobody cannot be set" in done.output
+
+
+def test_the_floors_role_cannot_read_a_row_of_a_hand_that_lies_on_a_table(
+    owned: str, database: Database, record: Path
+) -> None:
+    with psycopg.connect(owned, autocommit=True) as connection, suppress(psycopg.errors.DuplicateObject):
+        connection.execute("CREATE ROLE floor LOGIN")
+    allow(owned, "floor", FLOOR_RIGHTS)
+    rows = JournalReader(record).events_since(0)[:20]
+    offer = Offer(rows[0].hash, Head(rows[-1].seq, rows[-1].hash), rows=tuple(rows))
+    take(database, enrol(database, "Table 1", 1), offer)
+    while Follower(database).follow():
+        pass
+    with psycopg.connect(as_role(owned, "floor"), autocommit=True) as connection:
+        last = connection.execute(
+            "SELECT max(e.seq), max(finished) FROM entry_finished e, table_now"
+        ).fetchone()
+        assert last is not None
+        assert last[0] == last[1] < 20
+        for order in (
+            "SELECT * FROM entry",
+            "SELECT * FROM entry_0",
+            "DELETE FROM act",
+            "UPDATE head SET seq = 1",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(order)
