@@ -7,14 +7,17 @@ processor of the uplink are then measured alone, on a record that grows at a tab
 
 from __future__ import annotations
 
+import multiprocessing
 import random
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -107,9 +110,29 @@ def _pit(kind: str, folder: Path) -> Iterator[Path]:
                 address = f"127.0.0.1:{free.getsockname()[1]}"
         else:
             floods = tuple(FLOODS) if kind == "flooding" else ()
-            address = stack.enter_context(HostilePit(authority, floods)).address
+            address = stack.enter_context(_hostile(authority.folder, floods))
         authority.enrol("Table 1", enrolment, [address])
         yield enrolment
+
+
+@contextmanager
+def _hostile(authority: Path, floods: tuple[str, ...]) -> Iterator[str]:
+    """Give the address of a hostile pit in a process of its own: it must not compute in the table's."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_be_hostile, args=(theirs, authority, floods), daemon=True)
+    process.start()
+    try:
+        yield ours.recv()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _be_hostile(pipe: Connection, authority: Path, floods: tuple[str, ...]) -> None:
+    with HostilePit(Authority(authority), floods) as pit:
+        pipe.send(pit.address)
+        threading.Event().wait()
 
 
 class Uplink:
