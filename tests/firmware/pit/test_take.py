@@ -69,7 +69,7 @@ def test_any_order_of_repeated_overlapping_or_early_batches_stores_each_row_once
 ) -> None:
     with database.transaction() as connection:
         connection.execute(
-            "INSERT INTO gaming_table (name, serial) VALUES (gen_random_uuid(), gen_random_uuid())"
+            "INSERT INTO gaming_table (name, serial) VALUES (gen_random_uuid(), 'a' || gen_random_uuid())"
         )
         row = connection.execute(
             "SELECT table_id, name, serial FROM gaming_table ORDER BY 1 DESC LIMIT 1"
