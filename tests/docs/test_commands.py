@@ -18,8 +18,8 @@ from firmware.bench.generated_record import generate_record
 from firmware.cli.main import main
 from firmware.record.evidence.signing import DeviceKey
 from tests.docs.lines import Line, lines, module_of, parsed
+from tests.rendered import rendered
 from vision.felt.layout import TableLayout
-from vision.synthetic.render import render_table
 
 FELTWATCH: Final = lines("feltwatch")
 MAKE: Final = lines("make")
@@ -160,7 +160,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stick = folder / "feltwatch-2026-11-20"
     CliRunner().invoke(main, ["backup", str(stick), "--data", str(folder / "data")])
     (folder / "pictures").mkdir()
-    felt = render_table({}, TableLayout.load(), seed=3).frame
+    felt = rendered({}, TableLayout.load(), seed=3).frame
     cv2.imwrite(str(folder / "pictures/felt.jpg"), felt)
     cv2.imwrite(str(folder / "photo.jpg"), felt)
     DeviceKey.open(folder / "key")  # as the table makes it when it first runs

@@ -22,12 +22,12 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
 from tests.dealer_ui.felt import HANDS, Felt
 from tests.dealer_ui.past import corrected, played, ticking
+from tests.rendered import rendered
 from vision.base.arrays import Image
 from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.reading.table_reading import TableReading, read
-from vision.synthetic.render import render_table
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def seen() -> tuple[bytes, TableReading]:
         for seat, place in zip(HANDS, "ABCD", strict=True)
     }
     layout = TableLayout.load()
-    frame = render_table(hands, layout, seed=5, scale=0.6).frame
+    frame = rendered(hands, layout, seed=5, scale=0.6).frame
     data = cv2.imencode(".jpg", frame, [cv2.IMWRITE_JPEG_QUALITY, 88])[1].tobytes()
     return data, read(picture(data), layout, CardReader(threads=1))
 

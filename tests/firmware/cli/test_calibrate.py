@@ -13,11 +13,12 @@ from click.testing import CliRunner, Result
 from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
+from tests.rendered import rendered
 from tests.vision.boards import board_photo
 from vision.felt.calibration import FeltCalibration
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
-from vision.synthetic.render import Conditions, render_table
+from vision.synthetic.render import Conditions
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +29,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("pictures")
     for name, seed in (("bare", 1), ("knocked", 7)):
         (folder / name).mkdir()
-        frame = render_table({}, TableLayout.load(), seed=seed, conditions=Conditions(), scale=0.5).frame
+        frame = rendered({}, TableLayout.load(), seed=seed, conditions=Conditions(), scale=0.5).frame
         for number in (1, 2):
             cv2.imwrite(str(folder / name / f"{number}.png"), frame)
     return folder

@@ -10,11 +10,12 @@ import pytest
 
 from firmware.runtime.reading.change_detector import READ_ANYWAY, TableWatch, is_new, lacks, of_places
 from firmware.runtime.reading.messages import KnownCard, Watch
+from tests.rendered import rendered
 from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.reading.table_reading import TableReading
-from vision.synthetic.render import FACE_DOWN, Hands, render_table
+from vision.synthetic.render import FACE_DOWN, Hands
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +40,7 @@ def layout() -> TableLayout:
 
 @pytest.fixture(scope="module")
 def picture(layout: TableLayout) -> Callable[[Hands], Image]:
-    return lambda hands: render_table(hands, layout, seed=2, scale=0.6).frame
+    return lambda hands: rendered(hands, layout, seed=2, scale=0.6).frame
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def cards(seen: object) -> dict[tuple[str, str], list[str]]:
 def test_what_is_new_is_told_once(
     layout: TableLayout, picture: Callable[[Hands], Image], clock: Clock
 ) -> None:
-    watch = TableWatch(CardReader(), clock)
+    watch = TableWatch(CardReader(threads=1), clock)
     one, two = picture({"A": {"back": ["As", "Kd"]}}), picture({"A": {"back": ["As", "Kd"], "front": ["7c"]}})
     assert cards(watch.check(lambda: one, layout, NOTHING)) == {("A", "back"): ["As", "Kd"]}
     assert watch.check(lambda: one, layout, NOTHING) == ""
@@ -75,7 +76,7 @@ def test_a_closed_places_cards_are_not_read(
 ) -> None:
     """Not even where they are shown: no reading of them exists."""
     felt = picture({"A": {"back": ["As", "Kd"]}, "B": {"back": ["Qc", "Qd"], "front": [FACE_DOWN] * 3}})
-    seen = TableWatch(CardReader(), clock).check(lambda: felt, of_places(layout, ("A",)), NOTHING)
+    seen = TableWatch(CardReader(threads=1), clock).check(lambda: felt, of_places(layout, ("A",)), NOTHING)
     assert cards(seen) == {("A", "back"): ["As", "Kd"]}
 
 
@@ -88,7 +89,7 @@ def test_a_restless_table_is_given_up_after_a_moment_with_the_reason(
             yield rng.integers(0, 255, (120, 160, 3), np.uint8)
 
     shown = frames()
-    why = TableWatch(CardReader(), clock).check(lambda: next(shown), layout, NOTHING)
+    why = TableWatch(CardReader(threads=1), clock).check(lambda: next(shown), layout, NOTHING)
     assert "moves" in str(why) or "light" in str(why)
     assert clock.now < 3
 

@@ -39,9 +39,9 @@ from firmware.runtime.reading.worker import WATCH_EVERY
 from firmware.simulation.live.table import camera_on
 from firmware.table.events import Capture
 from tests.firmware.running_table import patient_limits
+from tests.rendered import rendered
 from tests.waiting import DEADLINE, until
 from vision.felt.layout import TableLayout
-from vision.synthetic.render import render_table
 
 pytestmark = pytest.mark.slow
 
@@ -52,7 +52,7 @@ SMALL: Final = 0.45
 
 @cache
 def picture(scale: float = SMALL) -> Image:
-    return render_table(HANDS, TableLayout.load(), seed=3, scale=scale).frame
+    return rendered(HANDS, TableLayout.load(), seed=3, scale=scale).frame
 
 
 class Impatient(ReadingProcess):
@@ -191,7 +191,7 @@ def test_a_watched_table_that_lacks_a_card_on_record_is_kept_as_a_whole_picture(
 def test_a_recorded_hand_is_read_again_as_it_was(here: Place, tmp_path: Path) -> None:
     first = here.read(1, "000011/first")
     other = {"A": {"front": ["2c", "2d", "2h"]}}
-    here.show(render_table(other, TableLayout.load(), seed=3, scale=SMALL).frame)
+    here.show(rendered(other, TableLayout.load(), seed=3, scale=SMALL).frame)
     second = here.read(2, "000011/second")
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
     spec = ReaderSpec(tmp_path, partial(ReplayFrames, here.data / "captures/000011"), threads=1)

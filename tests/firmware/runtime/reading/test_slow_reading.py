@@ -25,9 +25,9 @@ from firmware.runtime.reading.messages import (
 )
 from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
 from firmware.simulation.live.table import camera_on
+from tests.rendered import rendered
 from tests.waiting import DEADLINE
 from vision.felt.layout import TableLayout
-from vision.synthetic.render import render_table
 
 pytestmark = pytest.mark.slow
 
@@ -168,7 +168,7 @@ def test_a_real_process_whose_every_reading_outlasts_the_first_limit_is_given_it
 ) -> None:
     view = tmp_path / "view.npy"
     shown = {"A": {"front": ["As", "Kh", "Qd"]}}
-    np.save(view, render_table(shown, TableLayout.load(), seed=3).frame)
+    np.save(view, rendered(shown, TableLayout.load(), seed=3).frame)
     Room(view).change(late_s=0.6)  # four frames at least: no reading takes less than two seconds
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
     limits = ReadingLimits.of(TimesConfig(reading=2.0))
