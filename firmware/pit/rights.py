@@ -30,9 +30,9 @@ RIGHTS: Final[Mapping[str, str]] = {
     "table_now": "SELECT, INSERT, UPDATE, DELETE",
     "place": "SELECT, INSERT, DELETE",
     "down_total": "SELECT, INSERT, UPDATE, DELETE",
-    **dict.fromkeys(("person", "session", "act", "going"), ""),
+    **dict.fromkeys(("person", "session", "act", "going", "entry_finished", "entry_disputed"), ""),
 }
-"""Every table of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
+"""Every table and view of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"

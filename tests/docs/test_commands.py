@@ -34,8 +34,10 @@ NOT_HERE: Final = frozenset({"--key", "--anchor", "--do", "--loose", "--lens", "
 ELSEWHERE: Final = {
     "bench appliance": "firmware/bench/test_appliance.py",
     "bench archive": "firmware/bench/test_archive.py",
+    "bench pit": "firmware/bench/test_pit.py",
     "bench rules": "firmware/bench/test_rules.py",
     "bench table": "firmware/bench/test_table.py",
+    "bench uplink": "firmware/bench/test_pit.py",
     "bench vision": "vision/synthetic/test_yolo_peer.py",
     "bundle": "firmware/cli/test_retention.py",
     "calibrate": "firmware/cli/test_calibrate.py",

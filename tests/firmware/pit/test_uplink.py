@@ -383,7 +383,13 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     pit: Pit, data: Path, tmp_path: Path
 ) -> None:
     _, old = pit.enrol("Table 1")
-    send_all(pit.follower(old, data))
+    now = [0.0]
+    follower = pit.follower(old, data, lambda: now[0])
+    send_all(follower)
+    while project(pit.database):
+        pass
+    now[0] += HEARTBEAT_S
+    follower.step()  # what the rows name
     sent = stored(pit)
     new = tmp_path / "stick"
     words = ["table", "renew", "Table 1", "--to", str(new), "--pit", f"127.0.0.1:{pit.address[1]}"]
