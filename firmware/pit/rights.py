@@ -32,7 +32,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "down_total": "SELECT, INSERT, UPDATE, DELETE",
     **dict.fromkeys(("person", "session", "act", "going", "entry_finished", "entry_disputed"), ""),
 }
-"""Every table and view of the schema, with what the door may do. The partitions of `entry` have no rights of their own."""
+"""Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"

@@ -51,15 +51,28 @@ SAY_EVERY_S: Final = 10.0
     help="Use this PostgreSQL: a database of the demo's own is made there, and dropped at the end. "
     "[default: a temporary server]",
 )
+@click.option(
+    "--unplug",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Unplug the last table's uplink after so long: its tile says that it is not heard of.",
+)
 def command(
-    tables: int, hands: int | None, speed: float, seed: int, profile: str, from_url: str | None
+    tables: int,
+    hands: int | None,
+    speed: float,
+    seed: int,
+    profile: str,
+    from_url: str | None,
+    unplug: float | None,
 ) -> None:
     """Play several simulated tables that send their records to a pit.
 
-    Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL.
-    Shows for each table how many rows it has written and how many of them the pit has. Nothing is left behind.
+    Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL, and
+    the pit's pages for people. With --unplug the last table's uplink stops after a while. Nothing is left behind.
     """
     from firmware.pit.database import Database, migrate
+    from firmware.simulation.pit_demo.floor import floor_page
     from firmware.simulation.pit_demo.postgres import own_database, temporary_server
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
@@ -75,6 +88,14 @@ def command(
         played = stack.enter_context(
             _tables(database, folder, address, stop, (tables, hands, speed, seed, profile))
         )
+        if unplug is not None:
+            unplugged = threading.Timer(unplug, played[-1].unplug)
+            unplugged.start()
+            stack.callback(unplugged.cancel)
+        page, people = stack.enter_context(floor_page(url, folder))
+        say(f"The floor page: {page}", err=True)
+        for name, passphrase in people.items():
+            say(f"  log in as {name}: {passphrase}", err=True)
         say(f"The pit's door for tables: https://{address}/   (TLS, a certificate for each table)", err=True)
         say(f'Its tables: feltwatch pit table list --url "{url}"', err=True)
         say(f"A table's record: feltwatch hands list --data {played[0].data}", err=True)

@@ -84,6 +84,7 @@ class DemoTable:
         self._speed = speed
         self._hands = hands or FOR_EVER
         self._stop = stop
+        self._unplugged = False
         settings = load(enrolment)
         assert settings is not None
         self._client = Client(settings)
@@ -105,6 +106,10 @@ class DemoTable:
         for thread in self._threads:
             thread.join()
 
+    def unplug(self) -> None:
+        """Send no more; the table plays on."""
+        self._unplugged = True
+
     @property
     def played(self) -> bool:
         """Whether all hands are played."""
@@ -124,7 +129,7 @@ class DemoTable:
 
     def _send(self) -> None:
         try:
-            while not self._stop.wait(self._follower.step()):
+            while not self._unplugged and not self._stop.wait(self._follower.step()):
                 pass
         finally:
             self._client.close()

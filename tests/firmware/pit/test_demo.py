@@ -8,7 +8,10 @@ import signal
 import subprocess
 import sys
 import sysconfig
+from itertools import takewhile
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import psycopg
 import pytest
@@ -17,6 +20,7 @@ from click.testing import CliRunner
 from firmware.simulation.pit_demo.command import command
 from firmware.simulation.pit_demo.postgres import AS_ROOT, binaries
 from tests.firmware.pit.postgres import OWNER, Postgres
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
 PROGRAM = "from firmware.simulation.pit_demo.command import command; command()"
@@ -54,6 +58,33 @@ def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_
 
 
 @pytest.mark.slow
+def test_the_floor_page_opens_to_who_logs_in_and_says_of_an_unplugged_table_that_it_is_not_heard_of(
+    postgres: Postgres,
+) -> None:
+    words = ["--tables", "2", "--speed", "50", "--unplug", "1", "--from-url", postgres.url]
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as demo:
+        assert demo.stderr is not None
+        told = "".join(takewhile(lambda line: "Ctrl-C" not in line, demo.stderr))
+        (page,) = re.findall(r"The floor page: (\S+)", told)
+        (passphrase,) = re.findall(r"log in as floor: (\S+)", told)
+        try:
+            asked = build_opener(HTTPCookieProcessor())
+            answer = urlencode({"name": "floor", "passphrase": passphrase}).encode()
+            asked.open(Request(f"{page}log-in", answer, {"Origin": page.rstrip("/")})).close()
+            until(lambda: "not heard of" in asked.open(page).read().decode().lower())
+        finally:
+            os.killpg(demo.pid, signal.SIGINT)
+            demo.communicate()
+    assert demo.returncode == 0
+
+
+@pytest.mark.slow
 def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> None:
     if binaries() is None:
         pytest.skip("PostgreSQL is not installed")
@@ -74,6 +105,7 @@ def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> No
         _, said = demo.communicate()
     assert first.startswith("2 tables"), said
     assert demo.returncode == 0, said
+    assert len(re.findall(r"log in as \w+: \S+", said)) == 4
     (server,) = re.findall(r"host=([^\s\"]+)", said)
     (data,) = re.findall(r"--data (\S+)", said)
     assert not Path(server).exists()
