@@ -23,6 +23,7 @@ from firmware.bench.pit_catch_up import CatchUp
 from firmware.bench.pit_house import House
 from firmware.bench.pit_load import FloorView, Load, PitTarget, Sample, direct_targets, quantiles
 from firmware.bench.played_record import Played, Record, played
+from firmware.bench.processes import cleaning_up
 from firmware.pit.database import Database
 from firmware.pit.tables import listed
 from firmware.runtime.errors import AppError
@@ -108,7 +109,7 @@ def command(
     if catch_up >= tables:
         raise click.UsageError("Some tables must play: --catch-up needs to be less than --tables.")
     began = conditions()
-    with hands_of(record) as source, House(url) as house:
+    with cleaning_up(), hands_of(record) as source, House(url) as house:
         result = began | measure(house, source, tables, hands_an_hour, seconds, catch_up, behind, seed)
     result["load_at_the_end"] = conditions()["load"]
     result["bounds"] = verdicts(result)

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from types import FrameType
+from typing import Final, NoReturn
 
 TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 """Seconds of processor time in one tick of /proc/PID/stat."""
+
+
+@contextmanager
+def cleaning_up() -> Iterator[None]:
+    """Let SIGTERM end this process as Ctrl-C does, so that what it has started is ended, too."""
+
+    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def family(root: int) -> list[int]:

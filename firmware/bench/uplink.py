@@ -28,7 +28,7 @@ from firmware.bench.hostile_pit import FLOODS, HostilePit
 from firmware.bench.pit import hands_of
 from firmware.bench.pit_house import House
 from firmware.bench.played_record import Played, Record
-from firmware.bench.processes import processor_s, resident_mb
+from firmware.bench.processes import cleaning_up, processor_s, resident_mb
 from firmware.bench.table import played_table
 from firmware.pit.authority import Authority
 from firmware.pit.temporary_postgres import binaries
@@ -79,7 +79,7 @@ def command(
     """Measure what the uplink takes from its table, with a pit that is absent, hangs, floods, or answers."""
     began = conditions()
     chosen = [one for one in pits or PITS if one != "normal" or binaries() is not None]
-    with hands_of(record) as source, ExitStack() as stack:
+    with cleaning_up(), hands_of(record) as source, ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-bench-")))
         enrolments = {one: stack.enter_context(_pit(one, folder / one)) for one in chosen}
         result: dict[str, Any] = dict(began) | {"pairs": pairs, "seconds": seconds}
