@@ -48,6 +48,7 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     made: BaseWSGIServer = create_server(
         app,
         sockets=[listening],
+        map={},  # its own: by default all servers of a process poll the same
         threads=THREADS,
         connection_limit=CONNECTIONS,
         backlog=4096,

@@ -71,7 +71,7 @@ def test_a_page_of_another_site_cannot_log_anybody_in(
         )
         for refused in (True, False):
             if not refused:
-                monkeypatch.setattr(lan, "_need_own_site", lambda: None)
+                monkeypatch.setattr(lan, "need_own_site", lambda: None)
             page.goto("about:blank")
             page.set_content(lure)
             page.locator("text=A prize").click()

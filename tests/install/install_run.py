@@ -393,7 +393,7 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
     shutil.rmtree((box.root / lingers.lstrip("/")).parent)
     assert code == 1, said
     assert f"Release {BROKEN} was rolled back; {SECOND} is running, as before." in said, said + box.log()
-    assert "a mistake" in said, "its last words are told"
+    assert "Error: A mistake." in said, "its last words are told"
     assert releases(box) == {"current": SECOND, "previous": FIRST}
     assert sorted(path.name for path in (box.root / "opt/feltwatch/releases").iterdir()) == [FIRST, SECOND]
     assert is_up(box)

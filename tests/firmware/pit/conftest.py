@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 import pytest
@@ -174,7 +174,7 @@ def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iter
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     listening = listen_on(folder / "door.sock")
-    door = server(make_door(database, Files(folder / "images")), listening)
+    door: Any = server(make_door(database, Files(folder / "images")), listening)
     thread = threading.Thread(target=door.run, daemon=True)
     thread.start()
     command = front_command(
@@ -191,7 +191,7 @@ def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iter
         finally:
             nginx.terminate()
             nginx.wait()
-            door.close()
+            door.trigger.pull_trigger(door.close)  # in the server's own thread: nothing closes under its feet
             thread.join()
             listening.close()
 
