@@ -144,11 +144,13 @@ def _server_of(url: str) -> int:
 def serve(url: str, folder: str, address: str) -> None:
     """Serve the door over TLS without nginx, with the projections beside it, until this process is ended."""
     from firmware.pit.door import make_door
+    from firmware.pit.news import News
     from firmware.pit.serve import Projector
     from firmware.pit.tls_front import TlsFront, by_tls
 
     host, _, port = address.rpartition(":")
     with Database(url) as database, socket.create_server((host, int(port)), backlog=4096) as listening:
-        Projector(database).start()
-        app = make_door(database, Files(Path(folder) / "images"), by_tls)
+        news = News()
+        Projector(database, news).start()
+        app = make_door(database, Files(Path(folder) / "images"), by_tls, news=news)
         TlsFront(app, listening, Path(folder) / "authority").serve_forever()

@@ -81,15 +81,17 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.database import Database, migrate
     from firmware.pit.door import make_door
     from firmware.pit.files import Files
+    from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
     from firmware.systemd import ServiceManager
 
     Authority(folder / "authority").door()
     migrate(url)
     with Database(url) as database, listen_on(path) as listening:
-        projector = Projector(database)
+        news = News()
+        projector = Projector(database, news)
         projector.start()
-        serving = server(make_door(database, Files(folder / "images")), listening)
+        serving = server(make_door(database, Files(folder / "images"), news=news), listening)
 
         def end(_number: int, _frame: FrameType | None) -> NoReturn:
             raise SystemExit(0)

@@ -15,6 +15,7 @@ from flask import Flask, Request, Response, g, request
 from firmware.pit.database import Database
 from firmware.pit.errors import Busy, DatabaseError, Fork, NotEnrolled, PitError
 from firmware.pit.files import Files, FilesError
+from firmware.pit.news import News
 from firmware.pit.tables import Table, who
 from firmware.pit.take import take_from
 from firmware.pit.turns import Turns
@@ -44,8 +45,10 @@ def by_nginx(asked: Request) -> str | None:
     return asked.headers.get(SERIAL) or None
 
 
-def make_door(database: Database, files: Files, identify: Identify = by_nginx) -> Flask:
-    """Return the application."""
+def make_door(
+    database: Database, files: Files, identify: Identify = by_nginx, *, news: News | None = None
+) -> Flask:
+    """Return the application; `news` hears of the rows that it stores."""
     app = Flask("firmware.pit")
     turns = Turns()
     app.config["MAX_CONTENT_LENGTH"] = MOST_IMAGE_BYTES
@@ -68,8 +71,10 @@ def make_door(database: Database, files: Files, identify: Identify = by_nginx) -
             return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
         body = request.get_data(cache=False)
         with turns.of(len(body)):
-            head, wishes = take_from(database, g.serial, decode(body))
-        return _answer(200, {"have": list(head), "wishes": wishes})
+            taken = take_from(database, g.serial, decode(body))
+        if news is not None:
+            news.add(taken.record_id, taken.rows, taken.at_ms)
+        return _answer(200, {"have": list(taken.head), "wishes": taken.wishes})
 
     @app.get("/v1/record")
     def record() -> Response:

@@ -7,13 +7,14 @@ no card. `finished` is the last row after which no hand was on the table: pages 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from firmware.messages import message_of
 from firmware.pit.database import Connection, Database
+from firmware.pit.news import Rows, after
 from firmware.pit.table_facts import Need, TableFacts
 from firmware.record.journal.row_index import INDEXED, hand_of
 from firmware.record.running_report import RunningReport
@@ -28,7 +29,7 @@ from firmware.table.settling import rules_of
 from firmware.table.state import INITIAL, Ask, Question, State
 
 BATCH: Final = 2_000
-"""Rows of one record in one transaction."""
+"""Rows in one transaction: no record adds more, and then no other record."""
 _NAMES: Final = ", ".join(Entry._fields)
 _COUNTS: Final = tuple(vars(Counts()))
 
@@ -51,14 +52,36 @@ class _Following:
     finished: int = 0
     down_minutes: int = 0
     state: State = INITIAL
-    facts: TableFacts = field(default_factory=TableFacts)
+    last: tuple[Entry, int] | None = None
+    """The last row that was followed, with the time at which the pit took it."""
+    phase_ms: int = 0
+    """When the phase began."""
+    since_ms: dict[str, int] = field(default_factory=dict)
+    """Since when there is each need, by its key."""
     readings: dict[int, list[int]] = field(default_factory=dict)
     """Readings and their milliseconds, by the row with which the down began."""
     why: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Why a hand is disputed and who said so."""
 
+    stuck: str | None = None
+    """Why the next row cannot be followed."""
+    places: list[tuple[str, int, int]] = field(default_factory=list)
+    """Where the rows of the searched types are that are not written yet: type, hand and number."""
+
+    def take_all(self, rows: Rows) -> None:
+        """Follow rows up to one that this release cannot read."""
+        for entry, taken_ms in rows:
+            row = _Row(*entry)
+            try:
+                self.take(row, taken_ms)
+            except TableError as error:
+                self.stuck = str(error)
+                break
+            if row.type in INDEXED:
+                self.places.append((row.type, hand_of(row.type, row.hand, row.payload), row.seq))
+
     def take(self, row: _Row, taken_ms: int) -> None:
-        before = self.facts
+        before = self.state.phase
         self.state = apply(self.state, row.event)
         self.report.take(row)
         match row.event:
@@ -74,7 +97,12 @@ class _Following:
         self.seq = row.seq
         if self.state.phase in BETWEEN_HANDS:
             self.finished = row.seq
-        self.facts = _facts(before, self, row, taken_ms)
+        if self.state.phase is not before or not self.phase_ms:
+            self.phase_ms = row.wall_ms
+        self.since_ms = {
+            need.key: self.since_ms.get(need.key, row.wall_ms) for need in _needs(self.state, self.why)
+        }
+        self.last = row, taken_ms
 
     @property
     def began_seq(self) -> int:
@@ -82,20 +110,17 @@ class _Following:
         return self.report.began.seq if self.report.began else 0
 
 
-def _facts(before: TableFacts, at: _Following, row: _Row, taken_ms: int) -> TableFacts:
-    state = at.state
-    since = {need.key: need.since_ms for need in before.needs}
-    needs = (
-        replace(need, since_ms=since.get(need.key, row.wall_ms))
-        for need in _needs(state, at.why, row.wall_ms)
-    )
+def _facts(at: _Following) -> TableFacts:
+    """Return what the table does as of its last row."""
+    assert at.last is not None
+    state, (row, taken_ms) = at.state, at.last
     in_hand = state.phase in OPEN and not state.reopened
     playing = (
         state.seats if in_hand else tuple(s for s in state.house.seats if s.player not in state.sits_out)
     )
     return TableFacts(
         phase=state.phase.value,
-        since_ms=before.since_ms if before.phase == state.phase and before.since_ms else row.wall_ms,
+        since_ms=at.phase_ms,
         hand=state.last_hand,
         dealer=state.dealer,
         down=state.down,
@@ -108,31 +133,31 @@ def _facts(before: TableFacts, at: _Following, row: _Row, taken_ms: int) -> Tabl
         synchronised=row.clock == "synchronised",
         table=state.house.table,
         profile=state.opened.profile if state.opened else "",
-        needs=tuple(needs),
+        needs=tuple(replace(need, since_ms=at.since_ms[need.key]) for need in _needs(state, at.why)),
         joined=dict(at.report.joined),
     )
 
 
-def _needs(state: State, why: dict[int, tuple[str, str]], at_ms: int) -> Iterable[Need]:
-    """Yield what the table needs a person for; `since_ms` is set by the caller where a need is older."""
+def _needs(state: State, why: Mapping[int, tuple[str, str]]) -> Iterable[Need]:
+    """Yield what the table needs a person for, without since when."""
     if state.record_fault is not None:
-        yield Need("record", "record", at_ms, text=state.record_fault.sentence)
+        yield Need("record", "record", 0, text=state.record_fault.sentence)
     for hand in sorted((state.suspended_state or state).disputed):
         reason, by = why.get(hand, ("", ""))
-        yield Need(f"dispute:{hand}", "dispute", at_ms, hand=hand, text=reason, by=by)
+        yield Need(f"dispute:{hand}", "dispute", 0, hand=hand, text=reason, by=by)
     if question := next(iter(state.questions), None):
         kind = "natural" if question.what is Ask.NATURAL else "question"
         yield Need(
             f"{kind}:{state.hand}:{_place(question)}",
             kind,
-            at_ms,
+            0,
             hand=state.hand,
             seat=question.seat,
             row=question.row or "",
             detail=question.what.value,
         )
     for device, text in sorted(state.faults.items()):
-        yield Need(f"fault:{device}", "fault", at_ms, detail=device, text=message_of(text))
+        yield Need(f"fault:{device}", "fault", 0, detail=device, text=message_of(text))
 
 
 def _place(question: Question) -> str:
@@ -147,15 +172,46 @@ class Follower:
         self._database = database
         self._at: dict[int, _Following] = {}
         self._rules: dict[str, Profile] = {}
+        self._lacking: set[str] = set()
+        """Rules whose text was not there in this transaction; it may come later."""
 
     def follow(self) -> int:
-        """Follow every record that has new rows, one batch each; return how many rows were followed."""
+        """Follow the records that have new rows, some rows of each; return how many rows were followed."""
         with self._database.transaction() as connection:
-            behind = connection.execute(
-                "SELECT head.record_id FROM head LEFT JOIN table_now USING (record_id)"
-                " WHERE head.seq > coalesce(table_now.seq, 0) AND stuck_why IS NULL"
-            ).fetchall()
-        return sum(self._follow(record_id) for (record_id,) in behind)
+            return self.follow_in(connection)
+
+    def follow_in(self, connection: Connection, news: Mapping[int, Rows] | None = None) -> int:
+        """Do the same in a transaction; with `news`, for these records only."""
+        if news is None or news.keys() - self._at.keys():
+            connection.execute(
+                "INSERT INTO table_now SELECT record_id, 0, 0, 0, %s FROM head LEFT JOIN table_now USING (record_id)"
+                " WHERE table_now.record_id IS NULL ORDER BY record_id ON CONFLICT DO NOTHING",
+                (TableFacts().as_json(),),
+            )
+        marks = connection.execute(
+            "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
+            " WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s))"
+            " ORDER BY head.seq - table_now.seq, record_id LIMIT 500 FOR UPDATE OF table_now SKIP LOCKED",
+            (news is None, list(news or ())),
+        ).fetchall()
+        self._lacking.clear()
+        followed: dict[int, _Following] = {}
+        rows = 0
+        for record_id, seq in marks:
+            if rows >= BATCH:
+                break
+            at = self._at.pop(record_id, None)  # and if this transaction fails, it is made again
+            if at is None or at.seq != seq:
+                at = self._recovered(connection, record_id, seq)
+            at.take_all(
+                after((news or {}).get(record_id, ()), seq) or _rows(connection, record_id, seq, BATCH)
+            )
+            rows += at.seq - seq
+            followed[record_id] = at
+        if followed:
+            _write(connection, followed)
+            self._at |= {record_id: at for record_id, at in followed.items() if at.stuck is None}
+        return rows
 
     def again(self) -> None:
         """Make everything again from the rows."""
@@ -169,61 +225,27 @@ class Follower:
         with self._database.transaction() as connection:
             connection.execute("UPDATE table_now SET stuck_why = NULL WHERE stuck_why IS NOT NULL")
 
-    def _follow(self, record_id: int) -> int:
-        with self._database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO table_now VALUES (%s, 0, 0, 0, %s) ON CONFLICT DO NOTHING",
-                (record_id, TableFacts().as_json()),
-            )
-            mark = connection.execute(
-                "SELECT seq, finished, down_seq, facts FROM table_now WHERE record_id = %s"
-                " FOR UPDATE SKIP LOCKED",
-                (record_id,),
-            ).fetchone()
-            if mark is None:
-                return 0  # another process follows it
-            at = self._at.pop(record_id, None)
-            if at is None or at.seq != mark[0]:
-                at = self._recovered(connection, record_id, *mark)
-            first, stuck = at.seq, None
-            places: list[tuple[int, str, int, int]] = []
-            for row, taken_ms in _rows(connection, record_id, at.seq, BATCH):
-                try:
-                    at.take(row, taken_ms)
-                except TableError as error:
-                    stuck = str(error)
-                    break
-                if row.type in INDEXED:
-                    places.append((record_id, row.type, hand_of(row.type, row.hand, row.payload), row.seq))
-            connection.cursor().executemany("INSERT INTO place VALUES (%s, %s, %s, %s)", places)
-            _write_downs(connection, record_id, at)
-            connection.execute(
-                "UPDATE table_now SET seq = %s, finished = %s, down_seq = %s, facts = %s,"
-                " stuck_why = %s WHERE record_id = %s",
-                (at.seq, at.finished, at.began_seq, at.facts.as_json(), stuck, record_id),
-            )
-        if stuck is None:
-            self._at[record_id] = at
-        return at.seq - first
-
-    def _recovered(
-        self, connection: Connection, record_id: int, seq: int, finished: int, down_seq: int, facts: str
-    ) -> _Following:
+    def _recovered(self, connection: Connection, record_id: int, seq: int) -> _Following:
         """Return a record's state as it was written after row `seq`: from the rows since the last hand was opened."""
         rules_of = self._rules_of()
         at = _Following(RunningReport(rules_of), rules_of)
-        if not seq:
+        mark = connection.execute(
+            "SELECT finished, down_seq, facts FROM table_now WHERE record_id = %s", (record_id,)
+        ).fetchone()
+        if not seq or mark is None:
             return at
+        finished, down_seq, facts = mark
         opened = connection.execute(
             "SELECT seq FROM place WHERE record_id = %s AND type = %s ORDER BY hand DESC LIMIT 1",
             (record_id, ev.HandOpened.type),
         ).fetchone()
-        after = opened[0] - 1 if opened else 0
-        rows = [row for row, _ in _rows(connection, record_id, after, seq - after)]
+        before = opened[0] - 1 if opened else 0
+        rows = [row for row, _ in _rows(connection, record_id, before, seq - before)]
         at.state = fold(row.event for row in rows)
-        at.seq, at.finished, at.facts = seq, finished, TableFacts.from_json(facts)
-        at.why = {need.hand: (str(need.text), need.by) for need in at.facts.needs if need.kind == "dispute"}
-        at.down_minutes = at.facts.down_minutes
+        known = TableFacts.from_json(facts)
+        at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
+        at.since_ms = {need.key: need.since_ms for need in known.needs}
+        at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
         stored = connection.execute(
             f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
             " WHERE record_id = %s AND began_seq = %s",
@@ -233,7 +255,7 @@ class Follower:
         if stored and began:
             dealer, number, began_ms, ended_ms = stored[:4]
             down = Down(dealer, number, began_ms, ended_ms, Counts(*stored[6:]))
-            at.report.resume(rows, began[0][0], down, at.facts.joined)
+            at.report.resume(rows, began[0][0], down, known.joined)
             at.readings[down_seq] = list(stored[4:6])
         return at
 
@@ -242,7 +264,7 @@ class Follower:
 
         def rules(opened: ev.HandOpened) -> Profile | None:
             key = canonical([opened.profile_hash, opened.options])
-            if key not in self._rules:
+            if key not in self._rules and key not in self._lacking:
                 with database.transaction() as own:
                     row = own.execute(
                         "SELECT bytes FROM content WHERE hash = %s", (opened.profile_hash,)
@@ -252,47 +274,67 @@ class Follower:
                 except TableError:
                     found = None
                 if found is None:
-                    return None  # the text may come later
-                self._rules[key] = found
-            return self._rules[key]
+                    self._lacking.add(key)
+                else:
+                    self._rules[key] = found
+            return self._rules.get(key)
 
         return rules
 
 
-def _rows(connection: Connection, record_id: int, after: int, most: int) -> list[tuple[_Row, int]]:
+def _rows(connection: Connection, record_id: int, after_seq: int, most: int) -> list[tuple[Entry, int]]:
     found = connection.execute(
         f"SELECT {_NAMES}, (extract(epoch FROM taken_at) * 1000)::bigint FROM entry"
         " WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
-        (record_id, after, most),
+        (record_id, after_seq, most),
     )
-    return [(_Row(*row[:-1]), int(row[-1])) for row in found]
+    return [(Entry(*row[:-1]), int(row[-1])) for row in found]
 
 
-def _write_downs(connection: Connection, record_id: int, at: _Following) -> None:
-    """Write the downs that the batch has changed; all but the last are over and are forgotten here."""
+_DOWN: Final = (
+    *("record_id", "began_seq", "dealer", "down", "began_ms", "ended_ms"),
+    *_COUNTS,
+    *("readings", "reading_ms"),
+)
+_PUT_DOWN: Final = (
+    f"INSERT INTO down_total ({', '.join(_DOWN)}) VALUES ({', '.join(['%s'] * len(_DOWN))})"
+    " ON CONFLICT (record_id, began_seq) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _DOWN[2:])
+)
+
+
+def _write(connection: Connection, followed: Mapping[int, _Following]) -> None:
+    """Write what the rows have changed."""
+    places = [(record_id, *place) for record_id, at in followed.items() for place in at.places]
+    downs = [down for record_id, at in followed.items() for down in _downs(record_id, at)]
+    marks = [
+        (at.seq, at.finished, at.began_seq, at.last and _facts(at).as_json(), at.stuck, record_id)
+        for record_id, at in followed.items()
+    ]
+    cursor = connection.cursor()
+    with connection.pipeline():
+        if places:
+            cursor.executemany("INSERT INTO place VALUES (%s, %s, %s, %s)", places)
+        if downs:
+            cursor.executemany(_PUT_DOWN, downs)
+        cursor.executemany(
+            "UPDATE table_now SET seq = %s, finished = %s, down_seq = %s, facts = coalesce(%s, facts),"
+            " stuck_why = %s WHERE record_id = %s",
+            marks,
+        )
+    for at in followed.values():
+        at.places.clear()
+
+
+def _downs(record_id: int, at: _Following) -> list[tuple[Any, ...]]:
+    """Return the downs that the rows have changed; all but the last are over and are forgotten here."""
     rows = []
     for began_seq, down in at.report.downs():
-        readings = at.readings.get(began_seq, [0, 0])
         counts = [getattr(down.counts, name) for name in _COUNTS]
+        readings = at.readings.get(began_seq, [0, 0])
         rows.append(
             (record_id, began_seq, down.dealer, down.number, down.began_ms, down.ended_ms, *counts, *readings)
         )
-    names = (
-        "record_id",
-        "began_seq",
-        "dealer",
-        "down",
-        "began_ms",
-        "ended_ms",
-        *_COUNTS,
-        "readings",
-        "reading_ms",
-    )
-    changes = ", ".join(f"{name} = excluded.{name}" for name in names[2:])
-    connection.cursor().executemany(
-        f"INSERT INTO down_total ({', '.join(names)}) VALUES ({', '.join(['%s'] * len(names))})"
-        f" ON CONFLICT (record_id, began_seq) DO UPDATE SET {changes}",
-        rows,
-    )
     at.report.forget()
     at.readings = {began: sums for began, sums in at.readings.items() if began == at.began_seq}
+    return rows

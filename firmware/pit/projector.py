@@ -8,12 +8,16 @@ commit would be overtaken there and never be seen.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from psycopg import Cursor
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns
+from firmware.pit.news import Rows, after
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.events import BY_TYPE, HandDisputed
@@ -28,31 +32,30 @@ _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 
 
 def project(database: Database) -> int:
-    """Follow every record that has new rows, one batch each; return how many rows were followed."""
+    """Follow the records that have new rows, some rows of each; return how many rows were followed."""
     with database.transaction() as connection:
-        behind = connection.execute(
-            "SELECT record_id, projection.seq, head.seq FROM head JOIN projection USING (record_id)"
-            " WHERE projection.seq < head.seq AND stuck_at IS NULL"
-        ).fetchall()
-        passed = _pass(connection, behind)
-    return passed + sum(_follow(database, one[0]) for one in behind)
+        return project_in(connection)
 
 
-def _pass(connection: Connection, behind: list[TupleRow]) -> int:
-    """Pass new rows that change nothing here, which are most of a hand's; return how many, and leave the others."""
-    # One look for each record: over all of them, planning for the partitions would cost more than looking.
-    keep = {record_id for record_id, seq, _ in behind if _is_of_interest(connection, record_id, seq)}
-    free = [one for one in behind if one[0] not in keep]
-    if not free:
-        return 0
-    moved = connection.execute(
-        "UPDATE projection SET seq = mark.head FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[])"
-        " AS mark (record_id, seq, head) WHERE projection.record_id = mark.record_id AND projection.seq = mark.seq"
-        " RETURNING mark.head - mark.seq",
-        [list(column) for column in zip(*free, strict=True)],
+def project_in(connection: Connection, news: Mapping[int, Rows] | None = None) -> int:
+    """Do the same in a transaction; with `news`, for these records only."""
+    marks = connection.execute(
+        "SELECT record_id, projection.seq, subject, head.seq FROM projection JOIN head USING (record_id)"
+        " WHERE projection.seq < head.seq AND stuck_at IS NULL AND (%s OR record_id = ANY(%s))"
+        " ORDER BY head.seq - projection.seq, record_id LIMIT 500 FOR UPDATE OF projection SKIP LOCKED",
+        (news is None, list(news or ())),
     ).fetchall()
-    behind[:] = [one for one in behind if one[0] in keep]
-    return sum(rows for (rows,) in moved)
+    followed: list[_Followed] = []
+    rows = 0
+    for record_id, seq, subject, head in marks:
+        if rows >= BATCH:
+            break
+        known = after((news or {}).get(record_id, ()), seq)
+        followed.append(_follow(connection, record_id, seq, subject, head, known))
+        rows += followed[-1].seq - seq
+    if followed:
+        _write(connection, followed)
+    return rows
 
 
 def _is_of_interest(connection: Connection, record_id: int, seq: int) -> bool:
@@ -84,41 +87,43 @@ def retry(database: Database) -> None:
         )
 
 
-def _follow(database: Database, record_id: int) -> int:
-    with database.transaction() as connection:
-        mark = connection.execute(
-            "SELECT seq, subject FROM projection WHERE record_id = %s FOR UPDATE SKIP LOCKED", (record_id,)
-        ).fetchone()
-        if mark is None:
-            return 0  # another process follows it
-        seq, subject = mark
-        batch = Batch(lambda hand: _line(connection, record_id, hand), subject)
-        stuck: tuple[int, Message] | None = None
-        texts: dict[str, str] = {}
-        disputed: set[int] = set()
+@dataclass
+class _Followed:
+    """What new rows of a record change."""
+
+    record_id: int
+    seq: int
+    batch: Batch
+    stuck: tuple[int, Message] | None = None
+    texts: dict[str, str] = field(default_factory=dict)
+    """What each text is that the rows name, by its hash."""
+    disputed: set[int] = field(default_factory=set)
+
+
+def _follow(
+    connection: Connection, record_id: int, seq: int, subject: int, head: int, known: Rows
+) -> _Followed:
+    """Follow a record from row `seq` to row `head`: the rows that are known already, else those of the database."""
+    at = _Followed(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
+    rows: Iterable[TupleRow] = [(row.seq, row.hand, row.wall_ms, row.type, row.payload) for row, _ in known]
+    if not rows:
+        if not _is_of_interest(connection, record_id, seq):  # as most of a hand's are
+            at.seq = head
+            return at
         rows = connection.execute(
             "SELECT seq, hand, wall_ms, type, payload FROM entry WHERE record_id = %s AND seq > %s"
             " ORDER BY seq LIMIT %s",
             (record_id, seq, BATCH),
         )
-        first = seq
-        for row in rows:
-            if why := _add(batch, row):
-                stuck = row[0], why
-                break
-            seq = row[0]
-            texts.update(texts_named(row[3], row[4]))
-            if row[3] == HandDisputed.type:
-                disputed.add(json.loads(row[4])["hand"])
-        _write(connection, record_id, batch)
-        wish(connection, record_id, "content", [(what, digest) for digest, what in texts.items()])
-        for hand in disputed:
-            wish(connection, record_id, "image", images_of_hand(connection, record_id, hand))
-        connection.execute(
-            "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
-            (seq, batch.subject, *((stuck[0], str(stuck[1])) if stuck else (None, None)), record_id),
-        )
-    return int(seq - first)
+    for row in rows:
+        if why := _add(at.batch, row):
+            at.stuck = row[0], why
+            break
+        at.seq = row[0]
+        at.texts.update(texts_named(row[3], row[4]))
+        if row[3] == HandDisputed.type:
+            at.disputed.add(json.loads(row[4])["hand"])
+    return at
 
 
 def _add(batch: Batch, row: tuple[Any, ...]) -> Message | None:
@@ -153,34 +158,54 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
     return line
 
 
-def _write(connection: Connection, record_id: int, batch: Batch) -> None:
-    hands = list(batch.lines)
+def _write(connection: Connection, followed: list[_Followed]) -> None:
+    hands = [(at.record_id, line) for at in followed for line in at.batch.lines.values()]
+    with connection.pipeline():
+        cursor = connection.cursor()
+        if hands:
+            _write_hands(connection, cursor, hands)
+        for at in followed:
+            if at.texts:
+                wish(
+                    connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()]
+                )
+            for hand in at.disputed:
+                wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
+        cursor.executemany(
+            "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
+            [
+                (
+                    at.seq,
+                    at.batch.subject,
+                    *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
+                    at.record_id,
+                )
+                for at in followed
+            ],
+        )
+
+
+def _write_hands(connection: Connection, cursor: Cursor[TupleRow], hands: list[tuple[int, HandLine]]) -> None:
+    """Write the lines of hands, each with its record, in place of those that are there."""
     for table in ("hand_seat", "hand"):
-        connection.execute(f"DELETE FROM {table} WHERE record_id = %s AND hand = ANY(%s)", (record_id, hands))
-    cursor = connection.cursor()
+        cursor.executemany(
+            f"DELETE FROM {table} WHERE record_id = %s AND hand = %s",
+            [(record_id, line.hand) for record_id, line in hands],
+        )
     names = columns(("record_id", *_LINE)).as_string(connection)
     cursor.executemany(
         f"INSERT INTO hand ({names}) VALUES ({', '.join(['%s'] * (len(_LINE) + 1))})",
         [
             (record_id, *(getattr(line, name) for name in COLUMNS), sorted(line.names))
-            for line in batch.lines.values()
+            for record_id, line in hands
         ],
     )
     names = columns(("record_id", "hand", "opened_ms", *_SEAT)).as_string(connection)
     cursor.executemany(
         f"INSERT INTO hand_seat ({names}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
         [
-            (
-                record_id,
-                line.hand,
-                line.opened_ms,
-                seat.seat,
-                seat.player,
-                seat.points,
-                seat.foul,
-                seat.natural,
-            )
-            for line in batch.lines.values()
+            (record_id, line.hand, line.opened_ms, *(getattr(seat, name) for name in _SEAT))
+            for record_id, line in hands
             for seat in line.seats
         ],
     )

@@ -6,6 +6,8 @@ import logging
 import socket
 import sys
 import threading
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +17,9 @@ from waitress.server import BaseWSGIServer
 
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
+from firmware.pit.news import News, Rows
 from firmware.pit.now import Follower
-from firmware.pit.projector import project, retry
+from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
 
 THREADS: Final = 8 + PLACES
@@ -25,8 +28,10 @@ SWITCH_S: Final = 0.001
 """Seconds after which a thread lets others compute: a request waits for a long one or the projector some ten times."""
 CONNECTIONS: Final = 1000
 """Connections from nginx, which keeps few open; more only while many tables come at once."""
-PROJECT_EVERY_S: Final = 0.1
-"""Seconds between two looks at which records have new rows."""
+FOLLOW_EVERY_S: Final = 0.1
+"""Seconds between two looks at what the door has taken."""
+LOOK_EVERY_S: Final = 1.0
+"""Seconds between two looks at all records: another process may have taken rows."""
 log = logging.getLogger(__name__)
 
 
@@ -62,27 +67,39 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
 class Projector(threading.Thread):
     """Follows the records in the background. A database that is away is waited for."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, news: News) -> None:
+        """`news`: what this process's door takes; the rows of others' doors are found in the database."""
         super().__init__(name="projector", daemon=True)
-        self._database = database
+        self._database, self._news = database, news
         self._end = threading.Event()
+        self._follower = Follower(database)
 
     def run(self) -> None:
         """Follow until `stop`."""
-        wait = PROJECT_EVERY_S
-        is_first = True
-        follower = Follower(self._database)
+        wait, looked, is_first = FOLLOW_EVERY_S, float("-inf"), True
         while not self._end.wait(wait):
             try:
                 if is_first:
                     retry(self._database)
-                    follower.retry()
+                    self._follower.retry()
                     is_first = False
-                news = follower.follow()  # first: the floor waits for it
-                wait = 0.0 if project(self._database) + news else PROJECT_EVERY_S
+                wait = FOLLOW_EVERY_S
+                if news := self._news.taken():
+                    self._follow(news)
+                if time.monotonic() - looked > LOOK_EVERY_S:
+                    if self._follow(None):
+                        wait = 0.0
+                    else:
+                        looked = time.monotonic()
             except DatabaseError as error:
                 log.warning("The list of hands waits: %s", error)
-                wait = 1.0
+                wait, looked = 1.0, float("-inf")
+
+    def _follow(self, news: Mapping[int, Rows] | None) -> int:
+        """Follow records; return how many rows. All can be made again, so nobody waits for the disk."""
+        with self._database.transaction() as connection:
+            connection.execute("SET LOCAL synchronous_commit = off")
+            return self._follower.follow_in(connection, news) + project_in(connection, news)
 
     def stop(self) -> None:
         """End after the batch in work."""

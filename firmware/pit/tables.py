@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 import psycopg.errors
+from psycopg.rows import TupleRow
 
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import NotEnrolled, PitError
+
+WHO: Final = "table_id, name, serial, struck_at"
+"""What is read of a table to know who sends."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,15 @@ def serial_text(serial: int | str) -> str:
 
 def who(connection: Connection, serial: str) -> Table:
     """Return the table of a certificate. Raises NotEnrolled if there is none, or if it was struck off."""
-    row = connection.execute(
-        "SELECT table_id, name, serial, struck_at FROM gaming_table WHERE serial = %s", (serial_text(serial),)
-    ).fetchone()
+    return enrolled(
+        connection.execute(
+            f"SELECT {WHO} FROM gaming_table WHERE serial = %s", (serial_text(serial),)
+        ).fetchone()
+    )
+
+
+def enrolled(row: TupleRow | None) -> Table:
+    """Return the table of a row that begins with `WHO`. Raises NotEnrolled."""
     if row is None:
         raise NotEnrolled("No table has this certificate. Enrol the table.")
     if row[3] is not None:

@@ -10,20 +10,34 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from firmware.pit.database import Connection, Database, columns
 from firmware.pit.errors import Fork
-from firmware.pit.tables import Table, who
-from firmware.pit.wishes import lacking, wishes_of
+from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
+from firmware.pit.wishes import WISHES, lacking, wishes_of
 from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
 from firmware.uplink.wire import Head, Offer, encode_rows
 
 _COLUMNS: Final = ("record_id", *Entry._fields)
-_INSERT: Final = f"INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES ({', '.join(['%s'] * len(_COLUMNS))})"
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
+_HEAD: Final = (
+    "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
+    " table_seq = %s, release = %s, health = %s, fork_seq = CASE WHEN %s THEN NULL ELSE fork_seq END,"
+    " fork_at = CASE WHEN %s THEN NULL ELSE fork_at END WHERE record_id = %s"
+)
+_ONE: Final = f"({', '.join(['%s'] * len(_COLUMNS))})"
+_MOVE: Final = (
+    _HEAD,
+    *(
+        f"WITH new AS (INSERT INTO entry ({', '.join(_COLUMNS)}) VALUES {', '.join([_ONE] * rows)}) {_HEAD}"
+        for rows in range(1, FEW + 1)
+    ),
+)
+"""The statement that stores so many rows and moves the head."""
 
 
 @dataclass(frozen=True)
@@ -33,32 +47,60 @@ class _Stored:
     head: Head
 
 
+@dataclass(frozen=True)
+class Taken:
+    """What came of an offer."""
+
+    head: Head
+    """How far the pit has the record now."""
+    wishes: list[dict[str, Any]]
+    """What the table is asked for."""
+    record_id: int = 0
+    rows: Sequence[Entry] = ()
+    """The rows that were stored."""
+    at_ms: int = 0
+    """When, by the database's clock."""
+
+
 def take(database: Database, table: Table, offer: Offer) -> Head:
     """Store what is new of an offer; return how far the pit has the record. When it returns, that is durable.
 
     Rows beyond the next one are no error: the answer says where to go on. Raises Fork, with the rows in quarantine, for
     an offer that does not continue what the pit has; NotEnrolled; DatabaseError while the database is away.
     """
-    return take_from(database, table.serial, offer)[0]
+    return take_from(database, table.serial, offer).head
 
 
-def take_from(database: Database, serial: str, offer: Offer) -> tuple[Head, list[dict[str, Any]]]:
-    """Do the same for the table of a certificate, and return what it is asked for, too."""
+def take_from(database: Database, serial: str, offer: Offer) -> Taken:
+    """Do the same for the table of a certificate."""
     try:
-        with database.transaction() as connection:  # one for all: each costs as much as storing a row
-            table = who(connection, serial)
-            head = _take(connection, table, offer)
-            lacking(connection, table, offer.missing)
-            return head, wishes_of(connection, table)
+        with (
+            database.transaction() as connection
+        ):  # one for all, and few statements: each costs as much as a row
+            # A heartbeat is not waited for: a crash of the database forgets when the table was heard of last.
+            asked = connection.execute(
+                f"SELECT {WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint, set_config('synchronous_commit',"
+                " CASE WHEN %s THEN current_setting('synchronous_commit') ELSE 'off' END, true)"
+                " FROM gaming_table WHERE serial = %s",
+                (bool(offer.rows), serial_text(serial)),
+            ).fetchone()
+            table = enrolled(asked)
+            assert asked is not None
+            wishes, at_ms = asked[4:6]
+            if offer.missing:
+                lacking(connection, table, offer.missing)
+                wishes = wishes_of(connection, table)
+            if not offer.record:
+                return Taken(Head(), wishes)
+            record_id, head, new = _take(connection, table, offer)
+            return Taken(head, wishes, record_id, new, at_ms)
     except Fork as fork:
         with database.transaction() as connection:
             _quarantine(connection, who(connection, serial), offer, fork)
         raise
 
 
-def _take(connection: Connection, table: Table, offer: Offer) -> Head:
-    if not offer.record:
-        return Head()
+def _take(connection: Connection, table: Table, offer: Offer) -> tuple[int, Head, Sequence[Entry]]:
     stored = _locked(connection, table, offer.record)
     _verify(offer.rows)
     restored = next((row for row in offer.rows if row.type == RecordRestored.type), None)
@@ -66,24 +108,21 @@ def _take(connection: Connection, table: Table, offer: Offer) -> Head:
         stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
     new = _new(connection, stored, offer)
     head = Head(new[-1].seq, new[-1].hash) if new else stored.head
+    few = new if len(new) <= FEW else ()
     if len(new) > FEW:
         with connection.cursor().copy(f"COPY entry ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
             for row in new:
                 copy.write_row((stored.record_id, *row))
-    else:
-        for row in new:
-            connection.execute(_INSERT, (stored.record_id, *row))
+    compared = bool(new) or offer.head.seq <= stored.head.seq  # else nothing was: a fork stays one
     connection.execute(
-        "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
-        " table_seq = %s, release = %s, health = %s WHERE record_id = %s",
-        (*head, bool(new), offer.head.seq, offer.release, json.dumps(offer.health), stored.record_id),
+        _MOVE[len(few)],
+        (
+            *chain.from_iterable((stored.record_id, *row) for row in few),
+            *(*head, bool(new), offer.head.seq, offer.release, json.dumps(offer.health)),
+            *(compared, compared, stored.record_id),
+        ),
     )
-    if new or offer.head.seq <= stored.head.seq:  # else nothing was compared: a fork stays one
-        connection.execute(
-            "UPDATE head SET fork_seq = NULL, fork_at = NULL WHERE record_id = %s AND fork_seq IS NOT NULL",
-            (stored.record_id,),
-        )
-    return head
+    return stored.record_id, head, new
 
 
 def _locked(connection: Connection, table: Table, genesis: str) -> _Stored:

@@ -13,6 +13,10 @@ from firmware.uplink.wire import is_hash
 
 AT_ONCE: Final = 20
 """Wishes in one answer."""
+WISHES: Final = f"""(SELECT coalesce(json_agg(json_build_object('kind', kind, 'hash', hash, 'name', name)), '[]')
+    FROM (SELECT kind, hash, name FROM wish WHERE wish.table_id = gaming_table.table_id AND ended_at IS NULL
+          ORDER BY wish_id LIMIT {AT_ONCE}) AS open_wish)"""
+"""What a row of `gaming_table` is asked for, as JSON, the oldest wish first."""
 Kind = Literal["content", "image"]
 
 
@@ -39,11 +43,10 @@ def images_of_hand(connection: Connection, record_id: int, hand: int) -> list[tu
 
 def wishes_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
     """Return what a table is asked for now, the oldest wish first."""
-    rows = connection.execute(
-        "SELECT kind, hash, name FROM wish WHERE table_id = %s AND ended_at IS NULL ORDER BY wish_id LIMIT %s",
-        (table.table_id, AT_ONCE),
-    )
-    return [{"kind": kind, "hash": digest, "name": name} for kind, digest, name in rows]
+    row = connection.execute(
+        f"SELECT {WISHES} FROM gaming_table WHERE table_id = %s", (table.table_id,)
+    ).fetchone()
+    return row[0] if row else []
 
 
 def fulfilled(connection: Connection, table: Table, digest: str, kind: Kind) -> bool:

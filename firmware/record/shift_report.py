@@ -7,7 +7,7 @@ down in which it was made. So the downs always add up to the total.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
@@ -196,7 +196,7 @@ class Fold:
             case ev.ReadingTaken():
                 self._readings(down, event)
             case ev.CardPlaced():
-                self._read_card(down, (event.seat, event.row, -entry.seq), event.card)
+                self._read_cards(down, {(event.seat, event.row, -entry.seq): event.card})
             case ev.CardCorrected():
                 self._add(down, corrected=1, errors=self._was_read(event))
             case ev.RowKeyed():
@@ -275,16 +275,22 @@ class Fold:
     # ---- cards ----
 
     def _readings(self, down: OpenDown, event: ev.ReadingTaken) -> None:
-        for reading in event.rows:
-            for index, card in enumerate(reading.cards):
-                self._read_card(down, (reading.seat, reading.row, index), card)
+        self._read_cards(
+            down,
+            {
+                (reading.seat, reading.row, index): card
+                for reading in event.rows
+                for index, card in enumerate(reading.cards)
+            },
+        )
 
-    def _read_card(self, down: OpenDown, spot: Spot, card: ev.CardReading) -> None:
-        self._add(down, cards=1, unsure=0 if card.sure else 1)
-        if card.sure and card.card:
-            self._read[spot] = card.card
-        else:
-            self._read.pop(spot, None)
+    def _read_cards(self, down: OpenDown, cards: Mapping[Spot, ev.CardReading]) -> None:
+        self._add(down, cards=len(cards), unsure=sum(not card.sure for card in cards.values()))
+        for spot, card in cards.items():
+            if card.sure and card.card:
+                self._read[spot] = card.card
+            else:
+                self._read.pop(spot, None)
 
     def _was_read(self, event: ev.CardCorrected) -> int:
         """Return 1 if the camera had been sure of the corrected card, otherwise 0; each card counts once."""

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from firmware.messages import Text
@@ -213,7 +214,7 @@ class State:
         pairs = ((pair["a"], pair["b"]) for pair in (self.settlement or {}).get("pairs", ()) if pair["paid"])
         return tuple(pair for pair in pairs if pair not in self.paid)
 
-    @property
+    @cached_property
     def questions(self) -> tuple[Question, ...]:
         """The questions that the dealer must answer before the hand can settle, in order."""
         asked: list[Question] = []

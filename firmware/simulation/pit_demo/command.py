@@ -124,12 +124,14 @@ def _pit(database: Database, folder: Path) -> Iterator[str]:
     from firmware.pit.authority import Authority
     from firmware.pit.door import make_door
     from firmware.pit.files import Files
+    from firmware.pit.news import News
     from firmware.pit.serve import Projector
     from firmware.pit.tls_front import TlsFront, by_tls
 
     Authority(folder / "authority").door()
-    app = make_door(database, Files(folder / "images"), by_tls)
-    projector = Projector(database)
+    news = News()
+    app = make_door(database, Files(folder / "images"), by_tls, news=news)
+    projector = Projector(database, news)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, folder / "authority")
         serving = threading.Thread(target=front.serve_forever, name="door", daemon=True)
