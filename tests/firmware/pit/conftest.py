@@ -30,11 +30,12 @@ from firmware.pit.front import command as front_command
 from firmware.pit.rights import allow
 from firmware.pit.serve import listen_on, server
 from firmware.pit.tables import Table, enrol
+from firmware.pit.temporary_postgres import OWNER, binaries
 from firmware.pit.tls_front import TlsFront, by_tls
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
-from tests.firmware.pit.postgres import OWNER, Postgres, binaries
+from tests.firmware.pit.postgres import Postgres
 from tests.waiting import until
 
 DOOR = "door"

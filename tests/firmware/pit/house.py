@@ -21,7 +21,8 @@ from firmware.pit.database import Database, migrate
 from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
 from firmware.pit.tables import enrol
-from tests.firmware.pit.postgres import Postgres, binaries
+from firmware.pit.temporary_postgres import binaries
+from tests.firmware.pit.postgres import Postgres
 
 IS_INSTALLED: Final = binaries() is not None and NGINX.exists()
 MACHINE: Final = f"{platform.machine()}, {os.cpu_count()} cores, shared"

@@ -179,10 +179,9 @@ def _floor(database: Database) -> None:
 
 def _alone_s(all_of_it: House, make: Callable[[], object]) -> float:
     """Make something again, alone, and return the seconds of processor time of it."""
-    assert all_of_it.postgres.process is not None
-    server, own = processor_s(all_of_it.postgres.process.pid), time.process_time()
+    server, own = processor_s(all_of_it.postgres.pid), time.process_time()
     make()
-    return processor_s(all_of_it.postgres.process.pid) - server + time.process_time() - own
+    return processor_s(all_of_it.postgres.pid) - server + time.process_time() - own
 
 
 @click.command()

@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
 import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import psycopg
 
+from firmware.pit.temporary_postgres import OWNER, TemporaryPostgres
 from tests.waiting import until
-
-DEBIAN: Final = Path("/usr/lib/postgresql")
-OWNER: Final = "postgres"
-"""Who runs the server when the tests run as root: initdb refuses root."""
-
-
-def binaries() -> Path | None:
-    """Return the folder of the newest PostgreSQL's programs: Debian's, or those of the path; None without any."""
-    found = sorted(DEBIAN.glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
-    if found:
-        return found[-1].parent
-    program = shutil.which("postgres")
-    return Path(program).parent if program else None
 
 
 def _lives(process: int) -> bool:
@@ -38,7 +23,7 @@ def _lives(process: int) -> bool:
     return state != "Z"
 
 
-class Postgres:
+class Postgres(TemporaryPostgres):
     """One server with its own data. `kill` is SIGKILL for all its processes; `start` recovers."""
 
     def __init__(
@@ -49,87 +34,31 @@ class Postgres:
         Without `durable` nothing waits for the disk: for tests that cut no power. With `of` the data is a copy of that
         running server's, as `pg_basebackup` makes it; with `follows`, a standby that goes on receiving, asynchronously.
         """
-        bin_folder = binaries()
-        assert bin_folder is not None
-        self._bin, self.folder = bin_folder, folder
-        owner = pwd.getpwnam(OWNER) if os.geteuid() == 0 else None
-        self._user = owner.pw_uid if owner else None
-        self._group = owner.pw_gid if owner else None
-        self.process: subprocess.Popen[bytes] | None = None
-        folder.mkdir(parents=True, exist_ok=True)
-        if self._user is not None:
-            shutil.chown(folder, OWNER)
-        data = ("-D", str(folder / "data"), "-U", OWNER, "--no-sync")
-        if of is None:
-            self._run("initdb", *data, "-A", "trust", "-E", "UTF8", "--locale=C")
-        else:
-            self._run(
-                "pg_basebackup", *data, "-h", str(of.folder), "-c", "fast", *(["-R"] if follows else [])
-            )
-        settings = (
-            "listen_addresses = ''",
-            f"unix_socket_directories = '{folder}'",
-            "max_connections = 60",
-            "shared_buffers = 16MB",
-            f"fsync = {'on' if durable else 'off'}",
-        )
-        self._run("bash", "-c", f"printf '%s\\n' \"$@\" >> {folder}/data/postgresql.conf", "-", *settings)
+        self._copies = (str(of.folder), *(["-R"] if follows else [])) if of else ()
+        settings = {"max_connections": "60", "shared_buffers": "16MB", "fsync": "on" if durable else "off"}
+        super().__init__(folder, **settings)
 
-    @property
-    def url(self) -> str:
-        """The address of its own database, for libpq."""
-        return f"postgresql://{OWNER}@/{OWNER}?host={self.folder}"
-
-    def _run(self, program: str, *arguments: str) -> str:
-        path = self._bin / program
-        done: subprocess.CompletedProcess[str] = subprocess.run(
-            [str(path) if path.exists() else program, *arguments],
-            check=True,
-            capture_output=True,
-            text=True,
-            cwd=self.folder,
-            user=self._user,
-            group=self._group,
-        )
-        return done.stdout
+    def _make_data(self) -> None:
+        if not self._copies:
+            super()._make_data()
+            return
+        data = ("-D", "data", "-U", OWNER, "--no-sync")
+        self._run("pg_basebackup", *data, "-c", "fast", "-h", *self._copies)
 
     def start(self) -> None:
         """Start, and wait until it answers."""
-        with (self.folder / "log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [str(self._bin / "postgres"), "-D", str(self.folder / "data")],
-                stdout=log,
-                stderr=log,
-                cwd=self.folder,
-                user=self._user,
-                group=self._group,
-                start_new_session=True,
-            )
-        until(self._answers)
-
-    def _answers(self) -> bool:
-        assert self.process is not None
-        if self.process.poll() is not None:
-            raise AssertionError((self.folder / "log").read_text()[-2000:])
-        try:
-            psycopg.connect(self.url).close()
-        except psycopg.OperationalError:
-            return False
-        return True
+        self.__enter__()
 
     def stop(self) -> None:
         """Stop at once; the next start would recover."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGQUIT)
-            self.process.wait()
+        self.__exit__()
 
     def kill(self) -> None:
         """Kill all its processes, as a power cut would."""
-        assert self.process is not None
-        first = self.process.pid
+        first = self.pid
         children = [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
-        self.process.kill()
-        self.process.wait()
+        os.kill(first, signal.SIGKILL)
+        self.__exit__()
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)

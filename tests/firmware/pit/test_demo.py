@@ -17,9 +17,10 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
+from firmware.pit import temporary_postgres
+from firmware.pit.temporary_postgres import OWNER
 from firmware.simulation.pit_demo.command import command
-from firmware.simulation.pit_demo.postgres import AS_ROOT, binaries
-from tests.firmware.pit.postgres import OWNER, Postgres
+from tests.firmware.pit.postgres import Postgres
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[3]
@@ -86,7 +87,7 @@ def test_the_floor_page_opens_to_who_logs_in_and_says_of_an_unplugged_table_that
 
 @pytest.mark.slow
 def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> None:
-    if binaries() is None:
+    if temporary_postgres.binaries() is None:
         pytest.skip("PostgreSQL is not installed")
     path = os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")])
     with subprocess.Popen(
@@ -112,11 +113,15 @@ def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> No
     assert not Path(data).parent.exists()
 
 
-def test_root_is_told_what_to_do_instead(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_without_a_user_for_the_server_is_told_what_to_do_instead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(temporary_postgres, "OWNER", "nobody-of-this-name")
     done = CliRunner().invoke(command, ["--tables", "1"])
-    assert str(done.exception) == AS_ROOT
-    assert "--from-url" in AS_ROOT
+    if temporary_postgres.binaries() is not None:
+        assert str(done.exception) == temporary_postgres.NOT_AS_ROOT
+    assert "--from-url" in temporary_postgres.NOT_AS_ROOT
 
 
 def test_a_server_that_is_away_gets_a_sentence(tmp_path: Path) -> None:
