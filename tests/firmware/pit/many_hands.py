@@ -1,12 +1,16 @@
-"""Many hands of many tables in a real database, written by SQL, and every filter and pair of filters timed.
+"""Many hands of many tables in a real database, written by SQL: filters, pairs of filters and hands' pages.
 
 python -m tests.firmware.pit.many_hands --hands 1000000 --tables 200
+
+The pages are those of hands that the demo played and that were sent to the same database.
 """
 
 from __future__ import annotations
 
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -16,10 +20,15 @@ from typing import Any, Final
 
 import click
 
+from dealer_ui.pit.app import create_app
+from dealer_ui.remote.log_in import access
 from firmware.pit.database import Database, migrate
 from firmware.pit.search import Wanted, search
 from tests.firmware.pit.postgres import Postgres
+from tests.firmware.pit.sent import Sent
 
+PLAYED: Final = 12
+"""Hands whose pages are opened."""
 BEGAN_MS: Final = 1_780_000_000_000
 HAND_MS: Final = 120_000
 _TABLES: Final = """
@@ -78,11 +87,37 @@ def filters() -> dict[str, Wanted]:
     return found
 
 
+def pages_ms(database: Database, folder: Path) -> list[float]:
+    """Return the milliseconds of each page of a played record's hands, each opened three times: the median."""
+    order = ["demo", "--headless", "--hands", str(PLAYED), "--data", str(folder / "table"), "--json"]
+    subprocess.run([sys.executable, "-m", "firmware.cli", *order], check=True, stdout=subprocess.DEVNULL)
+    sent = Sent(database, folder / "table", "Played")
+    sent.send()
+    app = create_app(database, folder / "pit", "Pit", secure=False)
+    with database.transaction() as connection:
+        connection.execute(
+            "INSERT INTO person (name, role, passphrase_id, verifier) VALUES ('A', 'auditor', 'x', '{}')"
+        )
+    client = app.test_client()
+    client.environ_base |= {"REMOTE_ADDR": "192.0.2.10", "HTTP_ACCEPT": "text/html"}
+    client.set_cookie(access(app).sessions.cookie, access(app).sessions.open("A", "x"))
+    found = []
+    for hand in (one.hand for one in search(database, Wanted(table="Played"))):
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            answer = client.get(f"/record/{sent.record_id}/review/{hand}")
+            times.append(1000 * (time.perf_counter() - start))
+            assert answer.status_code == 200, answer.status
+        found.append(statistics.median(times))
+    return found
+
+
 @click.command()
 @click.option("--hands", default=1_000_000, show_default=True)
 @click.option("--tables", default=200, show_default=True)
 def main(hands: int, tables: int) -> None:
-    """Time the first page of every filter and pair."""
+    """Time the first page of every filter and pair, and the pages of hands."""
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-search-", dir="/tmp"))
     folder.chmod(0o711)
     postgres = Postgres(folder, durable=False)
@@ -104,6 +139,11 @@ def main(hands: int, tables: int) -> None:
                 worst.append((statistics.median(times), f"{name} ({len(found)} hands)"))
             for ms, name in sorted(worst, reverse=True):
                 click.echo(f"{ms:8.1f} ms  {name}")
+        with Database(url, connections=4) as database:
+            times = pages_ms(database, folder)
+            click.echo(
+                f"{statistics.median(times):8.1f} ms  a hand's page; the slowest of {PLAYED} {max(times):.1f} ms"
+            )
     finally:
         postgres.stop()
         shutil.rmtree(folder)
