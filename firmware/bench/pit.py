@@ -22,11 +22,13 @@ from firmware.bench.harness import conditions, elapsed_ms, json_option, publish,
 from firmware.bench.pit_catch_up import CatchUp
 from firmware.bench.pit_house import House
 from firmware.bench.pit_load import FloorView, Load, PitTarget, Sample, direct_targets, quantiles
+from firmware.bench.pit_screens import Screens
 from firmware.bench.played_record import Played, Record, played
 from firmware.bench.processes import cleaning_up
 from firmware.pit.database import Database
 from firmware.pit.tables import listed
 from firmware.runtime.errors import AppError
+from firmware.uplink.follow import LOOK_EVERY_S
 
 PLAYED: Final = 12
 """Hands that are played for the load, unless there is a record."""
@@ -39,6 +41,7 @@ LOOKS: Final = 20
 BOUNDS: Final = {
     "answer_p95_ms": 100,
     "view_p95_ms": 500,
+    "tile_p95_ms": 500 - 1000 * LOOK_EVERY_S,  # the uplink looks so often
     "core_at_200": 0.1,
     "memory_kb": 40,
     "catching_up_answer_p95_ms": 1000,
@@ -78,6 +81,13 @@ BOUNDS: Final = {
     help="Hands that a table with --catch-up has to send.",
 )
 @click.option(
+    "--screens",
+    type=click.IntRange(0, 60),
+    default=0,
+    show_default=True,
+    help="Screens that follow the floor page meanwhile.",
+)
+@click.option(
     "--record",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     help="A data folder: send the hands of this record. Without it the demo plays some first.",
@@ -96,6 +106,7 @@ def command(
     seconds: int,
     catch_up: int,
     behind: int,
+    screens: int,
     record: Path | None,
     url: str | None,
     seed: int,
@@ -110,7 +121,9 @@ def command(
         raise click.UsageError("Some tables must play: --catch-up needs to be less than --tables.")
     began = conditions()
     with cleaning_up(), hands_of(record) as source, House(url) as house:
-        result = began | measure(house, source, tables, hands_an_hour, seconds, catch_up, behind, seed)
+        result = began | measure(
+            house, source, tables, hands_an_hour, seconds, catch_up, behind, screens, seed
+        )
     result["load_at_the_end"] = conditions()["load"]
     result["bounds"] = verdicts(result)
     publish(
@@ -147,6 +160,7 @@ def measure(
     seconds: float,
     catch_up: int,
     behind: int,
+    screens: int,
     seed: int,
 ) -> dict[str, Any]:
     """Enrol and connect the tables, play, and return the figures. Raises AppError, UplinkError, DatabaseError."""
@@ -167,13 +181,20 @@ def measure(
             seed,
             heartbeats=False,
         )
-        load = Load(targets, hands_an_hour, seed, answered=view.expect)
+        shown = stack.enter_context(Screens(house.url, house.folder / "floor", screens)) if screens else None
+        watched = [
+            shown.watched(f"Table {number}", target) if shown else target
+            for number, target in enumerate(targets)
+        ]
+        load = Load(watched, hands_an_hour, seed, answered=view.expect)
         below = _measured(house, floor, seconds)  # first: nginx ends a connection on which nothing comes
         memory = _connect(house, load, targets)
         settled = time.monotonic() + min(SETTLES_S, seconds)
         load.run(lambda: time.monotonic() >= settled)
         view.poll_ms.clear()
         view.seen_ms.clear()
+        if shown:
+            shown.forget()
         again = sum(target.again for target in targets)
         result: dict[str, Any] = {
             "tables": tables,
@@ -191,6 +212,8 @@ def measure(
         result["view_ms"] = quantiles(view.seen_ms)
         with Database(house.url, connections=1) as database:
             result["list_ms"] = quantiles([elapsed_ms(lambda: listed(database)) for _ in range(LOOKS)])
+        if shown is not None:
+            result["screens"] = {"count": screens, "missing": shown.missing, "ms": quantiles(shown.seen_ms)}
         if away is not None:
             result["catching_up"] = _catching_up(house, load, view, away)
         return result
@@ -265,6 +288,8 @@ def _times(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
         "the list of tables": result["list_ms"],
         "how late the bench itself sent": live["sent_late_ms"],
     }
+    if screens := result.get("screens"):
+        shown[f"from sending an opened hand to the tile on {screens['count']} screens"] = screens["ms"]
     if caught := result.get("catching_up"):
         shown["answer to rows while others catch up"] = caught["answer_ms"]
         shown["floor view while others catch up"] = caught["view_ms"]
@@ -302,6 +327,8 @@ def verdicts(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     }
     if result["tables"] <= 200:
         found["core_at_200"] = result["live"]["core"]["centre"]
+    if screens := result.get("screens"):
+        found["tile_p95_ms"] = screens["ms"].get("p95")
     if caught := result.get("catching_up"):
         found["catching_up_answer_p95_ms"] = caught["answer_ms"].get("p95")
     return {

@@ -39,7 +39,9 @@ RELEASE: Final = "bench"
 class Target(Protocol):
     """Where one table's rows go."""
 
-    record: Record
+    @property
+    def record(self) -> Record:
+        """The table's record."""
 
     def send(self, rows: Commit) -> None:
         """Send rows, or a heartbeat without any; return when they are durable."""

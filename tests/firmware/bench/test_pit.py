@@ -47,8 +47,8 @@ def test_a_played_record_is_written_again_as_another_tables_and_chained(record: 
 @pytest.mark.slow
 @needs_postgres
 def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
-    order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "2", "--catch-up", "1", "--behind", "40"]
-    done = CliRunner().invoke(pit_command, [*order, "--record", str(record), "--json"])
+    order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "4", "--catch-up", "1", "--behind", "40"]
+    done = CliRunner().invoke(pit_command, [*order, "--screens", "2", "--record", str(record), "--json"])
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)
     assert result["live"]["requests"] > 0
@@ -56,6 +56,8 @@ def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     assert result["floor"]["requests"] > 0
     assert 0 < result["live"]["answer_ms"]["median"] <= result["live"]["answer_ms"]["longest"]
     assert set(result["live"]["core"]) >= {"pit", "postgres", "centre"}
+    assert result["screens"]["count"] == 2
+    assert result["screens"]["ms"]["median"] > 0
     assert result["catching_up"]["hands"] == 40
     assert result["catching_up"]["rows_caught_up"] > 40 * 5
     assert set(result["bounds"]) >= {"answer_p95_ms", "core_at_200", "memory_kb"}
