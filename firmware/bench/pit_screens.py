@@ -1,13 +1,16 @@
 """Screens that follow the floor page while tables play: how long after an event each shows it.
 
 Each screen is a connection of its own that has logged in and reads the server-sent events as a browser does; nothing is
-drawn. An opened hand is what they wait for: it begins a phase, and a tile tells since when its phase lasts.
+drawn. An opened hand is what they wait for: it begins a phase, and a tile tells since when its phase lasts. The load
+sends at the moment of an event; a table's uplink looks every 200 ms. So each event counts as older by a random part of
+that.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
+import random
 import re
 import threading
 import time
@@ -22,6 +25,7 @@ from firmware.bench.played_record import Commit, Record
 from firmware.runtime.errors import AppError
 from firmware.simulation.pit_demo.floor import floor_page
 from firmware.table.events import HandOpened
+from firmware.uplink.follow import LOOK_EVERY_S
 
 _TILE: Final = re.compile(r">([^<]+)</a></h3>.*?data-since=\"(\d+)\"", re.DOTALL)
 ROLE: Final = "floor"
@@ -36,9 +40,11 @@ class Screens:
         self._stack = ExitStack()
         self._lock = threading.Lock()
         self._waiting: list[dict[str, list[tuple[int, float]]]] = [{} for _ in range(screens)]
+        """By screen and table, the events that it does not show yet: what its tile will tell, and when it happened."""
         self._end = threading.Event()
         self.seen_ms: list[float] = []
-        """From sending an event to a screen's having it."""
+        """From an event at its table to a screen's having it."""
+        self._rng = random.Random(screens)
 
     def __enter__(self) -> Self:
         """Serve, log in and follow. Raises AppError."""
@@ -80,8 +86,9 @@ class Screens:
 
     def _expect(self, name: str, opened_ms: int, sent: float) -> None:
         with self._lock:
+            happened = sent - self._rng.uniform(0, LOOK_EVERY_S)
             for waiting in self._waiting:
-                waiting.setdefault(name, []).append((opened_ms, sent))
+                waiting.setdefault(name, []).append((opened_ms, happened))
 
     def _follow(self, number: int, answer: http.client.HTTPResponse) -> None:
         try:
@@ -100,7 +107,7 @@ class Screens:
             name, since_ms = found[1], int(found[2])
             with self._lock:
                 events = self._waiting[number].get(name, [])
-                self.seen_ms += [1000 * (now - sent) for opened, sent in events if opened <= since_ms]
+                self.seen_ms += [1000 * (now - at) for opened, at in events if opened <= since_ms]
                 events[:] = [one for one in events if one[0] > since_ms]
 
 
