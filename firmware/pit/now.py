@@ -52,8 +52,8 @@ class _Following:
     finished: int = 0
     down_minutes: int = 0
     state: State = INITIAL
-    last: tuple[Entry, int] | None = None
-    """The last row that was followed, with the time at which the pit took it."""
+    last: tuple[int, bool, int] | None = None
+    """The last row's time at the table, whether that clock was synchronised, and when the pit took the row."""
     phase_ms: int = 0
     """When the phase began."""
     since_ms: dict[str, int] = field(default_factory=dict)
@@ -102,7 +102,7 @@ class _Following:
         self.since_ms = {
             need.key: self.since_ms.get(need.key, row.wall_ms) for need in _needs(self.state, self.why)
         }
-        self.last = row, taken_ms
+        self.last = row.wall_ms, row.clock == "synchronised", taken_ms
 
     @property
     def began_seq(self) -> int:
@@ -113,7 +113,7 @@ class _Following:
 def _facts(at: _Following) -> TableFacts:
     """Return what the table does as of its last row."""
     assert at.last is not None
-    state, (row, taken_ms) = at.state, at.last
+    state, (last_ms, is_synchronised, taken_ms) = at.state, at.last
     in_hand = state.phase in OPEN and not state.reopened
     playing = (
         state.seats if in_hand else tuple(s for s in state.house.seats if s.player not in state.sits_out)
@@ -128,9 +128,9 @@ def _facts(at: _Following) -> TableFacts:
         down_ms=at.report.began.wall_ms if state.dealer and at.report.began else None,
         taken=len(playing),
         reopened=state.hand if state.reopened else 0,
-        last_ms=row.wall_ms,
+        last_ms=last_ms,
         taken_ms=taken_ms,
-        synchronised=row.clock == "synchronised",
+        synchronised=is_synchronised,
         table=state.house.table,
         profile=state.opened.profile if state.opened else "",
         needs=tuple(replace(need, since_ms=at.since_ms[need.key]) for need in _needs(state, at.why)),
