@@ -9,10 +9,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import platform
+import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +27,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
+from models.training.kept import Kept
 from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, MarkersError
 from vision.base.pictures import load_picture
@@ -109,8 +112,19 @@ class Tables:
     pips: bool = True
 
 
+KEPT: ContextVar[Kept | None] = ContextVar("KEPT", default=None)
+"""Where `on_all_cores` keeps results, if it does."""
+
+
 def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
     """Do the tasks in processes of their own, with a progress bar on stderr; results in the tasks' order."""
+    kept = KEPT.get()
+    paths = [kept.path(work, task) if kept else None for task in tasks]
+    found = {
+        place: one[0]
+        for place, path in enumerate(paths)
+        if kept and path and (one := kept.find(path)) is not None
+    }
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     context = multiprocessing.get_context("spawn")
     # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
@@ -119,12 +133,23 @@ def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list
         ProcessPoolExecutor(os.cpu_count(), context, _quietly) as pool,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
-        bar = progress.add_task(title, total=len(tasks))
-        futures = [pool.submit(work, task) for task in tasks]
-        for done in as_completed(futures):
-            done.result()
+        bar = progress.add_task(title, total=len(tasks), completed=len(found))
+        places = {
+            pool.submit(_timed, work, task): place for place, task in enumerate(tasks) if place not in found
+        }
+        for done in as_completed(places):
+            place = places[done]
+            seconds, found[place] = done.result()
+            if kept and (path := paths[place]):
+                kept.keep(path, seconds, found[place])
             progress.advance(bar)
-        return [future.result() for future in futures]
+    return [found[place] for place in range(len(tasks))]
+
+
+def _timed(work: Callable[[T], R], task: T) -> tuple[float, R]:
+    began = time.monotonic()
+    result = work(task)
+    return time.monotonic() - began, result
 
 
 def _quietly() -> None:

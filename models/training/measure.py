@@ -10,6 +10,7 @@ import datetime
 import json
 import math
 import multiprocessing
+import os
 import time
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +23,7 @@ import numpy as np
 
 from models.training import real, softened
 from models.training.judge import (
+    KEPT,
     Outcome,
     Photograph,
     Spread,
@@ -176,8 +178,14 @@ def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path |
         ms={threads: time_stages(model, threads) for threads in (2, 1)},
         resident=resident_bytes(model),
         peer=time_beside(model, peer) if peer else None,
-        minutes=(time.monotonic() - began) / 60,
+        minutes=(time.monotonic() - began) / 60 + _minutes_before(),
     )
+
+
+def _minutes_before() -> float:
+    """Return what the results of a run that was stopped took, on all cores."""
+    kept = KEPT.get()
+    return kept.seconds / 60 / (os.cpu_count() or 1) if kept else 0.0
 
 
 def at_scale(px_per_mm: float, layout: TableLayout) -> Condition:

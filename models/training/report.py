@@ -14,7 +14,9 @@ import click
 
 from models.training import plots, real, softened
 from models.training.aims import aims, interval
-from models.training.judge import SPREADS, Judged, Outcome, total
+from models.training.art import CACHE
+from models.training.judge import KEPT, SPREADS, Judged, Outcome, total
+from models.training.kept import Kept
 from models.training.markdown import put_between, table
 from models.training.measure import FEW, SOME, Measured, measure
 from models.training.options import MODEL
@@ -296,6 +298,11 @@ def write_report(
     help="ONNX graph of YOLO11n (yolo_graph.py), timed next to the reader.",
 )
 @click.option(
+    "--resume",
+    is_flag=True,
+    help="Keep what is measured, and go on with what a run that was stopped has kept.",
+)
+@click.option(
     "--out",
     "docs",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
@@ -303,10 +310,18 @@ def write_report(
     help="Folder for the report; only in docs/ itself the model card is brought up to date too.",
 )
 def command(
-    model: Path | None, data: Path | None, tables: int, seed: int, yolo: Path | None, docs: Path
+    model: Path | None,
+    data: Path | None,
+    tables: int,
+    seed: int,
+    yolo: Path | None,
+    resume: bool,
+    docs: Path,
 ) -> None:
     """Measure everything and write the report."""
     need_decks((*JUDGING, *ODD_JUDGING))
+    if resume:
+        KEPT.set(Kept(CACHE / "report"))
     try:
         click.echo(write_report(model or default_model(), data, tables, seed, yolo, docs))
     except VisionError as error:

@@ -79,13 +79,25 @@ def fetch(cache: Path = CACHE) -> list[Path]:
     """Fetch and draw all decks; return one folder of 52 PNG files for each.
 
     Raises:
-        ArtError: a tool is missing or failed.
+        ArtError: a tool is missing or failed, or two cards of a deck look alike.
     """
     require("npm", "rsvg-convert", "apt-get", "dpkg")
     work = cache / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
     _unpack(work)
-    return [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
+    decks = [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
+    for deck in decks:
+        need_52(deck)
+    return decks
+
+
+def need_52(deck: Path) -> None:
+    """Raise ArtError if two cards of a drawn deck look alike: such a deck measures nothing."""
+    seen: dict[bytes, str] = {}
+    for code in CARDS:
+        other = seen.setdefault((deck / f"{code}.png").read_bytes(), code)
+        if other != code:
+            raise ArtError(f"{deck.name} was drawn wrong: {other} and {code} are the same picture")
 
 
 def missing(names: Iterable[str] = DECKS) -> list[str]:
@@ -97,6 +109,11 @@ def need_decks(names: Iterable[str]) -> None:
     """Raise click.UsageError if the pictures of one of these decks are not there yet."""
     if lacking := missing(names):
         raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
+    for name in names:
+        try:
+            need_52(FOLDER / name)
+        except ArtError as error:
+            raise click.UsageError(f"{error}: fetch the decks again (unseen).") from error
 
 
 def _npm_decks(work: Path) -> Iterator[Path]:
@@ -120,9 +137,12 @@ def _npm_decks(work: Path) -> Iterator[Path]:
 def _without_miniature(card: Path) -> Path:
     """Take out the miniature, a large number over a large sign, that this deck's 4♠ has left lying on the card.
 
-    Version 2.0.0 hid it by its class `mini-card`; where that was removed, this one card kept the drawing.
+    Version 2.0.0 hid it by its class `mini-card`; where that was removed, this one card kept the drawing. The other
+    cards have no group but the one that is their drawing.
     """
     text = card.read_text()
+    if 'class="maxi-card"' not in text:
+        return card
     mended = card.with_name(f"whole-{card.name}")
     mended.write_text(re.sub(r"<g>.*?</g>", "", text))
     return mended
