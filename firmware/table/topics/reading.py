@@ -73,7 +73,7 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
         return sum(ms for ms in stages if isinstance(ms, int | float))
 
     def apply(self, state: State) -> State:
-        seen: dict[int, dict[Row, RowReading]] = {seat.seat: {} for seat in state.seats}
+        seen: dict[int, _Look] = {seat.seat: {} for seat in state.seats}
         for reading in self.rows:
             need_seat(state, reading.seat)
             if reading.row in seen[reading.seat]:
@@ -82,9 +82,7 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
                     seat=reading.seat,
                     row=reading.row,
                 )
-            for card in reading.cards:
-                as_card(card)
-            seen[reading.seat][reading.row] = reading
+            seen[reading.seat][reading.row] = reading, tuple(map(as_card, reading.cards))
         things: dict[int, dict[Row, tuple[str, ...]]] = {seat.seat: {} for seat in state.seats}
         for thing in self.things:
             need_seat(state, thing.seat)
@@ -277,9 +275,11 @@ def _code(text: str) -> str:
     return "T" + text[2:] if text.startswith("10") else text
 
 
-def _after_look(
-    seat: Seat, rows: Mapping[Row, RowReading], things: Mapping[Row, tuple[str, ...]] | None = None
-) -> Seat:
+_Look = dict[Row, tuple[RowReading, tuple[Card, ...]]]
+"""What a reading saw of a seat's rows, with the cards."""
+
+
+def _after_look(seat: Seat, rows: _Look, things: Mapping[Row, tuple[str, ...]] | None = None) -> Seat:
     """Return a seat after a reading: a closed seat takes the camera's cards.
 
     A confirmed natural keeps its cards, because the marker on it hides them. An open seat keeps its recorded cards;
@@ -289,14 +289,12 @@ def _after_look(
         return replace(seat, captures={**seat.captures, **_captures(rows)})
     if seat.confirmed:
         return seat
-    cards: dict[str, Any] = {
-        row: tuple(as_card(card) for card in (rows[row].cards if row in rows else ())) for row in ROWS
-    }
+    cards: dict[str, Any] = {row: rows[row][1] if row in rows else () for row in ROWS}
     return replace(seat, captures=_captures(rows), things=things or {}, found=False, **cards)
 
 
-def _captures(rows: Mapping[Row, RowReading]) -> dict[Row, Capture]:
-    return {row: reading.capture for row, reading in rows.items() if reading.capture is not None}
+def _captures(rows: _Look) -> dict[Row, Capture]:
+    return {row: reading.capture for row, (reading, _) in rows.items() if reading.capture is not None}
 
 
 def _put_card(state: State, number: int, row: Row, index: int, card: str) -> tuple[Card, State]:
