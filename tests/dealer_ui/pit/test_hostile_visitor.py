@@ -1,0 +1,524 @@
+"""Attacks on the pit's pages by a visitor: somebody without a log-in, with another role, or from another site."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from dealer_ui.pit import floor_page, guard
+from dealer_ui.pit import people as pit_people
+from dealer_ui.pit.app import STREAMS, create_app
+from dealer_ui.pit.guard import METRICS_TOKEN
+from dealer_ui.pit.people import PitPeople, PitRole
+from dealer_ui.pit.services import pit
+from dealer_ui.remote import log_in
+from dealer_ui.remote.access import Limit
+from dealer_ui.web.services import services
+from firmware.access import pins
+from tests.dealer_ui.pit.conftest import House
+
+F, A, T, OWNER = PitRole
+HANDS, ALL = {F, A, OWNER}, set(PitRole)
+OPEN = {"static", "lan.log_in", "lan.check"}
+ROUTES: dict[str, set[PitRole]] = {
+    "lan.log_out": ALL,
+    "floor.page": ALL,
+    "floor.events": ALL,
+    "floor.going": {F},
+    "hands.listed": HANDS,
+    "disputes.listed": HANDS,
+    "reports.report": HANDS,
+    "reports.report_csv": HANDS,
+    "reports.report_as_pdf": HANDS,
+    "tables.listed": ALL,
+    "tables.table": ALL,
+    "metrics.metrics": {T, OWNER},
+    **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
+    **{f"review.{name}": HANDS for name in ("listed", "hand", "story", "look", "changes", "again")},
+    **{f"dispute.{name}": HANDS for name in ("dispute", "dispute_file")},
+}
+"""Every route of the pit with the roles that may open it. A new one is named here, or a test fails."""
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE")
+PHRASE = "seven brown horses"
+PHRASE_ID = "of nobody's business"
+NO_LIMIT = (1 << 60, 1.0)
+
+
+def addresses(house: House) -> Iterator[tuple[str, str, str]]:
+    """Every route and method of the application: its endpoint, the method, an address."""
+    told = {"int:record": "1", "int:table_id": "1", "hand": "1", "path:name": "000001/first.jpg"}
+    told |= {"path:filename": "pages.css"}
+    for rule in house.app.url_map.iter_rules():
+        address = re.sub(r"<([^>]+)>", lambda found: told[found[1]], rule.rule)
+        yield from ((rule.endpoint, method, address) for method in sorted(rule.methods or ()))
+
+
+def asked(client: FlaskClient, address: str, method: str = "GET", **more: Any) -> tuple[int, TestResponse]:
+    with closing(client.open(address, method=method, **more)) as answer:
+        return answer.status_code, answer
+
+
+def posts(house: House) -> list[str]:
+    return [a for endpoint, method, a in addresses(house) if method == "POST" and endpoint not in OPEN]
+
+
+# ---- who ----
+
+
+def test_every_route_is_in_the_list_of_who_may_open_it(house: House) -> None:
+    assert {rule.endpoint for rule in house.app.url_map.iter_rules()} == OPEN | set(ROUTES)
+
+
+@pytest.mark.parametrize("role", list(PitRole))
+def test_every_route_and_method_answers_its_roles_alone(house: House, role: PitRole) -> None:
+    client, headers = house.logged_in(role), {"X-CSRF-Token": house.token()}
+    wrong = []
+    for endpoint, method, address in addresses(house):
+        if endpoint in {*OPEN, "lan.log_out"}:
+            continue
+        code, _ = asked(client, address, method, headers=headers)
+        if (code == 403) is (role in ROUTES[endpoint]) or code >= 500:
+            wrong.append((endpoint, method, code))
+    assert wrong == []
+
+
+def test_nobody_opens_any_route_with_any_method(house: House) -> None:
+    stranger, headers = house.visitor(), {"X-CSRF-Token": house.token()}
+    wrong = []
+    for endpoint, _, address in addresses(house):
+        for method in METHODS if endpoint not in OPEN else ():
+            code, answer = asked(stranger, address, method, headers=headers)
+            if code not in (302, 401) or answer.headers.get("Location", "/log-in") != "/log-in":
+                wrong.append((address, method, code))
+    assert wrong == []
+    assert asked(stranger, "/nothing")[0] == 302, "whether an address exists is not told"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_route_that_nobody_marked_is_closed(house: House, method: str) -> None:
+    house.app.add_url_rule("/new", "new", lambda: "open", methods=[method])
+    for role in PitRole:
+        client = house.logged_in(role)
+        assert asked(client, "/new", method, headers={"X-CSRF-Token": house.token()})[0] == 403
+    assert asked(house.visitor(), "/new", method)[0] in (302, 401)
+
+
+@pytest.mark.parametrize("cookie", ["", "x", "x" * 43, "' OR 1=1 --", "é", "\x01"])
+def test_a_cookie_that_nobody_was_given_opens_nothing(house: House, cookie: str) -> None:
+    house.logged_in(OWNER)
+    client = house.visitor()
+    client.set_cookie(pit_people.PitSessions.cookie, cookie)
+    assert asked(client, "/hands")[0] == 302
+    with house.database.transaction() as connection:
+        stored = connection.execute("SELECT token_hash FROM session").fetchone()
+    assert stored is not None
+    client.set_cookie(pit_people.PitSessions.cookie, stored[0])
+    assert asked(client, "/hands")[0] == 302, "what the database holds opens nothing"
+
+
+# ---- sessions ----
+
+
+def logged_in_by_passphrase(client: FlaskClient, name: str = "Ines") -> TestResponse:
+    return client.post("/log-in", data={"name": name, "passphrase": PHRASE})
+
+
+def test_a_session_that_was_planted_is_not_the_one_that_a_log_in_opens(
+    house: House, people: PitPeople
+) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    attacker, victim = house.logged_in(F), house.visitor()
+    name = log_in.access(house.app).sessions.cookie
+    planted = attacker.get_cookie(name)
+    assert planted is not None
+    victim.set_cookie(name, planted.value)
+    logged_in_by_passphrase(victim)
+    after = victim.get_cookie(name)
+    assert after is not None
+    assert after.value != planted.value
+    assert asked(attacker, "/metrics")[0] == 302, "the browser's old session ended with it"
+    assert asked(victim, "/metrics")[0] == 200
+
+
+@pytest.mark.parametrize("secure", [True, False])
+def test_the_cookie_is_for_this_site_alone_and_no_script_reads_it(
+    house: House, people: PitPeople, tmp_path: Path, secure: bool
+) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    app = create_app(house.database, tmp_path / "pit", secure=secure)
+    answer = logged_in_by_passphrase(app.test_client())
+    parts = set(answer.headers["Set-Cookie"].split("; ")[1:])
+    assert parts == {"HttpOnly", "Path=/", "SameSite=Strict", *(["Secure"] if secure else [])}
+    assert answer.headers["Set-Cookie"].startswith("__Host-") is secure
+    assert len(answer.headers["Set-Cookie"].partition("=")[2].partition(";")[0]) >= 43
+
+
+@pytest.mark.parametrize(
+    ("how", "code"),
+    [
+        ("removed", 302),
+        ("another passphrase", 302),
+        ("another role", 403),
+        ("logged out", 302),
+        ("idle", 302),
+    ],
+)
+def test_a_session_ends_with_what_it_stands_on(
+    house: House, people: PitPeople, how: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    client = house.visitor()
+    logged_in_by_passphrase(client)
+    assert asked(client, "/metrics")[0] == 200
+    kept = client.get_cookie(log_in.access(house.app).sessions.cookie)
+    assert kept is not None
+    if how == "removed":
+        people.remove("Ines")
+        people.add("Ines", OWNER, PHRASE)
+    elif how == "another passphrase":
+        people.add("Ines", OWNER, "eight brown horses")
+    elif how == "another role":
+        with house.database.transaction() as connection:
+            connection.execute("UPDATE person SET role = 'floor' WHERE name = 'Ines'")
+    elif how == "logged out":
+        client.post("/log-out")
+        client.set_cookie(kept.key, kept.value)
+    else:
+        monkeypatch.setattr(pit_people, "IDLE_S", 0)
+    assert asked(client, "/metrics")[0] == code
+
+
+def test_a_stream_ends_when_its_person_is_removed(
+    house: House, people: PitPeople, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(floor_page, "SESSION_CHECK_S", -1.0)
+    people.add("Ines", F, PHRASE)
+    client = house.visitor()
+    logged_in_by_passphrase(client)
+    live = pit(house.app).live
+    monkeypatch.setattr(live, "wait", lambda *_: live.now())
+    with closing(client.get("/events")) as answer:
+        parts = iter(answer.response)
+        assert [next(parts) for _ in range(3)]
+        people.remove("Ines")
+        assert list(parts) == []
+    assert services(house.app).streams.take()
+
+
+# ---- from another site ----
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://localhost.evil.example"},
+        {"Origin": "http://localhost:81"},
+        {"Origin": "https://localhost"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Sec-Fetch-Site": "none"},
+    ],
+)
+def test_a_command_of_another_site_is_refused_with_the_right_token_too(
+    house: House, headers: dict[str, str]
+) -> None:
+    client = house.logged_in(F)
+    for address in [*posts(house), "/log-in"]:
+        sent = headers | {"X-CSRF-Token": house.token()}
+        assert asked(client, address, "POST", headers=sent)[0] == 403, address
+    assert asked(client, "/hands")[0] == 200, "nobody was logged out"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        {"headers": {"X-CSRF-Token": "x"}},
+        {"headers": {"X-CSRF-Token": ""}, "data": {"token": ""}},
+        {"data": {"token": "x"}},
+        {"json": {"token": "TOKEN"}},
+        {"query_string": {"token": "TOKEN"}},
+        {"data": "token=TOKEN", "content_type": "text/plain"},
+    ],
+)
+def test_a_command_without_the_pages_token_is_refused(house: House, sent: dict[str, Any]) -> None:
+    sent = json.loads(json.dumps(sent).replace("TOKEN", house.token()))
+    client = house.logged_in(F)
+    for address in set(posts(house)) - {"/log-out"}:
+        assert asked(client, address, "POST", **sent)[0] == 403, address
+    assert not [what for _, what, _, _ in house.acts() if what == "going"]
+
+
+@pytest.mark.parametrize("header", ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"])
+def test_no_header_makes_a_look_a_command(house: House, header: str) -> None:
+    client = house.logged_in(F)
+    assert asked(client, "/going/1", headers={header: "POST", "X-CSRF-Token": house.token()})[0] == 405
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "a" * 8000, "localhost@evil", "["]
+)
+def test_a_name_that_leads_to_this_machine_from_elsewhere_is_not_answered(
+    house: House, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def codes() -> list[int]:
+        clients = (house.visitor(), house.logged_in(OWNER))
+        return [
+            asked(client, page, headers={"Host": host})[0] for client in clients for page in ("/", "/log-in")
+        ]
+
+    assert codes() == [400] * 4
+    monkeypatch.setitem(house.app.config, "TRUSTED_HOSTS", None)
+    if host.endswith(".example"):
+        assert 200 in codes()
+
+
+@pytest.mark.parametrize(
+    "way", ["//evil.example", "//evil.example/%2e%2e", "/\\evil.example", "/%0d%0aX:%20y"]
+)
+def test_no_address_leads_away(house: House, people: PitPeople, way: str) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    for client in (house.visitor(), house.logged_in(OWNER)):
+        code, answer = asked(client, "/", environ_overrides={"PATH_INFO": way})
+        assert (code, answer.headers.get("Location")) in ((404, None), (302, "/log-in"))
+    for query in ("next", "back", "return", "url"):
+        form = {"name": "Ines", "passphrase": PHRASE, query: way}
+        code, answer = asked(house.visitor(), f"/log-in?{query}={way}", "POST", data=form)
+        assert (code, answer.headers["Location"]) == (303, "/")
+
+
+# ---- every answer ----
+
+
+def test_every_answer_has_its_headers_and_lies_in_no_browsers_store(house: House) -> None:
+    from tests.dealer_ui.pit.test_pages import bring_pictures
+
+    owner = house.logged_in(OWNER)
+    asked(owner, "/record/1/review/1")
+    bring_pictures(house)
+    lacking, kept = [], []
+    for client in (owner, house.logged_in(T), house.visitor()):
+        for endpoint, method, address in addresses(house):
+            if endpoint == "lan.log_out":
+                continue
+            code, answer = asked(client, address, method)
+            lacking += [(address, name) for name in guard.HEADERS if name not in answer.headers]
+            if endpoint != "static" and "no-store" not in answer.headers.get("Cache-Control", ""):
+                kept.append((address, code, answer.headers.get("Cache-Control")))
+        for address in ("/nothing", "/hands?x=1", "/static/nothing", "/static/", "/record/9/review/1"):
+            lacking += [(address, n) for n in guard.HEADERS if n not in asked(client, address)[1].headers]
+    code, answer = asked(house.visitor(), "/log-in", "POST", data={"name": "x" * 100_000})
+    assert code == 413
+    lacking += [("413", name) for name in guard.HEADERS if name not in answer.headers]
+    assert (lacking, kept) == ([], [])
+    policy = guard.HEADERS["Content-Security-Policy"]
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+
+
+def test_every_answer_says_what_it_is_and_lets_no_other_site_read_it(house: House) -> None:
+    client = house.logged_in(OWNER)
+    for endpoint, method, address in addresses(house):
+        if endpoint in ROUTES and method == "GET":
+            _, answer = asked(client, address, headers={"Origin": "https://evil.example"})
+            assert "Access-Control-Allow-Origin" not in answer.headers
+            known = ("text/html", "text/plain", "text/csv", "text/event-stream", "application/", "image/")
+            assert answer.content_type.startswith(known), address
+
+
+# ---- limits ----
+
+
+def test_a_body_that_is_too_large_is_not_read(house: House) -> None:
+    client, headers = house.logged_in(F), {"X-CSRF-Token": house.token()}
+    for address in set(posts(house)) - {"/log-out"}:
+        assert asked(client, address, "POST", data={"token": "x" * 100_000})[0] == 413, address
+    deep = "[" * 8_000
+    for body in (deep, '{"need":' + deep, '{"need": 1' + "0" * 8_000 + "}", '"\\ud800"', "\xff\xfe"):
+        code, _ = asked(
+            client, "/going/1", "POST", data=body, headers=headers, content_type="application/json"
+        )
+        assert code in (400, 409), body[:20]
+
+
+def test_streams_of_a_crowd_leave_the_pages_and_their_places(house: House) -> None:
+    client = house.logged_in(F)
+    for _ in range(STREAMS + 1):
+        assert asked(client, "/events", "HEAD")[0] == 200, "a stream that ended gave its place back"
+    open_ones = [client.get("/events") for _ in range(STREAMS)]
+    assert asked(client, "/events")[0] == 503
+    assert asked(client, "/")[0] == 200
+    for one in open_ones:
+        one.close()
+    assert asked(client, "/events")[0] == 200
+
+
+def test_passphrases_are_put_off_before_they_are_looked_at(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+    monkeypatch.setattr(PitPeople, "matches", lambda *sent: looked.append(sent))
+
+    def codes(forged: dict[str, str]) -> list[int]:
+        form = {"name": "Ines", "passphrase": "a wrong passphrase"}
+        return [asked(house.visitor(), "/log-in", "POST", data=form, headers=forged)[0] for _ in range(8)]
+
+    assert codes({}) == [403] * 5 + [429] * 3
+    assert len(looked) == 5
+    for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Client-IP"):
+        assert codes({name: "192.0.2.77"}) == [429] * 8, "an address that a visitor claims is not believed"
+    open_door = replace(log_in.access(house.app), tries=Limit(NO_LIMIT, NO_LIMIT))
+    monkeypatch.setitem(house.app.extensions, "feltwatch-lan", open_door)
+    assert codes({}) == [403] * 8
+
+
+@pytest.mark.parametrize("name", ["Ines", "Nobody", "", "\0", "x" * 10_000, "' OR 1=1 --", "%", "\ud800"])
+def test_a_name_costs_the_same_whether_it_is_listed_or_not(
+    house: House, people: PitPeople, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    looked = []
+    once = pins.verified
+
+    def counted(stored: dict[str, Any], phrase: str) -> bool:
+        looked.append({key: value for key, value in stored.items() if isinstance(value, int)})
+        return once(stored, phrase)
+
+    monkeypatch.setattr(pit_people, "verified", counted)
+    form = {"name": name.encode("utf-8", "surrogatepass"), "passphrase": "a wrong passphrase"}
+    assert asked(house.visitor(), "/log-in", "POST", data=form)[0] == 403
+    stored = people._nobody
+    assert looked == [{key: value for key, value in stored.items() if isinstance(value, int)}]
+
+
+@pytest.mark.parametrize("token", ["", " ", "short", "a" * 19])
+def test_a_token_that_is_too_short_lets_no_scraper_in(house: House, token: str) -> None:
+    folder = pit(house.app).folder
+    folder.mkdir(exist_ok=True)
+    (folder / METRICS_TOKEN).write_text(token)
+    for sent in (f"Bearer {token}", "Bearer ", "Bearer", ""):
+        assert asked(house.visitor(), "/metrics", headers={"Authorization": sent})[0] == 302
+
+
+def test_the_scrapers_token_opens_the_metrics_alone(house: House) -> None:
+    folder = pit(house.app).folder
+    folder.mkdir(exist_ok=True)
+    (folder / METRICS_TOKEN).write_text("a" * 32)
+    opened = [
+        (endpoint, method)
+        for endpoint, method, address in addresses(house)
+        if endpoint not in OPEN
+        and asked(house.visitor(), address, method, headers={"Authorization": f"Bearer {'a' * 32}"})[0]
+        not in (302, 401)
+    ]
+    assert opened == [("metrics.metrics", method) for method in ("GET", "HEAD", "OPTIONS")]
+
+
+# ---- through addresses ----
+
+ADDRESSES = (
+    *(
+        "/static/../app.py",
+        "/static/..%2f..%2fpyproject.toml",
+        "/static/%2e%2e/guard.py",
+        "/static//etc/passwd",
+    ),
+    *(
+        f"/record/1/captures/{name}"
+        for name in (
+            *(
+                "../../key",
+                "..%2f..%2fmetrics.token",
+                "%2e%2e/%2e%2e/metrics.token",
+                "/etc/passwd",
+                "000001/",
+            ),
+            *("000001/../../../metrics.token", "000001/first.jpg%00.png", "000001/first.jpg/", "x" * 3_000),
+            *("000002/frame.jpg", "99999999999/first.jpg", "-1/first.jpg", "٣/first.jpg", "1/first.jpg"),
+        )
+    ),
+    *(f"/record/{number}/review/1" for number in ("0", "9", "9" * 18, "9" * 19, "9" * 200, "-1", "1.0")),
+    *(f"/record/1/review/{hand}" for hand in ("0", "9" * 9, "9" * 40, "-1", "1e3", "%00", "..", "٣", "1;")),
+    *(f"/tables/{number}" for number in ("0", "9" * 19, "9" * 5_000, "-1", "x")),
+)
+
+
+@pytest.mark.parametrize("role", [F, T])
+def test_no_address_reaches_what_is_no_page_and_none_is_a_failure(house: House, role: PitRole) -> None:
+    client = house.logged_in(role)
+    (pit(house.app).folder).mkdir(exist_ok=True)
+    (pit(house.app).folder / "metrics.token").write_text("a secret of the pit's folder")
+    codes = {address: asked(client, address) for address in ADDRESSES}
+    wrong = [
+        address
+        for address, (code, answer) in codes.items()
+        if code not in (403, 404) or "a secret" in answer.text
+    ]
+    assert wrong == []
+
+
+SQL = (
+    *(
+        "' OR '1'='1",
+        "'; DROP TABLE hand; --",
+        "' UNION SELECT name, verifier FROM person --",
+        "Lin' --",
+        "%",
+    ),
+    *("\\", '"', "$$x$$", "%s", "%(x)s", "{{7*7}}", "Lin%00", "_in", "l" * 100, "1 OR 1=1", "pg_sleep(9)"),
+)
+
+
+@pytest.mark.parametrize("name", ["player", "dealer", "table", "game", "with", "since", "until", "before"])
+def test_no_filter_of_the_search_is_a_part_of_a_query(house: House, people: PitPeople, name: str) -> None:
+    people.add("Ines", OWNER, PHRASE)
+    with house.database.transaction() as connection:
+        connection.execute("UPDATE person SET passphrase_id = %s", (PHRASE_ID,))
+    client = house.logged_in(A)
+    for value in SQL:
+        code, answer = asked(client, "/hands", query_string={name: value})
+        assert (code == 200 and '/review/1"' not in answer.text) or code == 400, value
+        assert PHRASE_ID not in answer.text
+        assert 'value="49"' not in answer.text
+    assert asked(client, "/hands")[1].text.count('/review/1"') == 2
+
+
+@pytest.mark.parametrize("name", ["by", "days", "table"])
+@pytest.mark.parametrize("report", ["/reports", "/reports.csv", "/reports.pdf"])
+def test_no_choice_of_a_report_is_a_part_of_a_query(house: House, name: str, report: str) -> None:
+    client = house.logged_in(A)
+    for value in SQL:
+        assert asked(client, report, query_string={"days": "1", name: value})[0] in (200, 400), value
+    assert asked(client, "/hands")[1].text.count('/review/1"') == 2
+
+
+@pytest.mark.parametrize("raw", [b"player=\xff", b"player=%ff", b"player=%ED%A0%80", b"\xff=1", b"=", b"&&;"])
+def test_bytes_that_are_no_text_are_no_failure(house: House, raw: bytes) -> None:
+    client = house.logged_in(A)
+    for page in ("/hands", "/reports", "/reports.csv", "/", "/events", "/record/1/review/1"):
+        query = raw.decode("latin-1")
+        code, _ = asked(client, page, environ_overrides={"QUERY_STRING": query})
+        assert code in (200, 400), page
+
+
+def test_a_refused_log_in_writes_neither_name_nor_passphrase_nor_a_line_of_its_own(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    forged = "horse\nlog-in of Ines from 192.0.2.9"
+    caplog.set_level("DEBUG")
+    asked(house.visitor(), "/log-in", "POST", data={"name": forged, "passphrase": "secret of mine 12"})
+    asked(house.visitor(), "/x%0alog-in%20of%20Ines")
+    assert "horse" not in caplog.text
+    assert "secret of mine" not in caplog.text
+    assert not [line for line in caplog.text.splitlines() if line.startswith("log-in of Ines")]
