@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.pit import floor_page, guard
+from dealer_ui.pit import guard
 from dealer_ui.pit import people as pit_people
-from dealer_ui.pit.app import STREAMS, create_app
+from dealer_ui.pit.app import STREAMS
 from dealer_ui.pit.guard import METRICS_TOKEN
 from dealer_ui.pit.people import PitPeople, PitRole
 from dealer_ui.pit.services import pit
 from dealer_ui.remote import log_in
 from dealer_ui.remote.access import Limit
-from dealer_ui.web.services import services
 from firmware.access import pins
 from tests.dealer_ui.pit.conftest import House
 
@@ -123,179 +120,6 @@ def test_a_cookie_that_nobody_was_given_opens_nothing(house: House, cookie: str)
     assert stored is not None
     client.set_cookie(pit_people.PitSessions.cookie, stored[0])
     assert asked(client, "/hands")[0] == 302, "what the database holds opens nothing"
-
-
-# ---- sessions ----
-
-
-def logged_in_by_passphrase(client: FlaskClient, name: str = "Ines") -> TestResponse:
-    return client.post("/log-in", data={"name": name, "passphrase": PHRASE})
-
-
-def test_a_session_that_was_planted_is_not_the_one_that_a_log_in_opens(
-    house: House, people: PitPeople
-) -> None:
-    people.add("Ines", OWNER, PHRASE)
-    attacker, victim = house.logged_in(F), house.visitor()
-    name = log_in.access(house.app).sessions.cookie
-    planted = attacker.get_cookie(name)
-    assert planted is not None
-    victim.set_cookie(name, planted.value)
-    logged_in_by_passphrase(victim)
-    after = victim.get_cookie(name)
-    assert after is not None
-    assert after.value != planted.value
-    assert asked(attacker, "/metrics")[0] == 302, "the browser's old session ended with it"
-    assert asked(victim, "/metrics")[0] == 200
-
-
-@pytest.mark.parametrize("secure", [True, False])
-def test_the_cookie_is_for_this_site_alone_and_no_script_reads_it(
-    house: House, people: PitPeople, tmp_path: Path, secure: bool
-) -> None:
-    people.add("Ines", OWNER, PHRASE)
-    app = create_app(house.database, tmp_path / "pit", secure=secure)
-    answer = logged_in_by_passphrase(app.test_client())
-    parts = set(answer.headers["Set-Cookie"].split("; ")[1:])
-    assert parts == {"HttpOnly", "Path=/", "SameSite=Strict", *(["Secure"] if secure else [])}
-    assert answer.headers["Set-Cookie"].startswith("__Host-") is secure
-    assert len(answer.headers["Set-Cookie"].partition("=")[2].partition(";")[0]) >= 43
-
-
-@pytest.mark.parametrize(
-    ("how", "code"),
-    [
-        ("removed", 302),
-        ("another passphrase", 302),
-        ("another role", 403),
-        ("logged out", 302),
-        ("idle", 302),
-    ],
-)
-def test_a_session_ends_with_what_it_stands_on(
-    house: House, people: PitPeople, how: str, code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    people.add("Ines", OWNER, PHRASE)
-    client = house.visitor()
-    logged_in_by_passphrase(client)
-    assert asked(client, "/metrics")[0] == 200
-    kept = client.get_cookie(log_in.access(house.app).sessions.cookie)
-    assert kept is not None
-    if how == "removed":
-        people.remove("Ines")
-        people.add("Ines", OWNER, PHRASE)
-    elif how == "another passphrase":
-        people.add("Ines", OWNER, "eight brown horses")
-    elif how == "another role":
-        with house.database.transaction() as connection:
-            connection.execute("UPDATE person SET role = 'floor' WHERE name = 'Ines'")
-    elif how == "logged out":
-        client.post("/log-out")
-        client.set_cookie(kept.key, kept.value)
-    else:
-        monkeypatch.setattr(pit_people, "IDLE_S", 0)
-    assert asked(client, "/metrics")[0] == code
-
-
-def test_a_stream_ends_when_its_person_is_removed(
-    house: House, people: PitPeople, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(floor_page, "SESSION_CHECK_S", -1.0)
-    people.add("Ines", F, PHRASE)
-    client = house.visitor()
-    logged_in_by_passphrase(client)
-    live = pit(house.app).live
-    monkeypatch.setattr(live, "wait", lambda *_: live.now())
-    with closing(client.get("/events")) as answer:
-        parts = iter(answer.response)
-        assert [next(parts) for _ in range(3)]
-        people.remove("Ines")
-        assert list(parts) == []
-    assert services(house.app).streams.take()
-
-
-# ---- from another site ----
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Origin": "https://evil.example"},
-        {"Origin": "null"},
-        {"Origin": "http://localhost.evil.example"},
-        {"Origin": "http://localhost:81"},
-        {"Origin": "https://localhost"},
-        {"Sec-Fetch-Site": "cross-site"},
-        {"Sec-Fetch-Site": "same-site"},
-        {"Sec-Fetch-Site": "none"},
-    ],
-)
-def test_a_command_of_another_site_is_refused_with_the_right_token_too(
-    house: House, headers: dict[str, str]
-) -> None:
-    client = house.logged_in(F)
-    for address in [*posts(house), "/log-in"]:
-        sent = headers | {"X-CSRF-Token": house.token()}
-        assert asked(client, address, "POST", headers=sent)[0] == 403, address
-    assert asked(client, "/hands")[0] == 200, "nobody was logged out"
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        {},
-        {"headers": {"X-CSRF-Token": "x"}},
-        {"headers": {"X-CSRF-Token": ""}, "data": {"token": ""}},
-        {"data": {"token": "x"}},
-        {"json": {"token": "TOKEN"}},
-        {"query_string": {"token": "TOKEN"}},
-        {"data": "token=TOKEN", "content_type": "text/plain"},
-    ],
-)
-def test_a_command_without_the_pages_token_is_refused(house: House, sent: dict[str, Any]) -> None:
-    sent = json.loads(json.dumps(sent).replace("TOKEN", house.token()))
-    client = house.logged_in(F)
-    for address in set(posts(house)) - {"/log-out"}:
-        assert asked(client, address, "POST", **sent)[0] == 403, address
-    assert not [what for _, what, _, _ in house.acts() if what == "going"]
-
-
-@pytest.mark.parametrize("header", ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"])
-def test_no_header_makes_a_look_a_command(house: House, header: str) -> None:
-    client = house.logged_in(F)
-    assert asked(client, "/going/1", headers={header: "POST", "X-CSRF-Token": house.token()})[0] == 405
-
-
-@pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "a" * 8000, "localhost@evil", "["]
-)
-def test_a_name_that_leads_to_this_machine_from_elsewhere_is_not_answered(
-    house: House, host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def codes() -> list[int]:
-        clients = (house.visitor(), house.logged_in(OWNER))
-        return [
-            asked(client, page, headers={"Host": host})[0] for client in clients for page in ("/", "/log-in")
-        ]
-
-    assert codes() == [400] * 4
-    monkeypatch.setitem(house.app.config, "TRUSTED_HOSTS", None)
-    if host.endswith(".example"):
-        assert 200 in codes()
-
-
-@pytest.mark.parametrize(
-    "way", ["//evil.example", "//evil.example/%2e%2e", "/\\evil.example", "/%0d%0aX:%20y"]
-)
-def test_no_address_leads_away(house: House, people: PitPeople, way: str) -> None:
-    people.add("Ines", OWNER, PHRASE)
-    for client in (house.visitor(), house.logged_in(OWNER)):
-        code, answer = asked(client, "/", environ_overrides={"PATH_INFO": way})
-        assert (code, answer.headers.get("Location")) in ((404, None), (302, "/log-in"))
-    for query in ("next", "back", "return", "url"):
-        form = {"name": "Ines", "passphrase": PHRASE, query: way}
-        code, answer = asked(house.visitor(), f"/log-in?{query}={way}", "POST", data=form)
-        assert (code, answer.headers["Location"]) == (303, "/")
 
 
 # ---- every answer ----
@@ -423,102 +247,3 @@ def test_the_scrapers_token_opens_the_metrics_alone(house: House) -> None:
         not in (302, 401)
     ]
     assert opened == [("metrics.metrics", method) for method in ("GET", "HEAD", "OPTIONS")]
-
-
-# ---- through addresses ----
-
-ADDRESSES = (
-    *(
-        "/static/../app.py",
-        "/static/..%2f..%2fpyproject.toml",
-        "/static/%2e%2e/guard.py",
-        "/static//etc/passwd",
-    ),
-    *(
-        f"/record/1/captures/{name}"
-        for name in (
-            *(
-                "../../key",
-                "..%2f..%2fmetrics.token",
-                "%2e%2e/%2e%2e/metrics.token",
-                "/etc/passwd",
-                "000001/",
-            ),
-            *("000001/../../../metrics.token", "000001/first.jpg%00.png", "000001/first.jpg/", "x" * 3_000),
-            *("000002/frame.jpg", "99999999999/first.jpg", "-1/first.jpg", "٣/first.jpg", "1/first.jpg"),
-        )
-    ),
-    *(f"/record/{number}/review/1" for number in ("0", "9", "9" * 18, "9" * 19, "9" * 200, "-1", "1.0")),
-    *(f"/record/1/review/{hand}" for hand in ("0", "9" * 9, "9" * 40, "-1", "1e3", "%00", "..", "٣", "1;")),
-    *(f"/tables/{number}" for number in ("0", "9" * 19, "9" * 5_000, "-1", "x")),
-)
-
-
-@pytest.mark.parametrize("role", [F, T])
-def test_no_address_reaches_what_is_no_page_and_none_is_a_failure(house: House, role: PitRole) -> None:
-    client = house.logged_in(role)
-    (pit(house.app).folder).mkdir(exist_ok=True)
-    (pit(house.app).folder / "metrics.token").write_text("a secret of the pit's folder")
-    codes = {address: asked(client, address) for address in ADDRESSES}
-    wrong = [
-        address
-        for address, (code, answer) in codes.items()
-        if code not in (403, 404) or "a secret" in answer.text
-    ]
-    assert wrong == []
-
-
-SQL = (
-    *(
-        "' OR '1'='1",
-        "'; DROP TABLE hand; --",
-        "' UNION SELECT name, verifier FROM person --",
-        "Lin' --",
-        "%",
-    ),
-    *("\\", '"', "$$x$$", "%s", "%(x)s", "{{7*7}}", "Lin%00", "_in", "l" * 100, "1 OR 1=1", "pg_sleep(9)"),
-)
-
-
-@pytest.mark.parametrize("name", ["player", "dealer", "table", "game", "with", "since", "until", "before"])
-def test_no_filter_of_the_search_is_a_part_of_a_query(house: House, people: PitPeople, name: str) -> None:
-    people.add("Ines", OWNER, PHRASE)
-    with house.database.transaction() as connection:
-        connection.execute("UPDATE person SET passphrase_id = %s", (PHRASE_ID,))
-    client = house.logged_in(A)
-    for value in SQL:
-        code, answer = asked(client, "/hands", query_string={name: value})
-        assert (code == 200 and '/review/1"' not in answer.text) or code == 400, value
-        assert PHRASE_ID not in answer.text
-        assert 'value="49"' not in answer.text
-    assert asked(client, "/hands")[1].text.count('/review/1"') == 2
-
-
-@pytest.mark.parametrize("name", ["by", "days", "table"])
-@pytest.mark.parametrize("report", ["/reports", "/reports.csv", "/reports.pdf"])
-def test_no_choice_of_a_report_is_a_part_of_a_query(house: House, name: str, report: str) -> None:
-    client = house.logged_in(A)
-    for value in SQL:
-        assert asked(client, report, query_string={"days": "1", name: value})[0] in (200, 400), value
-    assert asked(client, "/hands")[1].text.count('/review/1"') == 2
-
-
-@pytest.mark.parametrize("raw", [b"player=\xff", b"player=%ff", b"player=%ED%A0%80", b"\xff=1", b"=", b"&&;"])
-def test_bytes_that_are_no_text_are_no_failure(house: House, raw: bytes) -> None:
-    client = house.logged_in(A)
-    for page in ("/hands", "/reports", "/reports.csv", "/", "/events", "/record/1/review/1"):
-        query = raw.decode("latin-1")
-        code, _ = asked(client, page, environ_overrides={"QUERY_STRING": query})
-        assert code in (200, 400), page
-
-
-def test_a_refused_log_in_writes_neither_name_nor_passphrase_nor_a_line_of_its_own(
-    house: House, caplog: pytest.LogCaptureFixture
-) -> None:
-    forged = "horse\nlog-in of Ines from 192.0.2.9"
-    caplog.set_level("DEBUG")
-    asked(house.visitor(), "/log-in", "POST", data={"name": forged, "passphrase": "secret of mine 12"})
-    asked(house.visitor(), "/x%0alog-in%20of%20Ines")
-    assert "horse" not in caplog.text
-    assert "secret of mine" not in caplog.text
-    assert not [line for line in caplog.text.splitlines() if line.startswith("log-in of Ines")]
