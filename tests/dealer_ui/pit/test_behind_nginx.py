@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import os
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,7 +23,8 @@ from dealer_ui.pit.people import PitPeople, PitRole
 from dealer_ui.web.services import followed
 from firmware.table import events as ev
 from tests.dealer_ui.lan_house import Served, served
-from tests.dealer_ui.pit.conftest import House
+from tests.dealer_ui.pit.conftest import FLOOR, House
+from tests.firmware.pit.conftest import as_role
 from tests.waiting import DEADLINE
 
 PHRASE = "seven brown horses"
@@ -88,3 +95,38 @@ def test_a_scraper_comes_in_over_tls_with_its_token(app: Flask, tmp_path: Path) 
             assert b"feltwatch_pit_hands" in answer.read()
         with asked(there, "GET", "/metrics", Authorization=f"Bearer {'b' * 48}") as answer:
             assert answer.status == 302
+
+
+def test_the_service_begins_with_the_floors_role_and_tells_the_service_manager(
+    house: House, owned: str, tmp_path: Path
+) -> None:
+    assert house
+    with (
+        tempfile.TemporaryDirectory(prefix="fw-", dir="/tmp") as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
+    ):
+        manager.bind(f"{folder}/notify")
+        manager.settimeout(DEADLINE)
+        page = Path(folder) / "floor.sock"
+        words = [
+            "serve-floor",
+            "--url",
+            as_role(owned, FLOOR),
+            "--folder",
+            str(tmp_path),
+            "--socket",
+            str(page),
+        ]
+        program = [sys.executable, "-c", "from dealer_ui.pit.command import command; command()", *words]
+        with subprocess.Popen(program, env={**os.environ, "NOTIFY_SOCKET": f"{folder}/notify"}) as service:
+            try:
+                assert b"READY=1" in manager.recv(4096)
+                assert stat.S_IMODE(page.stat().st_mode) == 0o660
+                with socket.socket(socket.AF_UNIX) as line:
+                    line.settimeout(DEADLINE)
+                    line.connect(str(page))
+                    line.sendall(b"GET /log-in HTTP/1.1\r\nHost: pit\r\nConnection: close\r\n\r\n")
+                    assert line.recv(4096).startswith(b"HTTP/1.1 200 ")
+            finally:
+                service.terminate()
+        assert service.returncode == 0
