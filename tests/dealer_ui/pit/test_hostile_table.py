@@ -5,6 +5,7 @@ It can make its own tile and hands wrong. No other table's may be lost to the fl
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from contextlib import closing
@@ -15,6 +16,8 @@ from typing import Any
 import pytest
 
 from dealer_ui.pit.people import PitRole
+from dealer_ui.pit.services import pit
+from firmware.pit.reader import PitCaptures
 from firmware.record.journal.clocks import Timestamp
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -147,3 +150,48 @@ def test_no_clock_of_a_table_takes_the_pages_away(house: House, tmp_path: Path, 
     assert "/record/1/review/1" in found["/hands"][1]
     hand = shown(house, HAND)
     assert {page: code for page, (code, _) in hand.items() if code >= 500} == {}
+
+
+DEEP = 960
+"""Brackets within one another that a door can still read and a page, which stands deeper in its own calls, cannot."""
+
+
+def test_no_depth_of_what_a_table_says_takes_the_pages_away(house: House, tmp_path: Path) -> None:
+    felt = Felt(tmp_path / "felt-3")
+    felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
+    played(felt)
+    felt.say(ev.HandDisputed(1, "a dispute"))
+    third(house, felt.folder)
+    felt.journal.close()
+    deep = "[" * DEEP + "]" * DEEP
+    with house.database.transaction() as connection:
+        connection.execute("ALTER TABLE entry DISABLE TRIGGER USER")
+        payload = f'{{"hand": 1, "reason": "a dispute", "more": {deep}}}'
+        changed = connection.execute(
+            "UPDATE entry SET payload = %s WHERE record_id = 3 AND type = %s", (payload, ev.HandDisputed.type)
+        )
+        assert changed.rowcount == 1
+        connection.execute(f"""UPDATE head SET health = '{{"celsius": 50, "more": {deep}}}'""")
+    found = shown(house)
+    assert {page: code for page, (code, _) in found.items() if code != 200} == {}
+    assert "Table 3" in found["/disputes"][1]
+
+
+def test_a_picture_is_sent_as_what_its_name_says_whatever_it_is(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = hashlib.sha256(b"<script>").hexdigest()
+    names = dict.fromkeys(("000001/x.svg", "000001/x.html", "000001/x", "000001/x.jpg"), digest)
+    monkeypatch.setattr(PitCaptures, "named", lambda *_: names)
+    pit(house.app).files.keep(digest, b"<script>")
+    client, found = house.logged_in(PitRole.AUDITOR), {}
+    for name in names:
+        with closing(client.get(f"/record/1/captures/{name}")) as answer:
+            found[name[7:]] = answer.status_code, answer.mimetype
+    assert {name: code for name, (code, _) in found.items()} == {
+        "x.svg": 404,
+        "x.html": 404,
+        "x": 404,
+        "x.jpg": 200,
+    }
+    assert found["x.jpg"][1] == "image/jpeg"
