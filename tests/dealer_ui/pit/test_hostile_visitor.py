@@ -21,6 +21,7 @@ from dealer_ui.pit.services import pit
 from dealer_ui.remote import log_in
 from dealer_ui.remote.access import Limit
 from firmware.access import pins
+from tests.dealer_ui.felt import PLAYERS
 from tests.dealer_ui.pit.conftest import House
 
 F, A, T, OWNER = PitRole
@@ -247,3 +248,17 @@ def test_the_scrapers_token_opens_the_metrics_alone(house: House) -> None:
         not in (302, 401)
     ]
     assert opened == [("metrics.metrics", method) for method in ("GET", "HEAD", "OPTIONS")]
+
+
+def test_a_technician_is_told_no_players_name_on_any_page(house: House) -> None:
+    shown = {}
+    for role in (T, OWNER):
+        client = house.logged_in(role)
+        for endpoint, method, address in addresses(house):
+            if method == "GET" and endpoint not in OPEN:
+                with closing(client.get(address)) as answer:
+                    body = next(answer.iter_encoded()) if endpoint == "floor.events" else answer.data
+                    shown[role, endpoint] = body.decode("utf-8", "replace") + str(answer.headers)
+    assert [at for at, text in shown.items() if at[0] is T and PLAYERS[3] in text] == []
+    assert PLAYERS[3] in shown[OWNER, "review.hand"]
+    assert PLAYERS[3] in shown[OWNER, "tables.table"]
