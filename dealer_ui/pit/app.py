@@ -25,7 +25,7 @@ from dealer_ui.remote import log_in
 from dealer_ui.remote.log_in import Access
 from dealer_ui.review import dispute, timeline
 from dealer_ui.review import routes as review
-from dealer_ui.server.app import bare_app, compress
+from dealer_ui.server.app import Settings, bare_app, compress
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import N_, gettext
 from dealer_ui.text.messages import say
@@ -63,16 +63,16 @@ def create_app(
 ) -> Flask:
     """Build the application over the pit's database and its own folder.
 
-    `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address.
-    `clock` is the database's, in seconds.
+    `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address, and
+    there no other host name is answered. `clock` is the database's, in seconds.
     """
     app = bare_app()
     # LAN: the review's pages without script.
-    app.config.update(
-        LAN=True, PIT=True, CSRF_TOKEN=secrets.token_urlsafe(24)
-    )  # LAN: the review's pages without script
+    app.config.update(LAN=True, PIT=True, CSRF_TOKEN=secrets.token_urlsafe(24))
+    if not secure:  # behind nginx a house gives the server any name
+        app.config.update(TRUSTED_HOSTS=list(Settings.hosts))
     nowhere = JournalReader(NOWHERE)
-    sessions = PitSessions(database)
+    sessions = PitSessions(database, secure=secure)
     Services(
         live=Live(nowhere, lambda: False),
         reader=nowhere,
@@ -126,4 +126,4 @@ def game_title(profile: str) -> str:
 
 
 def _utc_day(ms: int) -> str:
-    return datetime.fromtimestamp(ms / 1000, UTC).date().isoformat()
+    return datetime.fromtimestamp(timeline.a_date(ms) / 1000, UTC).date().isoformat()

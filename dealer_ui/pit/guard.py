@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, Final
 
 from flask import Flask, Response, abort, current_app, g, redirect, request, url_for
-from werkzeug.exceptions import BadHost
+from werkzeug.exceptions import BadHost, SecurityError
 from werkzeug.wrappers import Response as AnyResponse
 
 from dealer_ui.pit.people import HANDS, PitRole, PitSessions, Who
@@ -82,8 +82,8 @@ def protect(app: Flask) -> None:
 
 
 def _admit() -> AnyResponse | None:
-    if isinstance(request.routing_exception, BadHost):
-        raise request.routing_exception  # no page uses such a host name
+    if isinstance(request.routing_exception, BadHost | SecurityError):
+        raise request.routing_exception  # no page has such a host name, or not here
     if request.method not in guard.SAFE_METHODS:
         need_own_site()
     if request.endpoint in OPEN or (request.endpoint == METRICS and _is_scraper()):
@@ -121,5 +121,5 @@ def _harden(response: Response) -> Response:
     for name, value in HEADERS.items():
         response.headers[name] = value
     if request.endpoint != "static":
-        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers["Cache-Control"] = "no-store"  # pictures of past hands, too
     return response

@@ -112,9 +112,12 @@ class PitSessions(Sessions):
 
     cookie = "feltwatch_pit"
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, secure: bool = False) -> None:
+        """`secure`: the cookie travels over TLS only; browsers take one of such a name from no other host."""
         super().__init__()
         self._database = database
+        if secure:
+            self.cookie = f"__Host-{self.cookie}"
 
     def open(self, name: str, passphrase_id: str) -> str:
         """Begin a session after a correct passphrase, and return its token."""

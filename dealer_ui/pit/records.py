@@ -162,7 +162,7 @@ def capture(name: str) -> Response:
     """Return an image of a finished hand, once its table has sent it."""
     try:
         return send_file(services().captures.path(name), mimetype=_KINDS[name[-3:]])
-    except (CaptureError, OSError):
+    except (CaptureError, OSError, KeyError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))
 
 

@@ -32,8 +32,9 @@ def serve_on_socket(app: Flask, path: Path) -> None:
         path.chmod(0o660)
         live = followed(app)
         live.start()
-        ServiceManager.from_environment().alive()
         try:
-            run_until_stopped(make_lan_server(app, listening, {}, STREAMS + SPARE_THREADS), live.stop)
+            server = make_lan_server(app, listening, {}, STREAMS + SPARE_THREADS)  # it listens from here on
+            ServiceManager.from_environment().alive()
+            run_until_stopped(server, live.stop)
         finally:
             live.stop()

@@ -28,6 +28,7 @@ DOWN_SOON_MS: Final = 3 * 60_000
 WARM_C: Final = 70.0
 FREE_PERCENT: Final = 15
 PLACES: Final = 4
+_NO_FIGURE: Final = 10_000
 OUT: Final = frozenset({"camera", "puck", "view"})
 """Devices without which the table cannot read."""
 ASKED: Final = {
@@ -128,7 +129,9 @@ class Health:
 
         def number(name: str) -> float | None:
             value = data.get(name)
-            return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                return None
+            return float(value) if abs(value) < _NO_FIGURE else None  # NaN is none either
 
         return cls(number("celsius"), number("free_percent"), data.get("weak") is True, data)
 

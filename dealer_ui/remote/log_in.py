@@ -138,6 +138,7 @@ def check() -> AnyResponse | tuple[str, int]:
     name = " ".join(name.split())
     access().tries.know(_address())
     log.info("log-in of %s from %s", name, _address())
+    access().sessions.end(request.cookies.get(access().sessions.cookie, ""))
     answer = redirect(url_for(access().home), 303)
     answer.set_cookie(
         access().sessions.cookie,

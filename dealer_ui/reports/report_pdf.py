@@ -18,6 +18,8 @@ from dealer_ui.text.i18n import speaking
 from firmware.record.shift_report import Report
 
 PLOT_HIGH = 46 * mm
+LONGEST = 100
+"""Characters of a name: a row that is higher than a page cannot be set."""
 LARGER = 1.5
 """How much wider a figure is than a letter of its column's head."""
 
@@ -61,7 +63,7 @@ def _flow(
     def lines(of: Sequence[Line]) -> Flowable:
         cells = [
             [
-                type_.text(line.name + (f"\n{line.when}" if line.when else "")),
+                type_.text(line.name[:LONGEST] + (f"\n{line.when}" if line.when else "")),
                 *(type_.text(c) for c in line.cells),
             ]
             for line in (*of, view.total)

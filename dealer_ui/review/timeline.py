@@ -20,6 +20,8 @@ from firmware.table.seen import Capture
 
 QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed"})
 """Types of rows that tell nothing about a hand."""
+LAST_MS: Final = 253_402_000_000_000  # late in December 9999
+
 _ROLES: Final = {
     "dealer": N_("dealer"),
     "floor": N_("floor"),
@@ -70,7 +72,12 @@ def day_of(wall_ms: int) -> str:
 
 
 def _moment(wall_ms: int) -> datetime:
-    return datetime.fromtimestamp(wall_ms / 1000, UTC).astimezone()
+    return datetime.fromtimestamp(a_date(wall_ms) / 1000, UTC).astimezone()
+
+
+def a_date(wall_ms: int) -> int:
+    """Return the nearest time that has a date: a table's clock may say anything."""
+    return min(max(wall_ms, 0), LAST_MS)
 
 
 def who_is(actor: str) -> str:

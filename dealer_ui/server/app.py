@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from flask import Flask, Response, current_app, jsonify, request
+from flask import Flask, Response, abort, current_app, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from dealer_ui.glance import routes as glance
@@ -148,7 +148,15 @@ def bare_app() -> Flask:
     )
     app.jinja_env.globals.update(script=script, style=style, root=root)
     app.register_error_handler(HTTPException, _refuse)
+    app.before_request(_need_text)
     return app
+
+
+def _need_text() -> None:
+    """Refuse an address whose query has bytes that no browser sends: it could not be read as text."""
+    if not request.query_string.isascii():
+        request.query_string = b""  # error pages read it, too
+        abort(400)
 
 
 def _is_lan() -> bool:

@@ -204,9 +204,7 @@ def disputes(database: Database) -> list[Dispute]:
             " WHERE hand.disputed AND hand.last > r.stem ORDER BY e.wall_ms",
             (HandDisputed.type,),
         ).fetchall()
-        made = [
-            Dispute(Found(*row[:-3]), row[-3], str(json.loads(row[-2])["reason"]), row[-1]) for row in rows
-        ]
+        made = [Dispute(Found(*row[:-3]), row[-3], _reason(row[-2]), row[-1]) for row in rows]
         seats = _seats(connection, [one.found for one in made])
     return [
         Dispute(
@@ -219,6 +217,13 @@ def disputes(database: Database) -> list[Dispute]:
         )
         for one in made
     ]
+
+
+def _reason(payload: str) -> str:
+    try:
+        return str(json.loads(payload)["reason"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""  # one table's row keeps nobody's dispute from the queue
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,9 @@ from typing import Final
 
 import pytest
 
+from dealer_ui.remote.front import MODULE as STREAM_MODULE
+from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
+from dealer_ui.remote.tls import KEY as TLS_KEY
 from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
 from firmware.pit.command import FOLDER, SOCKET
 from firmware.pit.front import NGINX
@@ -31,7 +34,13 @@ def lines(name: str) -> list[str]:
 @needs_systemd
 @pytest.mark.parametrize(
     ("unit", "at_most"),
-    [("feltwatch-pit", 0.8), ("feltwatch-pit-migrate", 0.8), ("feltwatch-pit-front", 1.2)],
+    [
+        ("feltwatch-pit", 0.8),
+        ("feltwatch-pit-migrate", 0.8),
+        ("feltwatch-pit-front", 1.2),
+        ("feltwatch-pit-floor", 0.8),
+        ("feltwatch-pit-floor-front", 1.2),
+    ],
 )
 def test_what_a_program_of_the_pit_could_do_if_it_were_taken_over_is_little(
     unit: str, at_most: float
@@ -99,9 +108,44 @@ def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
     assert "Requires=feltwatch-pit-migrate.service" in unit
     migrate = lines("feltwatch-pit-migrate")
     door = next(line[5:] for line in unit if line.startswith("User="))
-    assert f"ExecStart={BASE}/bin/feltwatch pit migrate --door {door}" in migrate
+    floor = next(line[5:] for line in lines("feltwatch-pit-floor") if line.startswith("User="))
+    assert f"ExecStart={BASE}/bin/feltwatch pit migrate --door {door} --floor {floor}" in migrate
     assert "User=feltwatch-pit-owner" in migrate
-    assert "for role in feltwatch-pit-owner feltwatch-pit; do" in (HERE / "install").read_text()
+    assert f"for role in feltwatch-pit-owner {door} {floor}; do" in (HERE / "install").read_text()
+
+
+def test_the_floors_pages_see_images_and_neither_the_authoritys_key_nor_the_doors_socket() -> None:
+    unit, folder = lines("feltwatch-pit-floor"), Path(f"{FOLDER}-floor")
+    page = "/run/feltwatch-pit-floor/floor.sock"
+    program = f"{BASE}/bin/feltwatch pit serve-floor --folder {folder} --socket {page}"
+    assert f"ExecStart={program}" in unit
+    assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"} <= set(unit)
+    assert f"BindReadOnlyPaths={FOLDER}/images:{folder}/images" in unit
+    (kept,) = [line.partition("=")[2].split() for line in unit if line.startswith("InaccessiblePaths=")]
+    assert {f"-{SOCKET.parent}", f"-{FOLDER}/authority"} <= set(kept), "it is in the group that may open them"
+    assert {f"StateDirectory={folder.name}", f"RuntimeDirectory={Path(page).parent.name}"} <= set(unit)
+    assert "UMask=0027" in lines("feltwatch-pit"), "images are read by the group"
+    assert "StateDirectoryMode=0700" in lines("feltwatch-pit")
+    assert (
+        f"d {FOLDER}/images 0750 feltwatch-pit feltwatch-pit -"
+        in (HERE / "feltwatch-pit.tmpfiles").read_text()
+    )
+
+
+def test_people_come_in_by_another_port_than_tables_with_a_certificate_of_roots() -> None:
+    front, install = lines("feltwatch-pit-floor-front"), (HERE / "install").read_text()
+    program = f"{BASE}/bin/feltwatch review front --listen 0.0.0.0 --port 8444"
+    assert f"ExecStart={program} --page /run/feltwatch-pit-floor/floor.sock" in front
+    assert "SocketBindAllow=tcp:8444" in front
+    assert "SocketBindAllow=tcp:8443" not in front
+    secrets = "/etc/feltwatch-pit/floor"
+    assert [line for line in front if line.startswith("LoadCredential=")] == [
+        f"LoadCredential={name}:{secrets}/{name}" for name in (TLS_CERTIFICATE, TLS_KEY)
+    ]
+    assert f"install -d -m 0700 {secrets}" in install
+    assert f"review certificate --secrets {secrets} --name localhost" in install
+    assert str(STREAM_MODULE) in install
+    assert "TemporaryFileSystem=/var:ro /run:ro" in front
 
 
 def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key() -> None:
