@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -29,6 +28,7 @@ from firmware.simulation.pit_demo.attacker import rewrite
 from firmware.simulation.pit_demo.people import dispute, list_people
 from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
+from firmware.terminal import say
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
@@ -38,6 +38,8 @@ LARGEST_DEBT_S: Final = 1.0
 """Seconds by which a table may be late on a busy machine and still catch up."""
 HURRY: Final = 10_000.0
 """The speed of a hand that is over before anybody looks."""
+FIRST_HAND: Final = 40
+"""Rows after which the first hand is in a record."""
 HEALTH: Final = {"celsius": 47.5, "free_percent": 71}
 """What a simulated box measures of itself."""
 
@@ -50,12 +52,12 @@ class PacedTable(SteppedTable):
     """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
 
     def __init__(
-        self, stop: threading.Event, speed: float, cuts: deque[Callable[[], object]], *parts: Any
+        self, stop: threading.Event, speed: float, cut: Callable[[], Callable[[], object] | None], *parts: Any
     ) -> None:
-        """`cuts`: what somebody does to this table's files, from any thread, after he has cut its power."""
+        """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody."""
         self._stop = stop
         self.speed = speed
-        self._cuts = cuts
+        self._cut = cut
         self._due = time.monotonic()
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
@@ -68,9 +70,9 @@ class PacedTable(SteppedTable):
 
     def _moment(self) -> None:
         self._wall_ms = _now_ms() - round(self.now * 1000)
-        while self._cuts:
+        if (meanwhile := self._cut()) is not None:
             self._died()
-            self._cuts.popleft()()
+            meanwhile()
         super()._moment()
 
 
@@ -101,7 +103,7 @@ class DemoTable:
         self.is_apart = False
         """Whether the pit will not get all of its rows: it is unplugged, or its record is rewritten."""
         self._disputed = disputed
-        self._cuts: deque[Callable[[], object]] = deque()
+        self._is_to_be_rewritten = False
         self._config = simulated_house(data, profile).model_copy(
             update={"table": name.removeprefix("Table ")}
         )
@@ -140,12 +142,14 @@ class DemoTable:
         """Send no more; the table plays on."""
         self._unplugged = self.is_apart = True
         self.note = "unplugged"
+        say(f"{self.name} is unplugged now.", err=True)
 
     def rewrite(self) -> None:
-        """Let somebody cut the power, rewrite the first hand in the record's files, and start the table again."""
-        self.is_apart = True
-        self._cuts.append(lambda: rewrite(self.data))
-        self.note = "its record was rewritten"
+        """Let somebody cut the power, rewrite the first hand in the record's files, and start the table again.
+
+        That is done as soon as the pit has that hand.
+        """
+        self.is_apart = self._is_to_be_rewritten = True
 
     @property
     def played(self) -> bool:
@@ -171,6 +175,17 @@ class DemoTable:
         finally:
             self._client.close()
 
+    def _cut(self) -> Callable[[], object] | None:
+        if not self._is_to_be_rewritten or self._follower.heard.have.seq < FIRST_HAND:
+            return None
+        self._is_to_be_rewritten = False
+        return self._rewrite
+
+    def _rewrite(self) -> None:
+        rewrite(self.data)
+        self.note = "its record was rewritten"
+        say(f"The record of {self.name} is rewritten now.", err=True)
+
     def _play(self) -> None:
         faults, seed = Faults((), random.Random(self._seed)), self._seed
         config, number = self._config, int(self._config.table)
@@ -182,7 +197,7 @@ class DemoTable:
         auditor = Auditor(faults, readings.given)
         rng = random.Random(f"table {seed}")
         speed = HURRY if self._disputed else self._speed
-        table = PacedTable(self._stop, speed, self._cuts, config, faults, rng, readings)
+        table = PacedTable(self._stop, speed, self._cut, config, faults, rng, readings)
 
         def played(hand: int) -> None:
             if self._disputed and hand == 1:
