@@ -128,6 +128,8 @@ def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium:
             for width, height in SIZES:
                 page.set_viewport_size({"width": width, "height": height})
                 page.goto(address)
+                narrow = "all => all.filter(one => one.offsetWidth < 120).map(one => one.textContent)"
+                assert page.eval_on_selector_all(".hands .who", narrow) == [], (address, width)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
             assert barriers(page) == [], address
 

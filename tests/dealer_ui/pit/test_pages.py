@@ -234,6 +234,11 @@ def test_the_filters_find_hands_of_all_tables(house: House) -> None:
         assert client.get(f"/hands?{bad}").status_code == 400, bad
 
 
+def test_a_hands_page_names_its_table(house: House) -> None:
+    text = house.logged_in(PitRole.AUDITOR).get("/record/2/review/1/dispute").text
+    assert "<h1>Table 2 · hand 1</h1>" in text
+
+
 def test_the_queue_of_disputes_says_why_and_since_when(house: House) -> None:
     house.felts[0].say(ev.HandDisputed(1, "The foul is disputed"))
     house.tables[0].send()
