@@ -101,7 +101,7 @@ def command(
         migrate(url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-pit-", dir="/tmp")))
         database = stack.enter_context(Database(url))
-        page, people = stack.enter_context(floor_page(url, database, folder))
+        page, people = stack.enter_context(floor_page(url, folder))
         address = stack.enter_context(_pit(database, folder))
         played = stack.enter_context(
             _tables(database, folder, address, stop, (tables, hands, speed, seed, profile), calm=calm)

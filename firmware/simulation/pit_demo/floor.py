@@ -21,7 +21,7 @@ _SERVES: Final = "The pit: "
 
 
 @contextmanager
-def floor_page(url: str, database: Database, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def floor_page(url: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     """Serve the pit's pages on a free port of loopback; yield their address, and each person's passphrase.
 
     People are called by their role. Raises AppError.
@@ -34,7 +34,7 @@ def floor_page(url: str, database: Database, folder: Path) -> Iterator[tuple[str
         assert server.stderr is not None
         said: list[str] = []
         try:
-            people = _people(database)  # while it starts
+            people = _people(url)  # while it starts
             for line in server.stderr:
                 said.append(line)
                 if line.startswith(_SERVES):
@@ -48,14 +48,12 @@ def floor_page(url: str, database: Database, folder: Path) -> Iterator[tuple[str
             server.terminate()
 
 
-def _people(database: Database) -> dict[str, str]:
+def _people(url: str) -> dict[str, str]:
     """List a person of each role, and return the passphrases."""
     from dealer_ui.pit.people import PitPeople, PitRole
 
-    people, listed = (
-        {str(role): fingerprint(secrets.token_bytes(16)) for role in PitRole},
-        PitPeople(database),
-    )
-    for role, passphrase in people.items():
-        listed.add(role, PitRole(role), passphrase)
+    people = {str(role): fingerprint(secrets.token_bytes(16)) for role in PitRole}
+    with Database(url, connections=1) as database:
+        for role, passphrase in people.items():
+            PitPeople(database).add(role, PitRole(role), passphrase)
     return people
