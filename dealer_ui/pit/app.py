@@ -16,7 +16,7 @@ from typing import Final
 
 from flask import Flask, request, url_for
 
-from dealer_ui.pit import disputes, floor_page, guard, hands, metrics, records, reports, tables
+from dealer_ui.pit import dealers, disputes, floor_page, guard, hands, metrics, records, reports, tables
 from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.pit.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
 from dealer_ui.pit.services import Pit, pit
@@ -48,6 +48,7 @@ NAVIGATION: Final = (
     ("floor.page", N_("Floor"), frozenset(PitRole)),
     ("hands.listed", N_("Past hands"), HANDS),
     ("disputes.listed", N_("Disputes"), HANDS),
+    ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
 )
@@ -98,7 +99,7 @@ def create_app(
     app.jinja_env.globals.update(navigation=_navigation, pit=pit, who=guard.who, ROLE_NAMES=ROLE_NAMES)
     app.jinja_env.globals.update(pictures_of=records.pictures_of, UNUSUAL=UNUSUAL)
     app.jinja_env.filters.update(at=timeline.time_of, day=timeline.day_of, game=game_title, utc_day=_utc_day)
-    for part in (log_in, floor_page, hands, disputes, reports, tables, metrics, records):
+    for part in (log_in, floor_page, hands, disputes, dealers, reports, tables, metrics, records):
         app.register_blueprint(part.blueprint)
     for past in (review, dispute):
         app.register_blueprint(past.blueprint, url_prefix=records.PREFIX)

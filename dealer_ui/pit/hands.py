@@ -129,7 +129,7 @@ def listed() -> str:
     record_act(database, guard.who(), "search", detail=request.query_string.decode()[:500])
     return page(
         "hands",
-        _("Hands"),
+        _("Past hands"),
         hands=found[:PAGE],
         more=asked.address(before=found[PAGE - 1].key) if len(found) > PAGE else "",
         asked=asked,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
@@ -48,39 +47,42 @@ class Asked:
     by: str
     days: int
     table: str
+    dealer: str = ""
 
     @property
     def span(self) -> Span:
         """The days up to now, from midnight by the pit's own clock."""
-        since = midnight_ms(date.today() - timedelta(days=self.days))
-        return Span(since, round(time.time() * 1000) + 1, self.table)
+        now_ms = pit().live.clock_ms()
+        since = midnight_ms(date.fromtimestamp(now_ms / 1000) - timedelta(days=self.days))
+        return Span(since, now_ms + 1, self.table)
 
     def query(self, **changed: object) -> str:
         """Return the address's query with some fields changed."""
         from urllib.parse import urlencode
 
-        values = {"by": self.by, "days": self.days, "table": self.table} | changed
+        values = {**vars(self), **changed}
         return f"?{urlencode({name: value for name, value in values.items() if value != ''})}"
 
 
-def _asked() -> Asked:
-    if strange := sorted(set(request.args) - {"by", "days", "table"}):
+def _asked(more: frozenset[str]) -> Asked:
+    if strange := sorted(set(request.args) - {"by", "days", "table"} - more):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0][:40]))
     by, days = request.args.get("by", "house"), request.args.get("days", "0")
     if by not in BY:
         raise BadFilter(_("There is no filter “%(name)s”.", name=by[:40]))
     if not (days.isascii() and days.isdigit() and len(days) < 4 and int(days) <= LONGEST_DAYS):
         raise BadFilter(_("“%(value)s” is no number.", value=days[:40]))
-    table = request.args.get("table", "")
-    if len(table) > 100 or "\0" in table:
-        raise BadFilter(_("“%(value)s” is no name.", value=table[:40]))
-    return Asked(by, int(days), table)
+    names = [request.args.get(name, "") for name in ("table", "dealer")]
+    for name in names:
+        if len(name) > 100 or "\0" in name:
+            raise BadFilter(_("“%(value)s” is no name.", value=name[:40]))
+    return Asked(by, int(days), *names)
 
 
-def asked() -> Asked:
-    """Return what the address asks for; 400 for what is no report."""
+def asked(more: frozenset[str] = frozenset()) -> Asked:
+    """Return what the address asks for; 400 for what is no report. `more`: names that this page knows, too."""
     try:
-        return _asked()
+        return _asked(more)
     except BadFilter as error:
         abort(400, str(error))
 
@@ -107,6 +109,7 @@ def report() -> str:
         DAYS=DAYS,
         view=shown(found),
         lines_of=[Line(group.name or _("nobody logged on"), "", cells(group.counts)) for group in lines],
+        dealers={group.name for group in lines},
         total=Line(_("Together"), "", cells(total)),
         tables=[one.table.name for one in tables_listed(pit().database)],
     )

@@ -29,6 +29,16 @@ class Span:
 
 
 @dataclass(frozen=True)
+class TableDown:
+    """A dealer's down, at which table. `is_open`: it was the dealer's at the last row that the pit has."""
+
+    table_id: int
+    table: str
+    is_open: bool
+    down: Down
+
+
+@dataclass(frozen=True)
 class Group:
     """The totals of one table, dealer or game."""
 
@@ -59,6 +69,23 @@ def report_of(database: Database, span: Span) -> Report:
         return Report()
     began, ended = min(down.began_ms for down in kept), max(down.ended_ms for down in kept)
     return Report(began, ended, kept, (), tuple((int(hour), int(count)) for hour, count in hours))
+
+
+def downs_of(database: Database, span: Span, dealer: str, most: int) -> list[TableDown]:
+    """Return the newest downs of a dealer, or of all, the oldest of them first. Raises DatabaseError."""
+    where, values = _where(span)
+    with database.transaction() as connection:
+        rows = connection.execute(
+            f"SELECT table_id, name, coalesce(down_seq = began_seq, false), dealer, down, began_ms, ended_ms,"
+            f" {', '.join(_NAMES)} FROM down_total JOIN record USING (record_id) JOIN gaming_table USING (table_id)"
+            f" LEFT JOIN table_now USING (record_id) WHERE {where} AND dealer <> '' AND (%s = '' OR dealer = %s)"
+            " ORDER BY began_ms DESC, record_id DESC LIMIT %s",
+            [*values, dealer, dealer, most],
+        ).fetchall()
+    return [
+        TableDown(table_id, table, is_open, Down(name, number, began, ended, Counts(*counts)))
+        for table_id, table, is_open, name, number, began, ended, *counts in reversed(rows)
+    ]
 
 
 def by_table(database: Database, span: Span) -> list[Group]:

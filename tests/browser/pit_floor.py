@@ -127,3 +127,23 @@ def furnish(database: Database) -> None:
                     "INSERT INTO going VALUES (%s, %s, %s, to_timestamp(%s))",
                     (table_id, *at.going, NOW_MS / 1000 - 5),
                 )
+
+
+DOWN_MS: Final = 40 * 60_000
+
+
+def add_downs(database: Database) -> None:
+    """Write two downs of each of six tables: the last one lasts, unless its table is not heard of."""
+    names = [DEALERS[number % len(DEALERS)] for number in range(7)]
+    with database.transaction() as connection:
+        for number, table in enumerate(("1", "3", "5", "7", "12", "21")):
+            for turn, dealer in enumerate((names[number], names[number + 1])):
+                began = NOW_MS - (2 - turn) * DOWN_MS + number * 60_000
+                connection.execute(
+                    "INSERT INTO down_total SELECT record_id, %s, %s, %s, %s, %s, %s, 0, 0, 1, 1, 0, %s, %s, %s, 0, 0,"
+                    " %s, 0, 0 FROM record JOIN gaming_table USING (table_id) WHERE name = %s",
+                    (
+                        *(2 - turn, dealer, 3 + turn, began, min(began + DOWN_MS, NOW_MS)),
+                        *(18 + number, number % 2, 936 + number, number % 4, 12_600 + 700 * number, table),
+                    ),
+                )

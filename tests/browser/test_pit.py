@@ -21,7 +21,7 @@ from firmware.table import events as ev
 from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
-from tests.browser.pit_floor import NOW_MS, furnish
+from tests.browser.pit_floor import NOW_MS, add_downs, furnish
 from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import listening
 from tests.waiting import DEADLINE
@@ -77,6 +77,18 @@ def floor(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh_Hans"])
 def test_the_floor_looks_as_it_is_meant_to(floor: House, chromium: Browser, language: str) -> None:
+    look_as_meant(floor, chromium, "/", "floor", language)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("language", ["en", "zh_Hans"])
+def test_the_dealers_look_as_they_are_meant_to(floor: House, chromium: Browser, language: str) -> None:
+    add_downs(floor.database)
+    look_as_meant(floor, chromium, "/dealers?days=1", "dealers", language)
+
+
+def look_as_meant(floor: House, chromium: Browser, address: str, name: str, language: str) -> None:
+    """Compare a page with its pictures at every size; where there is none, take it."""
     with served(floor, chromium) as page:
         taken: list[str] = []
         page.clock.set_fixed_time(NOW_MS)
@@ -84,11 +96,12 @@ def test_the_floor_looks_as_it_is_meant_to(floor: House, chromium: Browser, lang
         page.evaluate(f"document.cookie = 'language={language}; path=/'")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            page.goto("/")
-            page.wait_for_selector("body:not([data-notlive])")
+            page.goto(address)
+            if page.locator("#live").count():
+                page.wait_for_selector("body:not([data-notlive])")
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert barriers(page) == []
-            path = GOLDEN / f"floor-{language}-{width}.png"
+            path = GOLDEN / f"{name}-{language}-{width}.png"
             if not path.exists():
                 keep(path, take(page))
                 taken.append(path.name)
@@ -104,6 +117,7 @@ def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium:
         "/",
         "/hands",
         "/disputes",
+        "/dealers?days=366",
         "/tables",
         "/tables/1",
         "/reports?by=table&days=366",
@@ -114,6 +128,8 @@ def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium:
             for width, height in SIZES:
                 page.set_viewport_size({"width": width, "height": height})
                 page.goto(address)
+                narrow = "all => all.filter(one => one.offsetWidth < 120).map(one => one.textContent)"
+                assert page.eval_on_selector_all(".hands .who", narrow) == [], (address, width)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (address, width)
             assert barriers(page) == [], address
 

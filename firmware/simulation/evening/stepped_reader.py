@@ -38,6 +38,8 @@ NO_ROOM: Final = "The capture could not be stored (no space left on device); che
 RESTLESS: Final = "The table did not lie still: something moves over the table. Look again."
 KEPT: Final = 32
 """Readings whose zones are kept for the auditor: more than can be pending."""
+Felt = dict[str, dict[str, list[str]]]
+"""The cards on the felt, by place and row."""
 PICTURE: Final = b"\xff\xd8 stands for a picture of the table \xff\xd9"
 
 
@@ -56,8 +58,17 @@ class SteppedReadings:
     `felt` holds the current cards, by place and row; `given` keeps each reading's zones by its frame's name.
     """
 
-    def __init__(self, data: Path, model: ReaderModel, faults: Faults, rng: random.Random) -> None:
-        self.felt: dict[str, dict[str, list[str]]] = {}
+    def __init__(
+        self,
+        data: Path,
+        model: ReaderModel,
+        faults: Faults,
+        rng: random.Random,
+        picture: Callable[[Felt], bytes] = lambda felt: PICTURE,
+    ) -> None:
+        """`picture` returns what the camera sees of a felt, as JPEG."""
+        self.felt: Felt = {}
+        self._picture = picture
         self.given: dict[str, list[dict[str, Any]]] = {}
         self._model = model
         self._store = CaptureStore(data)
@@ -68,7 +79,7 @@ class SteppedReadings:
         self._trouble = ""
         self._now = 0.0
         self._last: ReadingDone | None = None
-        self._told_of: dict[str, dict[str, list[str]]] | None = None
+        self._told_of: Felt | None = None
         self._told_at = 0.0
 
     def start(self, put: Callable[[Any], None]) -> None:
@@ -157,7 +168,7 @@ class SteppedReadings:
         if self._model.surely_wrong:
             self._faults.strike("sure-misread")
         name = f"{job.name}-1-frame.jpg"
-        reading["frame"] = asdict(self._store.save(name, PICTURE))
+        reading["frame"] = asdict(self._store.save(name, self._picture(self.felt)))
         self.given[name] = reading["zones"]
         if len(self.given) > KEPT:
             del self.given[next(iter(self.given))]

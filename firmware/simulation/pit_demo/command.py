@@ -54,8 +54,21 @@ SAY_EVERY_S: Final = 10.0
 @click.option(
     "--unplug",
     type=click.FloatRange(min=0),
+    default=10.0,
+    show_default=True,
     metavar="SECONDS",
-    help="Unplug the last table's uplink after so long: its tile says that it is not heard of.",
+    help="Unplug the last table's uplink so long after the floor page opens: its tile says that it is not heard of.",
+)
+@click.option(
+    "--rewrite",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Rewrite the record of the last table but one so long after the floor page opens: its tile turns red.",
+)
+@click.option(
+    "--calm", is_flag=True, help="Nothing goes wrong: no dispute, no table unplugged, no record rewritten."
 )
 def command(
     tables: int,
@@ -64,12 +77,16 @@ def command(
     seed: int,
     profile: str,
     from_url: str | None,
-    unplug: float | None,
+    unplug: float,
+    rewrite: float,
+    calm: bool,
 ) -> None:
     """Play several simulated tables that send their records to a pit.
 
     Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL, and
-    the pit's pages for people. With --unplug the last table's uplink stops after a while. Nothing is left behind.
+    the pit's pages for people. Hand 1 of the first table is disputed from the beginning; with two tables or more the
+    last one is unplugged, with three or more somebody rewrites the record of the one before it, in its files. It
+    prints when and what to look at. Nothing is left behind.
     """
     from firmware.pit.database import Database, migrate
     from firmware.simulation.pit_demo.floor import floor_page
@@ -84,21 +101,19 @@ def command(
         migrate(url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-pit-", dir="/tmp")))
         database = stack.enter_context(Database(url))
+        page, people = stack.enter_context(floor_page(url, folder))
         address = stack.enter_context(_pit(database, folder))
         played = stack.enter_context(
-            _tables(database, folder, address, stop, (tables, hands, speed, seed, profile))
+            _tables(database, folder, address, stop, (tables, hands, speed, seed, profile), calm=calm)
         )
-        if unplug is not None:
-            unplugged = threading.Timer(unplug, played[-1].unplug)
-            unplugged.start()
-            stack.callback(unplugged.cancel)
-        page, people = stack.enter_context(floor_page(url, folder))
         say(f"The floor page: {page}", err=True)
         for name, passphrase in people.items():
             say(f"  log in as {name}: {passphrase}", err=True)
         say(f"The pit's door for tables: https://{address}/   (TLS, a certificate for each table)", err=True)
         say(f'Its tables: feltwatch pit table list --url "{url}"', err=True)
         say(f"A table's record: feltwatch hands list --data {played[0].data}", err=True)
+        for line in () if calm else stack.enter_context(_incidents(played, unplug, rewrite)):
+            say(line, err=True)
         say("Ctrl-C ends the demo and removes all of it.", err=True)
         whole = _show(database, played, stop)
     if hands and not whole:
@@ -153,6 +168,8 @@ def _tables(
     address: str,
     stop: threading.Event,
     what: tuple[int, int | None, float, int, str],
+    *,
+    calm: bool,
 ) -> Iterator[list[DemoTable]]:
     """Enrol the tables and start them; at the end stop them."""
     from firmware.pit.authority import Authority
@@ -166,7 +183,10 @@ def _tables(
         name, enrolment = f"Table {number}", folder / f"enrolment-{number}"
         enrol(database, name, authority.enrol(name, enrolment, [address]))
         data = folder / f"table-{number}"
-        made.append(DemoTable(name, data, enrolment, seed + number, speed, hands, stop, profile))
+        disputed = number == 1 and not calm
+        made.append(
+            DemoTable(name, data, enrolment, seed + number, speed, hands, stop, profile, disputed=disputed)
+        )
     try:
         for table in made:
             table.start()
@@ -175,6 +195,36 @@ def _tables(
         stop.set()
         for table in made:
             table.join()
+
+
+@contextmanager
+def _incidents(tables: Sequence[DemoTable], unplug: float, rewrite: float) -> Iterator[list[str]]:
+    """Let things go wrong at their times from now; yield what there is to see, and when."""
+    first, *others = tables
+    said = [
+        f"Look at the floor page: {first.name} stands first. Its hand 1 is in dispute: the tile leads to the hand, "
+        "its pictures and the dispute file."
+    ]
+    timers: list[threading.Timer] = []
+    if others:
+        timers.append(threading.Timer(unplug, others[-1].unplug))
+        said.append(
+            f"After {unplug:g} s {others[-1].name} is unplugged: its tile loses its green within 15 s; after 30 s it "
+            "says that it is not heard of. It deals on."
+        )
+    if len(others) > 1:
+        timers.append(threading.Timer(rewrite, others[-2].rewrite))
+        said.append(
+            f"After {rewrite:g} s somebody rewrites the record of {others[-2].name} in its files; at the table it "
+            "verifies. Within 15 s its tile is red: the pit has the rows as they were."
+        )
+    for timer in timers:
+        timer.start()
+    try:
+        yield said
+    finally:
+        for timer in timers:
+            timer.cancel()
 
 
 def _show(database: Database, tables: Sequence[DemoTable], stop: threading.Event) -> bool:
@@ -192,7 +242,10 @@ def _show(database: Database, tables: Sequence[DemoTable], stop: threading.Event
             lines = look(database, tables)
             rows, have = sum(line.rows for line in lines), sum(line.have for line in lines)
             failed = any(table.failure is not None for table in tables)
-            whole = played and rows == have and is_listed(database) and not failed
+            is_sent = all(
+                line.rows == line.have or table.is_apart for line, table in zip(lines, tables, strict=True)
+            )
+            whole = played and is_sent and is_listed(database) and not failed
             ended = whole or failed or stop.is_set()
             title = f"{len(lines)} tables, {rows} rows, the pit has {have}"
             if live is not None:

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from firmware.pit.database import Database
 from firmware.record.evidence.signing import fingerprint
 from firmware.runtime.errors import AppError
 
-ROLES: Final = ("floor", "auditor", "technician", "owner")
 _PIT: Final = (sys.executable, "-m", "firmware.cli", "pit")
 _SERVES: Final = "The pit: "
 
@@ -27,27 +27,33 @@ def floor_page(url: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
     People are called by their role. Raises AppError.
     """
     at_database = {**os.environ, "FELTWATCH_PIT_DATABASE": url}
-    people = {role: fingerprint(secrets.token_bytes(16)) for role in ROLES}
-    for role, passphrase in people.items():
-        words = [*_PIT, "person", "add", role, "--role", role]
-        done = subprocess.run(words, env=at_database, input=f"{passphrase}\n", capture_output=True, text=True)
-        if done.returncode:
-            raise AppError(f"Nobody can log in at the pit: {done.stderr.strip()}")
     words = [*_PIT, "serve-floor", "--folder", str(folder), "--name", "Demo", "--port", "0"]
     with subprocess.Popen(
         words, env=at_database, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as server:
         assert server.stderr is not None
         said: list[str] = []
-        for line in server.stderr:
-            said.append(line)
-            if line.startswith(_SERVES):
-                break
-        else:
-            raise AppError(f"The pit's pages are not served: {''.join(said[-3:]).strip()}")
-        rest = threading.Thread(target=server.stderr.read, name="floor page's words", daemon=True)
-        rest.start()
         try:
+            people = _people(url)  # while it starts
+            for line in server.stderr:
+                said.append(line)
+                if line.startswith(_SERVES):
+                    break
+            else:
+                raise AppError(f"The pit's pages are not served: {''.join(said[-3:]).strip()}")
+            rest = threading.Thread(target=server.stderr.read, name="floor page's words", daemon=True)
+            rest.start()
             yield line.removeprefix(_SERVES).strip(), people
         finally:
             server.terminate()
+
+
+def _people(url: str) -> dict[str, str]:
+    """List a person of each role, and return the passphrases."""
+    from dealer_ui.pit.people import PitPeople, PitRole
+
+    people = {str(role): fingerprint(secrets.token_bytes(16)) for role in PitRole}
+    with Database(url, connections=1) as database:
+        for role, passphrase in people.items():
+            PitPeople(database).add(role, PitRole(role), passphrase)
+    return people

@@ -52,7 +52,8 @@ def look(database: Database, tables: Sequence[DemoTable]) -> list[Line]:
     for table in tables:
         state = known[table.name]
         heard = (now - state.heard_at).total_seconds() if state.heard_at else None
-        trouble = f"the record differs at row {state.fork_seq}" if state.fork_seq else state.stuck_why or ""
+        differs = f"the record differs at row {state.fork_seq}" if state.fork_seq else ""
+        trouble = ", ".join(filter(None, (table.note, differs, state.stuck_why)))
         if table.failure is not None:
             trouble = f"{type(table.failure).__name__}: {table.failure}"
         lines.append(

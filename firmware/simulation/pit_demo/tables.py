@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.record.journal.reader import JournalReader
-from firmware.runtime.config import Config
 from firmware.runtime.errors import AppError
 from firmware.runtime.house_config import house_rules
 from firmware.simulation.evening.auditor import Auditor
@@ -25,7 +24,11 @@ from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedT
 from firmware.simulation.habits import Habits
 from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
+from firmware.simulation.pit_demo.attacker import rewrite
+from firmware.simulation.pit_demo.people import dispute, list_people
+from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
+from firmware.terminal import say
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
@@ -33,6 +36,12 @@ from firmware.uplink.settings import load
 FOR_EVER: Final = 10**9
 LARGEST_DEBT_S: Final = 1.0
 """Seconds by which a table may be late on a busy machine and still catch up."""
+HURRY: Final = 10_000.0
+"""The speed of a hand that is over before anybody looks."""
+FIRST_HAND: Final = 40
+"""Rows after which the first hand is in a record."""
+HEALTH: Final = {"celsius": 47.5, "free_percent": 71}
+"""What a simulated box measures of itself."""
 
 
 class Stopped(AppError):
@@ -42,26 +51,36 @@ class Stopped(AppError):
 class PacedTable(SteppedTable):
     """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
 
-    def __init__(self, stop: threading.Event, speed: float, *parts: Any) -> None:
+    def __init__(
+        self, stop: threading.Event, speed: float, cut: Callable[[], Callable[[], object] | None], *parts: Any
+    ) -> None:
+        """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody."""
         self._stop = stop
-        self._speed = speed
+        self.speed = speed
+        self._cut = cut
         self._due = time.monotonic()
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
     def pass_time(self, seconds: float, step: float = STEP) -> None:
         """Advance the time and wait as long. Raises Stopped."""
         super().pass_time(seconds, step)
-        self._due = max(self._due + seconds / self._speed, time.monotonic() - LARGEST_DEBT_S)
+        self._due = max(self._due + seconds / self.speed, time.monotonic() - LARGEST_DEBT_S)
         if self._stop.wait(max(0.0, self._due - time.monotonic())):
             raise Stopped("The demo ends.")
 
     def _moment(self) -> None:
         self._wall_ms = _now_ms() - round(self.now * 1000)
+        if (meanwhile := self._cut()) is not None:
+            self._died()
+            meanwhile()
         super()._moment()
 
 
 class DemoTable:
-    """One table with its uplink. `start` plays; after `stop` is set, `join` waits for both."""
+    """One table with its uplink. `start` plays; after `stop` is set, `join` waits for both.
+
+    `disputed`: its first hand is over at once, and the floor person keeps it as disputed.
+    """
 
     def __init__(
         self,
@@ -73,10 +92,18 @@ class DemoTable:
         hands: int | None,
         stop: threading.Event,
         profile: str,
+        *,
+        disputed: bool = False,
     ) -> None:
         self.name = name
         self.data = data
         self.failure: BaseException | None = None
+        self.note = "hand 1 is disputed" if disputed else ""
+        """What happened to it that would not happen at every table."""
+        self.is_apart = False
+        """Whether the pit will not get all of its rows: it is unplugged, or its record is rewritten."""
+        self._disputed = disputed
+        self._is_to_be_rewritten = False
         self._config = simulated_house(data, profile).model_copy(
             update={"table": name.removeprefix("Table ")}
         )
@@ -89,7 +116,12 @@ class DemoTable:
         assert settings is not None
         self._client = Client(settings)
         self._follower = Follower(
-            data, self._client, release=version("feltwatch"), clock=time.monotonic, rng=random.Random(seed)
+            data,
+            self._client,
+            release=version("feltwatch"),
+            health=lambda: HEALTH,
+            clock=time.monotonic,
+            rng=random.Random(seed),
         )
         self._threads = [
             threading.Thread(target=self._guarded, args=(work,), name=f"{name} {work.__name__}")
@@ -108,7 +140,16 @@ class DemoTable:
 
     def unplug(self) -> None:
         """Send no more; the table plays on."""
-        self._unplugged = True
+        self._unplugged = self.is_apart = True
+        self.note = "unplugged"
+        say(f"{self.name} is unplugged now.", err=True)
+
+    def rewrite(self) -> None:
+        """Let somebody cut the power, rewrite the first hand in the record's files, and start the table again.
+
+        That is done as soon as the pit has that hand.
+        """
+        self.is_apart = self._is_to_be_rewritten = True
 
     @property
     def played(self) -> bool:
@@ -134,26 +175,45 @@ class DemoTable:
         finally:
             self._client.close()
 
+    def _cut(self) -> Callable[[], object] | None:
+        if not self._is_to_be_rewritten or self._follower.heard.have.seq < FIRST_HAND:
+            return None
+        self._is_to_be_rewritten = False
+        return self._rewrite
+
+    def _rewrite(self) -> None:
+        rewrite(self.data)
+        self.note = "its record was rewritten"
+        say(f"The record of {self.name} is rewritten now.", err=True)
+
     def _play(self) -> None:
-        table, dealer = _seated(self._config, self._seed, self._stop, self._speed)
+        faults, seed = Faults((), random.Random(self._seed)), self._seed
+        config, number = self._config, int(self._config.table)
+        _, rules = house_rules(config)
+        pictures = HandPictures(seed, renders=self._disputed)
+        model = ReaderModel(ReaderErrors.load(), random.Random(f"reader {seed}"))
+        camera = random.Random(f"camera {seed}")
+        readings = SteppedReadings(config.data, model, faults, camera, pictures)
+        auditor = Auditor(faults, readings.given)
+        rng = random.Random(f"table {seed}")
+        speed = HURRY if self._disputed else self._speed
+        table = PacedTable(self._stop, speed, self._cut, config, faults, rng, readings)
+
+        def played(hand: int) -> None:
+            if self._disputed and hand == 1:
+                dispute(table, hand)
+                table.speed, pictures.renders = self._speed, False
+
         try:
-            dealer.play(self._hands)
+            list_people(table, number)
+            rng = random.Random(f"dealer {seed}")
+            players = Players(seed, rules, BACKS_TRIED)
+            policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
+            page = Page(config.data, auditor)
+            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, played)
         finally:
             table.close()
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
-
-
-def _seated(config: Config, seed: int, stop: threading.Event, speed: float) -> tuple[PacedTable, Dealer]:
-    _, rules = house_rules(config)
-    faults = Faults((), random.Random(seed))
-    model = ReaderModel(ReaderErrors.load(), random.Random(f"reader {seed}"))
-    readings = SteppedReadings(config.data, model, faults, random.Random(f"camera {seed}"))
-    auditor = Auditor(faults, readings.given)
-    table = PacedTable(stop, speed, config, faults, random.Random(f"table {seed}"), readings)
-    rng = random.Random(f"dealer {seed}")
-    players = Players(seed, rules, BACKS_TRIED)
-    policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
-    return table, Dealer(table, Page(config.data, auditor), auditor, faults, policy, rng)

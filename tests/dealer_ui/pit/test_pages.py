@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 
 import pytest
 
 from dealer_ui.pit.people import PitRole
 from firmware.table import events as ev
+from firmware.table.people import Role
 from tests.dealer_ui.pit.conftest import House
 
 H, T = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER}), frozenset(PitRole)
@@ -21,6 +23,8 @@ PAGES = {
     "/disputes": H,
     "/tables": T,
     "/tables/1": T,
+    "/dealers": H,
+    "/dealers?dealer=Lin&days=30&table=Table+1": H,
     "/reports": H,
     "/reports?by=game": H,
     "/reports?by=down": H,
@@ -230,6 +234,11 @@ def test_the_filters_find_hands_of_all_tables(house: House) -> None:
         assert client.get(f"/hands?{bad}").status_code == 400, bad
 
 
+def test_a_hands_page_names_its_table(house: House) -> None:
+    text = house.logged_in(PitRole.AUDITOR).get("/record/2/review/1/dispute").text
+    assert "<h1>Table 2 · hand 1</h1>" in text
+
+
 def test_the_queue_of_disputes_says_why_and_since_when(house: House) -> None:
     house.felts[0].say(ev.HandDisputed(1, "The foul is disputed"))
     house.tables[0].send()
@@ -245,6 +254,35 @@ def test_a_report_of_the_house_has_a_line_for_each_table_and_their_sum(house: Ho
     assert [line.split(",")[:2] for line in lines[1:]] == [["Table 1", "1"], ["Table 2", "1"]]
     assert client.get("/reports.pdf?by=game&days=366").data.startswith(b"%PDF")
     assert "Together" in client.get("/reports?by=dealer&days=366").text
+
+
+def test_a_dealers_downs_are_listed_with_their_tables_and_lead_to_his_hands(house: House) -> None:
+    client = house.logged_in(PitRole.FLOOR)
+    every = "/dealers?days=366"
+    text = client.get(every).text
+    assert re.findall(r'<a href="(/hands[^"]*)">(\w+)</a>', text) == [("/hands?dealer=Lin", "Lin")]
+    assert re.findall(r'<a href="(/tables/\d)">(Table \d)</a>', text) == [
+        ("/tables/1", "Table 1"),
+        ("/tables/2", "Table 2"),
+    ]
+    assert text.count("deals now") == 2
+    assert "/tables/1" not in client.get(f"{every}&table=Table+2").text
+    assert client.get(f"{every}&dealer=Lin").text.count("deals now") == 2
+    assert 'href="/dealers?days=366&amp;dealer=Lin"' in client.get("/reports?by=dealer&days=366").text
+    assert "No dealer was logged on" in client.get(f"{every}&dealer=Nobody").text
+    assert client.get("/dealers?player=Ann").status_code == 400
+
+
+def test_a_down_that_is_over_has_an_end_and_a_silent_tables_dealer_is_not_said_to_deal_now(
+    house: House,
+) -> None:
+    house.felts[0].say(ev.PersonListed("Kim", Role.DEALER), ev.LoggedOn("Kim", 4))
+    house.tables[0].send()
+    with house.database.transaction() as connection:
+        connection.execute("UPDATE head SET heard_at = now() - interval '1 minute' WHERE record_id = 2")
+    text = house.logged_in(PitRole.OWNER).get("/dealers?days=366").text.partition("<table")[2]
+    assert text.count("deals now") == 1
+    assert text.index("Kim") < text.index("deals now") < text.index("Lin")
 
 
 def test_metrics_need_the_token_of_the_pits_folder_and_name_no_person(house: House) -> None:

@@ -19,7 +19,12 @@ from click.testing import CliRunner
 
 from firmware.pit import temporary_postgres
 from firmware.pit.temporary_postgres import OWNER
+from firmware.record.evidence.verify import verify
+from firmware.record.journal.journal import Journal, JournalReader
+from firmware.simulation.pit_demo.attacker import rewrite
 from firmware.simulation.pit_demo.command import command
+from firmware.table import events as ev
+from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.postgres import Postgres
 from tests.waiting import until
 
@@ -44,7 +49,7 @@ def as_another() -> list[str]:
 def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_at_the_end(
     postgres: Postgres,
 ) -> None:
-    words = ["--tables", "3", "--hands", "1", "--speed", "200", "--from-url", postgres.url]
+    words = ["--tables", "3", "--hands", "1", "--speed", "200", "--calm", "--from-url", postgres.url]
     done = CliRunner().invoke(command, words)
     assert done.exit_code == 0, done.output
     rows, have = re.findall(r"3 tables, (\d+) rows, the pit has (\d+)", done.output)[-1]
@@ -56,6 +61,22 @@ def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_
     with psycopg.connect(postgres.url) as connection:
         names = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'feltwatch%'")
         assert names.fetchall() == []
+
+
+def test_a_record_that_somebody_rewrote_verifies_at_the_table_and_the_pit_takes_no_more_of_it(
+    pit: Pit, data: Path
+) -> None:
+    _, enrolment = pit.enrol("Table 1")
+    follower = pit.follower(enrolment, data)
+    until(lambda: follower.step() and not follower.heard.behind)
+    changed = rewrite(data)
+    assert not verify(data).problems
+    with Journal(data) as journal:
+        journal.append([ev.TableStarted()], "table")
+        assert journal.seq == follower.heard.have.seq + 1
+    follower.step()
+    assert "another row" in str(follower.heard.trouble)
+    assert JournalReader(data).events_since(changed.seq - 1)[0].actor != changed.actor
 
 
 @pytest.mark.slow
