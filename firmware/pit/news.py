@@ -10,7 +10,7 @@ from firmware.table.entry import Entry
 
 Rows = Sequence[tuple[Entry, int]]
 """Rows of one record, each with the time at which the pit took it, in milliseconds."""
-MOST: Final = 5_000
+MOST: Final = 500
 """Rows that are kept; of more, only the records are named, and the rows are read."""
 
 
