@@ -37,6 +37,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "reports.report": HANDS,
     "reports.report_csv": HANDS,
     "reports.report_as_pdf": HANDS,
+    "dealers.listed": HANDS,
     "tables.listed": ALL,
     "tables.table": ALL,
     "metrics.metrics": {T, OWNER},

@@ -231,7 +231,7 @@ def test_a_settlement_on_cards_in_doubt_rings(run: Run, clumsy: ReaderErrors) ->
 def test_even_a_table_that_forgets_to_ask_settles_nothing_in_doubt(
     run: Run, clumsy: ReaderErrors, monkeypatch: pytest.MonkeyPatch, what: Ask
 ) -> None:
-    asked = State.questions.fget  # type: ignore[attr-defined]
+    asked = State.__dict__["questions"].func
     monkeypatch.setattr(
         State, "questions", property(lambda s: tuple(q for q in asked(s) if q.what is not what))
     )
