@@ -120,6 +120,7 @@ _FLUSHES = frozenset({Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FL
 _STRAIGHTS_AND_FLUSHES = _FLUSHES | {Category.STRAIGHT}
 _SUIT_MASK = (1 << SUIT_BITS) - 1
 _ONE_SUIT = frozenset(5 * suit_key for suit_key in SUIT_KEYS)
+"""The suits' part of the key of five cards of one suit."""
 
 
 class _Words(dict[int, RowWords]):
@@ -151,17 +152,19 @@ class Scale:
         self.wheel = wheel
         kinds = [Kind(Category.HIGH_CARD, (-1,))]  # strength 0 is unused
         self._threes: dict[int, int] = {}
-        self._fives: dict[int, int] = {}
-        self._flushes: dict[int, int] = {}
+        fives: dict[int, int] = {}
+        flushes: dict[int, int] = {}
         entries = sorted([*_entries(3, wheel), *_entries(5, wheel)])
         for strength, (category, _, ranks, cards, rank_key) in enumerate(entries, start=1):
             kinds.append(Kind(category, ranks))
             if cards == 3:
                 self._threes[rank_key] = strength
             elif category in _FLUSHES:
-                self._flushes[rank_key] = strength
+                flushes[rank_key] = strength
             else:
-                self._fives[rank_key] = strength
+                fives[rank_key] = strength
+        self._fives = [flushes if suits in _ONE_SUIT else fives for suits in range(_SUIT_MASK + 1)]
+        """The strengths of five cards, by the suits' part of their key, then by the ranks'."""
         self._kinds = tuple(kinds)
         self.words = _Words(self._kinds)
 
@@ -179,7 +182,7 @@ class Scale:
         """Return the strength of a middle or back row. Raises KeyError or ValueError unless it is five known cards."""
         a, b, c, d, e = cards
         key = a.key + b.key + c.key + d.key + e.key
-        return (self._flushes if key & _SUIT_MASK in _ONE_SUIT else self._fives)[key >> SUIT_BITS]
+        return self._fives[key & _SUIT_MASK][key >> SUIT_BITS]
 
     def rows(
         self, front: Sequence[Card], middle: Sequence[Card], back: Sequence[Card]
@@ -192,8 +195,8 @@ class Scale:
         in_back = i.key + j.key + k.key + m.key + n.key
         return (
             self._threes[(a.key + b.key + c.key) >> SUIT_BITS],
-            (self._flushes if in_middle & _SUIT_MASK in _ONE_SUIT else self._fives)[in_middle >> SUIT_BITS],
-            (self._flushes if in_back & _SUIT_MASK in _ONE_SUIT else self._fives)[in_back >> SUIT_BITS],
+            self._fives[in_middle & _SUIT_MASK][in_middle >> SUIT_BITS],
+            self._fives[in_back & _SUIT_MASK][in_back >> SUIT_BITS],
         )
 
     def strength(self, cards: Sequence[Card]) -> int:
