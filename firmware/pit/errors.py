@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from firmware.messages import Message, Word
 
 
@@ -35,3 +37,14 @@ class Fork(PitError):
 
 class AuthorityError(PitError, OSError):
     """The pit's certificate authority cannot be made, read or used."""
+
+
+UNREADABLE: Final = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
+)
+"""What following a row that no release wrote may raise; it stops its own record, and no other."""
+
+
+def of_no_release(seq: int, kind: str) -> Message:
+    """Say that a row cannot be followed."""
+    return Message("Row %(seq)s (%(type)s) is of no release. Show it to a technician.", seq=seq, type=kind)

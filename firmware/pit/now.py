@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from firmware.messages import message_of
 from firmware.pit.database import Connection, Database
+from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import Rows, after
 from firmware.pit.table_facts import Need, TableFacts
 from firmware.record.journal.row_index import INDEXED, hand_of
@@ -76,6 +77,9 @@ class _Following:
                 self.take(row, taken_ms)
             except TableError as error:
                 self.stuck = str(error)
+                break
+            except UNREADABLE:
+                self.stuck = str(of_no_release(row.seq, row.type))
                 break
             if row.type in INDEXED:
                 self.places.append((row.type, hand_of(row.type, row.hand, row.payload), row.seq))

@@ -17,6 +17,7 @@ from psycopg.rows import TupleRow
 
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns
+from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import Rows, after
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
@@ -135,10 +136,8 @@ def _add(batch: Batch, row: tuple[Any, ...]) -> Message | None:
     if row[3] in TOLD:
         try:
             batch.take(*row)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            return Message(
-                "Row %(seq)s (%(type)s) is of no release. Show it to a technician.", seq=row[0], type=row[3]
-            )
+        except UNREADABLE:
+            return of_no_release(row[0], row[3])
     return None
 
 

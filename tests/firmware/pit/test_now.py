@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from firmware.pit import now
 from firmware.pit.database import Database
 from firmware.pit.now import Follower
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span, reported
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
+from firmware.table.event import Event, apply
 from firmware.table.people import Role
+from firmware.table.state import State
 from tests.dealer_ui.felt import HANDS, Felt
 from tests.firmware.pit.sent import Sent
 
@@ -103,6 +106,29 @@ def test_a_row_of_a_later_release_stops_only_that_table_and_is_tried_again(felt:
     sent.follower.retry()
     sent.send()
     assert sent.facts.hand == 1
+
+
+def test_a_row_that_breaks_the_pits_code_stops_only_its_own_table(
+    felt: Felt, sent: Sent, record: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Sent(sent.database, record, "Table 2")
+    other.follower = sent.follower
+
+    def breaks(state: State, event: Event) -> State:
+        if isinstance(event, ev.HandOpened):
+            raise KeyError("what no release wrote")
+        return apply(state, event)
+
+    felt.deal()
+    monkeypatch.setattr(now, "apply", breaks)
+    sent.send()
+    monkeypatch.setattr(now, "apply", apply)
+    other.send()
+    assert sent.facts.hand == 0
+    assert other.facts.hand == 12
+    with sent.database.transaction() as connection:
+        why = connection.execute("SELECT stuck_why FROM table_now WHERE stuck_why IS NOT NULL").fetchall()
+    assert [text.endswith("is of no release. Show it to a technician.") for (text,) in why] == [True]
 
 
 def totals(sent: Sent) -> tuple[Counts, ...]:
