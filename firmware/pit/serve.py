@@ -18,7 +18,7 @@ from waitress.server import BaseWSGIServer
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.news import News, Rows
-from firmware.pit.now import Follower
+from firmware.pit.now import BATCH, Follower
 from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
 
@@ -87,8 +87,8 @@ class Projector(threading.Thread):
                 if news := self._news.taken():
                     self._follow(news)
                 if time.monotonic() - looked > LOOK_EVERY_S:
-                    if self._follow(None):
-                        wait = 0.0
+                    if self._follow(None) >= BATCH:
+                        wait = 0.0  # there may be more
                     else:
                         looked = time.monotonic()
             except DatabaseError as error:
