@@ -16,7 +16,18 @@ from typing import Final
 
 from flask import Flask, request, url_for
 
-from dealer_ui.pit import dealers, disputes, floor_page, guard, hands, metrics, records, reports, tables
+from dealer_ui.pit import (
+    dealers,
+    disputes,
+    floor_page,
+    guard,
+    hands,
+    metrics,
+    people_page,
+    records,
+    reports,
+    tables,
+)
 from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.pit.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
 from dealer_ui.pit.services import Pit, pit
@@ -51,6 +62,7 @@ NAVIGATION: Final = (
     ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
+    ("people.listed", N_("People"), people_page.AUDIT),
 )
 
 
@@ -99,7 +111,18 @@ def create_app(
     app.jinja_env.globals.update(navigation=_navigation, pit=pit, who=guard.who, ROLE_NAMES=ROLE_NAMES)
     app.jinja_env.globals.update(pictures_of=records.pictures_of, UNUSUAL=UNUSUAL)
     app.jinja_env.filters.update(at=timeline.time_of, day=timeline.day_of, game=game_title, utc_day=_utc_day)
-    for part in (log_in, floor_page, hands, disputes, dealers, reports, tables, metrics, records):
+    for part in (
+        log_in,
+        floor_page,
+        hands,
+        disputes,
+        dealers,
+        reports,
+        tables,
+        people_page,
+        metrics,
+        records,
+    ):
         app.register_blueprint(part.blueprint)
     for past in (review, dispute):
         app.register_blueprint(past.blueprint, url_prefix=records.PREFIX)

@@ -131,6 +131,10 @@ class PitSessions(Sessions):
                 " SELECT %s, person_id, %s FROM person WHERE name = %s",
                 (_hash(token), passphrase_id, name),
             )
+            connection.execute(
+                "INSERT INTO act (person, role, what) SELECT name, role, 'log-in' FROM person WHERE name = %s",
+                (name,),
+            )
         return token
 
     def who(self, token: str | None) -> Who | None:

@@ -40,6 +40,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "dealers.listed": HANDS,
     "tables.listed": ALL,
     "tables.table": ALL,
+    "people.listed": {PitRole.AUDITOR, OWNER},
     "metrics.metrics": {T, OWNER},
     **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
     **{f"review.{name}": HANDS for name in ("listed", "hand", "story", "look", "changes", "again")},

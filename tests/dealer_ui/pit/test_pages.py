@@ -15,7 +15,7 @@ from firmware.table.people import Role
 from tests.dealer_ui.pit.conftest import House
 
 H, T = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER}), frozenset(PitRole)
-M = frozenset({PitRole.TECHNICIAN, PitRole.OWNER})
+M, A = frozenset({PitRole.TECHNICIAN, PitRole.OWNER}), frozenset({PitRole.AUDITOR, PitRole.OWNER})
 PAGES = {
     "/": T,
     "/events": T,
@@ -31,6 +31,8 @@ PAGES = {
     "/reports.csv": H,
     "/reports.csv?by=dealer": H,
     "/reports.pdf?by=table": H,
+    "/people": A,
+    "/people?person=Lin&before=9": A,
     "/metrics": M,
     "/record/1/review/1": H,
     "/record/1/review/1/story": H,
@@ -160,6 +162,34 @@ def test_every_look_at_a_hand_is_recorded_and_asks_the_table_for_its_pictures(ho
         ).fetchall()
     assert [name for _, name in wanted] == ["000001/first.jpg", "000001/second.jpg"]
     assert "Pictures come from the table: 0 of 2 are here." in page
+
+
+def test_an_auditor_sees_who_may_log_in_and_who_looked_at_which_hand_page_by_page(house: House) -> None:
+    floor, auditor = house.logged_in(PitRole.FLOOR), house.logged_in(PitRole.AUDITOR)
+    floor.get("/record/1/review/1")
+    page = auditor.get("/people").text
+    assert "logged in now" in page
+    assert re.search(r"Floor <small>floor</small>.*opened the hand.*Table 1, hand 1", page)
+    for number in range(120):
+        auditor.get(f"/hands?player=Lin{number}")
+    page = auditor.get("/people").text
+    assert "player=Lin119" in page
+    assert "opened the hand" not in page
+    older = re.search(r'href="(/people\?before=\d+)"', page)
+    assert older is not None
+    assert "opened the hand" in auditor.get(older[1]).text
+    alone = auditor.get("/people?person=Floor").text
+    assert "opened the hand" in alone
+    assert "player=Lin" not in alone
+
+
+@pytest.mark.parametrize(
+    "bad", ["before=x", "before=-1", "before=" + "9" * 400, "person=%00", "person=" + "a" * 201]
+)
+def test_a_list_of_acts_that_cannot_be_is_refused_with_a_sentence(house: House, bad: str) -> None:
+    answer = house.logged_in(PitRole.OWNER).get(f"/people?{bad}")
+    assert answer.status_code == 400
+    assert "is no n" in answer.text
 
 
 def bring_pictures(house: House) -> None:

@@ -13,7 +13,7 @@ from firmware.pit.search import Wanted, names, query, search
 from tests.firmware.pit.many_hands import fill, filters
 from tests.firmware.pit.postgres import Postgres
 
-LARGE = frozenset({"hand", "hand_seat", "entry", "place", "down_total"})
+LARGE = frozenset({"hand", "hand_seat", "entry", "place", "down_total", "act"})
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,79 @@
+"""Pages that list downs and acts read an index, however many years they look back on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from dealer_ui.pit.people_page import acts, people
+from firmware.pit.database import Database
+from firmware.pit.totals import Span, by_dealer, downs_of
+from tests.firmware.pit.many_hands import fill
+from tests.firmware.pit.postgres import Postgres
+from tests.firmware.pit.test_search import scanned
+
+DAY_MS = 86_400_000
+YEARS = 3 * 365
+LISTS: dict[str, Callable[[Database], object]] = {
+    "downs of a week": lambda pit: downs_of(pit, _last(7), "", 500),
+    "a dealer's downs of a month": lambda pit: downs_of(pit, _last(30), "dealer 3", 500),
+    "totals of a week": lambda pit: by_dealer(pit, _last(7)),
+    "who may log in": people,
+    "the newest acts": lambda pit: acts(pit, "", 1 << 62, 101),
+    "older acts of one person": lambda pit: acts(pit, "person 3", 30_000, 101),
+}
+
+
+def _last(days: int) -> Span:
+    return Span((YEARS - days) * DAY_MS, YEARS * DAY_MS)
+
+
+@pytest.fixture(scope="module")
+def years(postgres: Postgres) -> Iterator[Database]:
+    """Three years of 20 tables: 65,700 downs, and as many acts of 50 people."""
+    with Database(postgres.make("pit_years", "template_pit"), connections=2) as database:
+        fill(database, 100, 20)
+        with database.transaction() as connection:
+            sums = (
+                "hands, voids, misdeals, fouls, naturals, reopened, corrected, cards, unsure, errors, faults"
+            )
+            connection.execute(
+                "INSERT INTO down_total (record_id, began_seq, dealer, down, began_ms, ended_ms, collection, readings,"
+                f" reading_ms, {sums}) SELECT record_id, n + 1, 'dealer ' || (n + record_id) %% 40, n,"
+                " n * %(long)s::bigint, (n + 1) * %(long)s::bigint, 5, 5, 9,"
+                f" {', '.join(['1'] * 11)} FROM record, generate_series(0, %(last)s) AS n",
+                {"long": DAY_MS // 3, "last": YEARS * 3 - 1},
+            )
+            connection.execute(
+                "INSERT INTO act (person, role, what, detail) SELECT 'person ' || n %% 50, 'floor', 'search', ''"
+                " FROM generate_series(1, %s) AS n",
+                (YEARS * 60,),
+            )
+            connection.execute("ANALYZE")
+        yield database
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_no_list_of_years_is_read_from_end_to_end(
+    years: Database, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, Any]] = []
+    execute = psycopg.Connection.execute
+
+    def noted(self: Any, query: Any, params: Any = None, **more: Any) -> Any:
+        asked.append((query, params))
+        return execute(self, query, params, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(psycopg.Connection, "execute", noted)
+        LISTS[name](years)
+    with years.transaction() as connection:
+        for query, values in filter(lambda one: one[0], asked):  # the pool looks with an empty one
+            row = connection.execute(f"EXPLAIN (FORMAT JSON) {query}", values).fetchone()
+            assert row is not None
+            plan = row[0] if isinstance(row[0], list) else json.loads(row[0])
+            assert list(scanned(plan[0]["Plan"])) == [], query
