@@ -42,6 +42,7 @@ _FACTS: Final[dict[str, Any]] = {
     "model_hash": "c8654ec2" * 8,
     "model_named": "c8654ec2" * 8,
     "limits": {"reading": _READING.as_json(), "reader_start": _START.as_json()},
+    "pit": {"have": 3, "silent_s": 740.0, "trouble": ""},
 }
 
 
