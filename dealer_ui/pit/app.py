@@ -55,6 +55,8 @@ from firmware.table.settings import HouseSettings
 from firmware.table_client import TableLink
 
 STREAMS: Final = 64
+SHARE: Final = 48
+"""Streams that one person may hold: a wall of screens, and still a place for everybody else."""
 NAVIGATION: Final = (
     ("floor.page", N_("Floor"), frozenset(PitRole)),
     ("hands.listed", N_("Past hands"), HANDS),
@@ -91,7 +93,7 @@ def create_app(
         reader=nowhere,
         link=TableLink(NOWHERE / "no.sock"),
         captures=CaptureStore(NOWHERE),
-        streams=StreamLimiter(STREAMS),
+        streams=StreamLimiter(STREAMS, SHARE),
         kiosk=KioskStream(),
         messages=Messages(app),
         sessions=sessions,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 
@@ -39,7 +40,8 @@ def page() -> str:
 def events() -> Response:
     """Stream the floor: every tile at first, then those that changed. It ends with the session."""
     served = pit()
-    if not services().streams.take():
+    person = guard.who().name
+    if not services().streams.take(person):
         abort(503, _("Too many screens follow the floor. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": token(), "now": str(served.live.clock_ms())}
     own = request.args.get("language", "")
@@ -56,7 +58,7 @@ def events() -> Response:
 
     sent = following(served.live, served.messages, hello, own if own in LANGUAGES else "", gone)
     response = Response(sent, mimetype="text/event-stream")
-    response.call_on_close(services().streams.give_back)
+    response.call_on_close(partial(services().streams.give_back, person))
     response.headers["X-Accel-Buffering"] = "no"
     return response
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,16 +28,24 @@ _FOLLOWED: Final = "feltwatch-followed"
 class StreamLimiter:
     """Limits the number of open streams. Each holds one of the server's threads, and the page needs some too."""
 
-    def __init__(self, most: int) -> None:
-        self._free = threading.BoundedSemaphore(most)
+    def __init__(self, most: int, share: int | None = None) -> None:
+        """`share`: how many of them one person may hold; all where nobody is named."""
+        self._most, self._share = most, most if share is None else share
+        self._lock = threading.Lock()
+        self._held: Counter[str] = Counter()
 
-    def take(self) -> bool:
-        """Take a place; return False if none is free."""
-        return self._free.acquire(blocking=False)
+    def take(self, person: str = "") -> bool:
+        """Take a place; return False if none is free, or if this person holds a whole share."""
+        with self._lock:
+            if self._held.total() >= self._most or self._held[person] >= self._share:
+                return False
+            self._held[person] += 1
+            return True
 
-    def give_back(self) -> None:
+    def give_back(self, person: str = "") -> None:
         """Give a place back."""
-        self._free.release()
+        with self._lock:
+            self._held[person] -= 1
 
 
 class KioskStream:

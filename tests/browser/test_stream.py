@@ -34,14 +34,14 @@ class Counted(StreamLimiter):
         self.open = 0
         self.begun = 0
 
-    def take(self) -> bool:
-        taken = super().take()
+    def take(self, person: str = "") -> bool:
+        taken = super().take(person)
         self.open += taken
         self.begun += taken
         return taken
 
-    def give_back(self) -> None:
-        super().give_back()
+    def give_back(self, person: str = "") -> None:
+        super().give_back(person)
         self.open -= 1
 
 

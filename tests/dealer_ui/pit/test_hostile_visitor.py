@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from dealer_ui.pit import guard
 from dealer_ui.pit import people as pit_people
-from dealer_ui.pit.app import STREAMS
+from dealer_ui.pit.app import SHARE, STREAMS
 from dealer_ui.pit.guard import METRICS_TOKEN
 from dealer_ui.pit.people import PitPeople, PitRole
 from dealer_ui.pit.services import pit
@@ -183,9 +183,12 @@ def test_streams_of_a_crowd_leave_the_pages_and_their_places(house: House) -> No
     client = house.logged_in(F)
     for _ in range(STREAMS + 1):
         assert asked(client, "/events", "HEAD")[0] == 200, "a stream that ended gave its place back"
-    open_ones = [client.get("/events") for _ in range(STREAMS)]
-    assert asked(client, "/events")[0] == 503
+    open_ones = [client.get("/events") for _ in range(SHARE)]
+    assert asked(client, "/events")[0] == 503, "one person's share is taken"
     assert asked(client, "/")[0] == 200
+    others = house.logged_in(PitRole.AUDITOR)
+    open_ones += [others.get("/events") for _ in range(STREAMS - SHARE)]
+    assert asked(house.logged_in(OWNER), "/events")[0] == 503, "all places are taken"
     for one in open_ones:
         one.close()
     assert asked(client, "/events")[0] == 200
