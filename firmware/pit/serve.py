@@ -17,8 +17,8 @@ from waitress.server import BaseWSGIServer
 
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
-from firmware.pit.news import News, Rows
-from firmware.pit.now import BATCH, Follower
+from firmware.pit.news import BATCH, News, Rows, Source
+from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
 
@@ -99,7 +99,8 @@ class Projector(threading.Thread):
         """Follow records; return how many rows. All can be made again, so nobody waits for the disk."""
         with self._database.transaction() as connection:
             connection.execute("SET LOCAL synchronous_commit = off")
-            return self._follower.follow_in(connection, news) + project_in(connection, news)
+            source = Source(connection, news)
+            return self._follower.follow_in(source) + project_in(source)
 
     def stop(self) -> None:
         """End after the batch in work."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware.pit import now
+from firmware.pit import following
 from firmware.pit.database import Database
 from firmware.pit.now import Follower
 from firmware.record.journal.reader import JournalReader
@@ -120,9 +120,9 @@ def test_a_row_that_breaks_the_pits_code_stops_only_its_own_table(
         return apply(state, event)
 
     felt.deal()
-    monkeypatch.setattr(now, "apply", breaks)
+    monkeypatch.setattr(following, "apply", breaks)
     sent.send()
-    monkeypatch.setattr(now, "apply", apply)
+    monkeypatch.setattr(following, "apply", apply)
     other.send()
     assert sent.facts.hand == 0
     assert other.facts.hand == 12
