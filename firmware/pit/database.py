@@ -7,7 +7,7 @@ not both migrate. A database of a later release is refused: the pit is updated b
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,8 @@ ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
 SURE_S: Final = 1.0
 """Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
+FEW: Final = 10
+"""Up to so many rows, inserting costs less than COPY."""
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
 
@@ -132,3 +134,15 @@ def _revision(connection: psycopg.Connection[Any]) -> str | None:
 def columns(names: tuple[str, ...]) -> sql.Composed:
     """Return names as a list of SQL identifiers."""
     return sql.SQL(", ").join(map(sql.Identifier, names))
+
+
+def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows: a few as one statement each, many by COPY."""
+    into = sql.SQL("{} ({})").format(sql.Identifier(table), columns(names))
+    if len(rows) > FEW:
+        with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(into)) as copy:
+            for row in rows:
+                copy.write_row(row)
+    elif rows:
+        values = sql.SQL(", ").join([sql.Placeholder()] * len(names))
+        connection.cursor().executemany(sql.SQL("INSERT INTO {} VALUES ({})").format(into, values), rows)

@@ -44,6 +44,8 @@ class News:
 
 def after(rows: Rows, seq: int) -> Rows:
     """Return the rows after number `seq`, as far as they follow it without a gap."""
+    if rows and rows[0][0].seq == seq + 1 and rows[-1][0].seq == seq + len(rows):
+        return rows  # rows of a record are in order
     found = []
     for row, at_ms in rows:
         if row.seq == seq + 1:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from firmware.pit.database import Connection, Database
+from firmware.pit.database import Connection, Database, insert
 from firmware.pit.following import Following
 from firmware.pit.news import BATCH, Source, stored
 from firmware.pit.table_facts import TableFacts
@@ -161,10 +161,9 @@ def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
         (at.seq, at.finished, at.began_seq, at.last and at.facts().as_json(), at.stuck, record_id)
         for record_id, at in followed.items()
     ]
+    insert(connection, "place", ("record_id", "type", "hand", "seq"), places)
     cursor = connection.cursor()
     with connection.pipeline():
-        if places:
-            cursor.executemany("INSERT INTO place VALUES (%s, %s, %s, %s)", places)
         if downs:
             cursor.executemany(_PUT_DOWN, downs)
         cursor.executemany(

@@ -11,11 +11,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Final
 
-from psycopg import Cursor
-from psycopg.rows import TupleRow
-
 from firmware.messages import Message
-from firmware.pit.database import Connection, Database, columns
+from firmware.pit.database import Connection, Database, columns, insert
 from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import BATCH, Source
 from firmware.pit.wishes import images_of_hand, wish
@@ -150,49 +147,48 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
 
 def _write(connection: Connection, followed: list[_Followed]) -> None:
     hands = [(at.record_id, line) for at in followed for line in at.batch.lines.values()]
-    with connection.pipeline():
-        cursor = connection.cursor()
-        if hands:
-            _write_hands(connection, cursor, hands)
-        for at in followed:
-            if at.texts:
-                wish(
-                    connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()]
-                )
-            for hand in at.disputed:
-                wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
-        cursor.executemany(
-            "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
-            [
-                (
-                    at.seq,
-                    at.batch.subject,
-                    *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
-                    at.record_id,
-                )
-                for at in followed
-            ],
-        )
+    if hands:
+        _write_hands(connection, hands)
+    for at in followed:
+        if at.texts:
+            wish(connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()])
+        for hand in at.disputed:
+            wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
+    connection.cursor().executemany(
+        "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
+        [
+            (
+                at.seq,
+                at.batch.subject,
+                *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
+                at.record_id,
+            )
+            for at in followed
+        ],
+    )
 
 
-def _write_hands(connection: Connection, cursor: Cursor[TupleRow], hands: list[tuple[int, HandLine]]) -> None:
+def _write_hands(connection: Connection, hands: list[tuple[int, HandLine]]) -> None:
     """Write the lines of hands, each with its record, in place of those that are there."""
+    places = ([record_id for record_id, _ in hands], [line.hand for _, line in hands])
     for table in ("hand_seat", "hand"):
-        cursor.executemany(
-            f"DELETE FROM {table} WHERE record_id = %s AND hand = %s",
-            [(record_id, line.hand) for record_id, line in hands],
+        connection.execute(
+            f"DELETE FROM {table} WHERE (record_id, hand) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))",
+            places,
         )
-    names = columns(("record_id", *_LINE)).as_string(connection)
-    cursor.executemany(
-        f"INSERT INTO hand ({names}) VALUES ({', '.join(['%s'] * (len(_LINE) + 1))})",
+    insert(
+        connection,
+        "hand",
+        ("record_id", *_LINE),
         [
             (record_id, *(getattr(line, name) for name in COLUMNS), sorted(line.names))
             for record_id, line in hands
         ],
     )
-    names = columns(("record_id", "hand", "opened_ms", *_SEAT)).as_string(connection)
-    cursor.executemany(
-        f"INSERT INTO hand_seat ({names}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+    insert(
+        connection,
+        "hand_seat",
+        ("record_id", "hand", "opened_ms", *_SEAT),
         [
             (record_id, line.hand, line.opened_ms, *(getattr(seat, name) for name in _SEAT))
             for record_id, line in hands
