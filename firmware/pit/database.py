@@ -24,6 +24,8 @@ Connection = psycopg.Connection[TupleRow]
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
+IDLE_S: Final = 30.0
+"""Seconds after which a connection that was not needed is closed: few that are used often cost less than many."""
 SURE_S: Final = 1.0
 """Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
 FEW: Final = 10
@@ -39,7 +41,14 @@ class Database:
         """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
         self.url: Final = url
         self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url, min_size=1, max_size=connections, open=False, timeout=ANSWER_WITHIN_S, check=self._check
+            url,
+            kwargs={"autocommit": True},  # `transaction` begins and ends its own
+            min_size=1,
+            max_size=connections,
+            max_idle=IDLE_S,
+            open=False,
+            timeout=ANSWER_WITHIN_S,
+            check=self._check,
         )
         self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
@@ -57,10 +66,19 @@ class Database:
         Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
         writer here can be repeated.
         """
+        with self._connected() as connection, connection.transaction():
+            yield connection
+
+    def at_once(self, query: str, values: Sequence[Any]) -> TupleRow | None:
+        """Run one statement, a transaction of its own; return its first row. Raises what `transaction` raises."""
+        with self._connected() as connection:
+            return connection.execute(query.encode(), values).fetchone()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
         try:
             with self._pool.connection() as connection:
-                with connection.transaction():
-                    yield connection
+                yield connection
                 self._used[connection] = time.monotonic()
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
