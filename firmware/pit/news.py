@@ -57,11 +57,13 @@ def after(rows: Rows, seq: int) -> Rows:
 class Source:
     """The rows that are followed in one transaction."""
 
-    def __init__(self, connection: Connection, news: Mapping[int, Rows] | None = None) -> None:
-        """With `news`, these records only are followed."""
+    def __init__(
+        self, connection: Connection, known: Mapping[int, Rows] | None = None, *, only_known: bool = False
+    ) -> None:
+        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all."""
         self.connection: Final = connection
-        self.records: Final = None if news is None else list(news)
-        self._rows = dict(news or {})
+        self._rows = dict(known or {})
+        self.records: Final = list(self._rows) if only_known else None
 
     def known(self, record_id: int, seq: int) -> Rows:
         """Return the rows of a record after number `seq` that need not be read."""

@@ -73,7 +73,7 @@ def test_projections_are_the_same_by_news_late_news_lost_news_and_without_any(
                 news.add(taken.record_id, [], taken.at_ms)
         handed = news.taken()
         with database.transaction() as connection:
-            source = Source(connection, handed)
+            source = Source(connection, handed, only_known=rng.random() < 0.5)
             follower.follow_in(source)
             project_in(source)
     while follower.follow() + project(database):
