@@ -63,7 +63,8 @@ class _Following:
     """Readings and their milliseconds, by the row with which the down began."""
     why: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Why a hand is disputed and who said so."""
-
+    call: tuple[int, str] = (0, "")
+    """The row with which the floor was called last, and who called."""
     stuck: str | None = None
     """Why the next row cannot be followed."""
     places: list[tuple[str, int, int]] = field(default_factory=list)
@@ -94,6 +95,8 @@ class _Following:
                 self.down_minutes = rules.collection.down_minutes if rules else 0
             case ev.HandDisputed() as disputed:
                 self.why[disputed.hand] = disputed.reason, row.actor
+            case ev.FloorCalled():
+                self.call = row.seq, row.actor
             case ev.ReadingTaken() as reading if reading.frame_ms:
                 sums = self.readings.setdefault(self.began_seq, [0, 0])
                 sums[0] += 1
@@ -103,9 +106,7 @@ class _Following:
             self.finished = row.seq
         if self.state.phase is not before or not self.phase_ms:
             self.phase_ms = row.wall_ms
-        self.since_ms = {
-            need.key: self.since_ms.get(need.key, row.wall_ms) for need in _needs(self.state, self.why)
-        }
+        self.since_ms = {need.key: self.since_ms.get(need.key, row.wall_ms) for need in _needs(self)}
         self.last = row.wall_ms, row.clock == "synchronised", taken_ms
 
     @property
@@ -137,15 +138,19 @@ def _facts(at: _Following) -> TableFacts:
         synchronised=is_synchronised,
         table=state.house.table,
         profile=state.opened.profile if state.opened else "",
-        needs=tuple(replace(need, since_ms=at.since_ms[need.key]) for need in _needs(state, at.why)),
+        needs=tuple(replace(need, since_ms=at.since_ms[need.key]) for need in _needs(at)),
         joined=dict(at.report.joined),
     )
 
 
-def _needs(state: State, why: Mapping[int, tuple[str, str]]) -> Iterable[Need]:
+def _needs(at: _Following) -> Iterable[Need]:
     """Yield what the table needs a person for, without since when."""
+    state, why = at.state, at.why
     if state.record_fault is not None:
         yield Need("record", "record", 0, text=state.record_fault.sentence)
+    if state.floor_called:
+        seq, by = at.call
+        yield Need(f"call:{seq}", "call", 0, hand=state.last_hand, by=by)
     for hand in sorted((state.suspended_state or state).disputed):
         reason, by = why.get(hand, ("", ""))
         yield Need(f"dispute:{hand}", "dispute", 0, hand=hand, text=reason, by=by)
@@ -250,6 +255,9 @@ class Follower:
         at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
         at.since_ms = {need.key: need.since_ms for need in known.needs}
         at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
+        for need in known.needs:
+            if need.kind == "call":
+                at.call = int(need.key.partition(":")[2]), need.by
         stored = connection.execute(
             f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
             " WHERE record_id = %s AND began_seq = %s",
