@@ -73,10 +73,12 @@ def with_call(found: Alert | None, state: State, heard: Heard) -> Alert | None:
     """Return the line over the felt, with the call where one is open; a fault comes first."""
     if not state.floor_called:
         return found
+    if found is not None:
+        heard_of = heard in (Heard.SENDING, Heard.HEARD)
+        words = _("Floor called") if heard_of else _("Call the floor aloud")
+        return replace(found, others=(*found.others, words))
     words = {
         Heard.SENDING: _("The call is on its way."),
         Heard.HEARD: _("The pit has the call."),
     }.get(heard, _("The pit has not got the call. Call aloud."))
-    if found is None:
-        return Alert(_("The floor is called"), words)
-    return replace(found, others=(*found.others, words))
+    return Alert(_("The floor is called"), words)

@@ -72,15 +72,17 @@ def test_a_call_made_while_a_past_hand_is_corrected_stays_when_that_is_closed(fe
 
 
 @pytest.mark.parametrize(
-    ("how", "words"),
+    ("how", "words", "short"),
     [
-        (Heard.SENDING, "The call is on its way."),
-        (Heard.HEARD, "The pit has the call."),
-        (Heard.UNHEARD, "The pit has not got the call. Call aloud."),
-        (Heard.NONE, "The pit has not got the call. Call aloud."),
+        (Heard.SENDING, "The call is on its way.", "Floor called"),
+        (Heard.HEARD, "The pit has the call.", "Floor called"),
+        (Heard.UNHEARD, "The pit has not got the call. Call aloud.", "Call the floor aloud"),
+        (Heard.NONE, "The pit has not got the call. Call aloud.", "Call the floor aloud"),
     ],
 )
-def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(felt: Felt, how: Heard, words: str) -> None:
+def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(
+    felt: Felt, how: Heard, words: str, short: str
+) -> None:
     felt.do("call_floor")
     alert = shown(felt, how).alert
     assert alert is not None
@@ -88,7 +90,7 @@ def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(felt: Felt, ho
     felt.say(ev.DeviceFault("puck", "The cable is out."))
     alert = shown(felt, how).alert
     assert alert is not None
-    assert (alert.title, alert.others) == ("The puck is not seen", (words,))
+    assert (alert.title, alert.others) == ("The puck is not seen", (short,))
 
 
 def test_a_call_is_heard_once_the_pit_has_its_row_and_stays_heard(felt: Felt) -> None:
