@@ -39,8 +39,8 @@ help:
 	@echo "make bench  measures the figures on this machine"
 	@echo "make words  gathers the page's messages, updates the translations and compiles them"
 	@echo "make cards  draws the page's card faces from our deck (vision/synthetic/deck.py)"
-	@echo "make hardware  writes parts list, looms, felt to print and printed parts: hardware/out (needs openscad,"
-	@echo "                   graphviz, xvfb)"
+	@echo "make hardware  writes parts list, checks, looms, felt to print and printed parts: hardware/out (needs"
+	@echo "                   openscad, xvfb)"
 	@echo "make wheel  builds the package that can be installed, in dist/"
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
 	@echo "make test-install  installs, breaks, upgrades and removes the release in a booted Debian (needs root, mmdebstrap,"
@@ -147,7 +147,7 @@ cards: .venv/dev.stamp
 	[pathlib.Path(f'dealer_ui/static/cards/{c}.svg').write_text(vision.synthetic.deck.card_svg(c) + '\n') for c in vision.reading.cards.CARDS]; \
 	pathlib.Path('dealer_ui/templates/parts/signs.html').write_text(vision.synthetic.deck.signs_svg() + '\n')"
 
-hardware: .venv/hardware.stamp
+hardware: .venv/dev.stamp
 	$(BIN)/python -m hardware.make $(ARGS)
 
 wheel: .venv/dev.stamp
@@ -193,10 +193,6 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 .venv/dev.stamp: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@ .venv/demo.stamp .venv/pit-demo.stamp
-
-.venv/hardware.stamp: .venv/dev.stamp
-	$(BIN)/python $(PIP_INSTALL) --editable '.[dev,hardware]'
-	@touch $@
 
 .venv-training/training.stamp: pyproject.toml
 	$(PYTHON) -m venv .venv-training

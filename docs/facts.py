@@ -25,6 +25,8 @@ from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from firmware.table.command import COMMAND_ROLES, COMMANDS
 from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
+from hardware.make.__main__ import standard_frame
+from hardware.make.assembly import Assembly
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -215,14 +217,14 @@ def _packages(_: str) -> str:
 
 def _felt(_: str) -> str:
     felt: dict[str, Any] = tomllib.loads((ROOT / "hardware/table.toml").read_text(encoding="utf-8"))
-    camera, markers = felt["camera"], felt["markers"]
+    markers, frame = felt["markers"], standard_frame()
     return table(
         ("what", "measure"),
         (
             ("felt", f"{felt['felt']['width_mm']:g} × {felt['felt']['height_mm']:g} mm"),
             ("places", ", ".join(felt["places"])),
             ("markers", f"{len(markers['at'])} of {markers['side_mm']:g} mm, {markers['dictionary']}"),
-            ("camera", f"{camera['name']}, {camera['height_mm']:g} mm above the felt"),
+            ("camera", f"{frame.camera.name}, its lens {frame.camera_mm[2]:g} mm above the felt"),
         ),
     )
 
@@ -260,7 +262,13 @@ def _schema(which: str) -> str:
     return f"```json\n{json.dumps(schema, indent=2)}\n```"
 
 
+def _assembly(section: str) -> str:
+    """Return the steps of a section of hardware/assembly.toml, each with its picture."""
+    return linked(Assembly.load(ROOT / "hardware/assembly.toml").text(section, 3), ROOT / "hardware/out")
+
+
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
+    "assembly": _assembly,
     "commands": _commands,
     "felt": _felt,
     "glossary": lambda _: glossary(),

@@ -149,9 +149,9 @@ def tile(
     found = [*_now(facts, heard, now_ms), *_soon(facts, health, heard, unusual, now_ms)]
     made = found[0] if found else _quiet(facts, now_ms)
     if len(found) > 1:
-        made = replace(
-            made, notes=(*made.notes, *(Message("also: %(what)s", what=one.title) for one in found[1:3]))
-        )
+        also = (Message("also: %(what)s", what=one.title) for one in found[1:3])
+        worst = Tone.ALARM if any(one.tone is Tone.ALARM for one in found) else made.tone
+        made = replace(made, tone=worst, notes=(*made.notes, *also))
     if going and made.need and going.need == made.need and now_ms - going.at_ms < GOING_MS:
         made = replace(made, going=going.person)
     if silent:
@@ -162,7 +162,7 @@ def tile(
 
 
 def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
-    """Yield what needs somebody now, the worst first."""
+    """Yield what needs somebody now, the most urgent first. A call is new; a dispute may be open for hours."""
     offset = facts.offset_ms
     if heard.fork_seq is not None:
         yield Tile(
@@ -173,6 +173,16 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
             notes=(Message("row %(row)s · tell surveillance", row=f"{heard.fork_seq:,}"),),
             need="fork",
         )
+    for need in facts.needs:
+        if need.kind == "call":
+            yield Tile(
+                Band.NOW,
+                Tone.CALL,
+                Message("The dealer calls the floor"),
+                need.since_ms + offset,
+                notes=tuple(_where(facts)),
+                need=need.key,
+            )
     disputes = sorted((n for n in facts.needs if n.kind == "dispute"), key=lambda need: need.since_ms)
     for need in disputes:
         yield Tile(

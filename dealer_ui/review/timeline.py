@@ -337,6 +337,10 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.DeviceRecovered: N_("%(device)s: works again."),
     ev.LoggedOn: N_("%(person)s begins to deal."),
     ev.LoggedOff: N_("The dealer leaves."),
+    ev.FloorCalled: N_("The floor is called."),
+    ev.FloorCallEnded: lambda event, _step: (
+        _("A floor person has come.") if event.answered else _("The call for the floor is taken back.")
+    ),
 }
 _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
     **dict.fromkeys(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -40,6 +42,8 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.record.stick_request import PROGRESS
 from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
+from firmware.uplink.heard import FOLDER as HEARD
+from firmware.uplink.heard import read as read_heard
 
 MAX_REQUEST: Final = 16 * 1024  # bytes; commands are short
 
@@ -65,6 +69,8 @@ class Settings:
     """Seconds between which the limit for the table's answer to a command lies."""
     export_s: float = 60.0
     """Seconds that the table may take for a dispute file: it has pictures to draw."""
+    pit: Path = Path("/") / HEARD
+    """Where the uplink says how far the pit has heard of this table."""
     stick: Path = PROGRESS
     """Where it is told how far a dispute file is on its way to a stick."""
 
@@ -86,8 +92,12 @@ def create_app(settings: Settings) -> Flask:
         else None
     )
     i18n.speak(app, lambda: services(app).live.state().house)
+
+    def pit() -> Mapping[str, Any] | None:
+        return None if settings.training else read_heard(settings.pit, time.monotonic())
+
     Services(
-        live=Live(reader, link.answers, lesson.shown if lesson else None, beside),
+        live=Live(reader, link.answers, lesson.shown if lesson else None, beside, pit),
         reader=reader,
         link=link,
         captures=CaptureStore(settings.data),

@@ -20,6 +20,7 @@ from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.faults import alert
 from dealer_ui.view.felt import felt_seats
+from dealer_ui.view.floor_call import Heard, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
     awaited_words,
@@ -62,10 +63,12 @@ def view(
     answering: bool = True,
     time: DownTime | None = None,
     past: Exchange | None = None,
+    heard: Heard = Heard.NONE,
 ) -> Screen:
     """Return the screen for a state: `seq` is the last event's number in the journal.
 
-    `time` is the duration of the dealer's down, `past` the last exchange of points before this state.
+    `time` is the duration of the dealer's down, `past` the last exchange of points before this state, `heard` how a
+    call for the floor stands at the pit.
 
     `answering` is False while the table process cannot be reached: then no commands are offered, and no device is shown
     as working.
@@ -100,7 +103,7 @@ def view(
         if settlement and transfers and due and answering
         else None,
         actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
-        alert=alert(state) if answering else None,
+        alert=with_call(alert(state), state, heard) if answering else None,
         puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
         refund=refund(state) if rules and is_between(state) else None,
@@ -111,7 +114,7 @@ def view(
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
-        more=more(state) if answering else (),
+        more=(*call_groups(state, heard), *more(state)) if answering else (),
         notices=_notices(state, rules, refused, answering),
         cues=_cues(state, rules, answering),
         used=used(state),

@@ -13,6 +13,7 @@ from dealer_ui.text.i18n import N_, SOURCE, known, language, speaking
 from dealer_ui.text.messages import say
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
+from dealer_ui.view.floor_call import CallClock, Heard, PitFound
 from dealer_ui.view.followed import Followed
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
@@ -69,8 +70,12 @@ class Live(Followed[Snapshot]):
         table_answers: Callable[[], bool],
         shown: Shown | None = None,
         beside: Beside | None = None,
+        pit: PitFound = lambda: None,
     ) -> None:
-        """`shown` filters a screen for its viewers; `beside` is the sibling page that this one links to."""
+        """`shown` filters a screen for its viewers; `beside` is the sibling page that this one links to.
+
+        `pit` returns what is known of the pit.
+        """
         super().__init__(Snapshot(0, view(0, INITIAL, None, answering=False)))
         self._shown = shown
         self._beside = beside
@@ -86,6 +91,8 @@ class Live(Followed[Snapshot]):
         self._downs = DownClock(reader)
         self._time: DownTime | None = None
         self._past = LastExchange(reader)
+        self._call = CallClock(pit)
+        self._heard = Heard.NONE
         self._answering = False
         self._asked_at = float("-inf")
 
@@ -118,12 +125,15 @@ class Live(Followed[Snapshot]):
         """Read the journal, and check whether the table answers; make a new snapshot if anything changed."""
         with self._refreshing:
             asked = time.monotonic()
-            answering = self._answering
-            if asked - self._asked_at >= ASK_S:
+            answering, heard = self._answering, self._heard
+            ask = asked - self._asked_at >= ASK_S
+            if ask:
                 self._asked_at = asked
                 answering = self._table_answers()
             try:
                 news = self._read()
+                if news or ask:
+                    heard = self._call.at(self._state, self._seq, asked)
                 time_is_new = self._update_clock()
                 past = self._past.of(self._state)
                 links = self._beside.links() if self._beside else ()
@@ -131,9 +141,9 @@ class Live(Followed[Snapshot]):
                 self._seq = -1  # read all of it again as soon as it is readable
                 self._publish(_nothing(error.sentence))
                 return
-            again = (answering, links) != (self._answering, self._links) or self._again
+            again = (answering, links, heard) != (self._answering, self._links, self._heard) or self._again
             if news or time_is_new or again or self._moment.trouble:
-                self._answering, self._links, self._again = answering, links, False
+                self._answering, self._links, self._heard, self._again = answering, links, heard, False
                 self._publish(
                     partial(
                         self._seen,
@@ -144,6 +154,7 @@ class Live(Followed[Snapshot]):
                         answering=answering,
                         time=self._time,
                         past=past,
+                        heard=heard,
                     )
                 )
 

@@ -17,11 +17,13 @@ def pit_found(
 ) -> tuple[Verdict, str, Message, Message | None] | None:
     """Return verdict, figure, sentence and advice; None for a table that is not enrolled.
 
-    `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row.
+    `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row. The figure is the last row that the
+    pit has, "" if it has none.
     """
     if pit is None:
         return None
     row, silent_s, trouble = pit["have"], pit["silent_s"], text_of(pit["trouble"])
+    figure = str(row) if row else ""
     if silent_s is not None and silent_s <= SILENT_S:
         says = Message("The pit has everything up to row %(row)s.", row=row)
         if waiting := max(0, (rows or 0) - row):
@@ -30,13 +32,11 @@ def pit_found(
                 row=row,
                 waiting=waiting,
             )
-        return Verdict.OK, str(row), says, None
+        return Verdict.OK, figure, says, None
     if silent_s is None:
-        figure, says = "", Message("The pit has not heard this table since the uplink was started.")
+        says = Message("The pit has not heard this table since the uplink was started.")
     else:
-        minutes = int(silent_s // 60)
-        figure = f"{minutes} min"
-        says = Message("The pit has not heard this table for %(minutes)s min.", minutes=minutes)
+        says = Message("The pit has not heard this table for %(minutes)s min.", minutes=int(silent_s // 60))
     if trouble:
         says = message_of(in_turn((says, trouble)))
     advice = Message(

@@ -46,14 +46,14 @@ _DURATIONS: Final = TypeAdapter(_Durations)
 """What is read of a reading: parsing the rest takes ten times as long."""
 
 
-_STANDING: Final = frozenset(
+_OUTLASTING: Final = frozenset(
     event.type
     for event in (
-        *(ev.HandOpened, ev.HandDisputed, ev.DisputeClosed),
+        *(ev.HandOpened, ev.HandDisputed, ev.DisputeClosed, ev.FloorCalled, ev.FloorCallEnded),
         *(ev.TableStarted, ev.DeviceFault, ev.DeviceRecovered),
     )
 )
-"""Types of the rows with which a need begins or ends that may outlast a hand."""
+"""Types of the rows with which a need begins or ends that may outlast a hand; all but the first do so in any phase."""
 
 
 @dataclass
@@ -76,7 +76,8 @@ class Following:
     """Readings and their milliseconds, by the row with which the down began."""
     why: dict[int, tuple[str, str]] = field(default_factory=dict)
     """Why a hand is disputed and who said so."""
-
+    call: tuple[int, str] = (0, "")
+    """The row with which the floor was called last, and who called."""
     stuck: str | None = None
     """Why the next row cannot be followed."""
     places: list[tuple[str, int, int]] = field(default_factory=list)
@@ -86,12 +87,12 @@ class Following:
         """Follow rows up to one that this release cannot read."""
         known = self._until_stuck([Row._make(entry) for entry, _ in rows], _readable)
         begins = next((at for at in range(len(known) - 1, 0, -1) if _begins_anew(known[at])), 0)
-        if begins:
-            for row in known[:begins]:
-                self._pass_over(row)
+        passed = self._until_stuck(known[:begins], self._pass_over)
+        if begins and len(passed) == begins:
             self.state, self.finished = INITIAL, known[begins].seq - 1
-        known = known[:begins] + self._until_stuck(known[begins:], self._apply)
-        known = self._until_stuck(known, self._count)
+        if len(passed) == begins:
+            passed = passed + self._until_stuck(known[begins:], self._apply)
+        known = self._until_stuck(passed, self._count)
         if known:
             row, taken_ms = known[-1], rows[len(known) - 1][1]
             self.seq, self.finished = row.seq, min(self.finished, row.seq)
@@ -110,11 +111,18 @@ class Following:
                 return rows[:at]
         return rows
 
+    def _pass_over(self, row: Row) -> None:
+        """Follow only what outlasts a hand: since when somebody is needed, and why."""
+        if row.type not in _OUTLASTING:
+            return
+        begins = row.type == ev.HandOpened.type
+        self.state = apply(INITIAL if begins else self.state, row.event)
+        self._note(row)
+
     def _apply(self, row: Row) -> None:
         """Let a row change the table's state."""
         before, event = self.state.phase, row.event
         self.state = apply(self.state, event)
-        self._note_why(row)
         if isinstance(event, ev.HandOpened):
             rules = self.rules_of(event)
             self.down_minutes = rules.collection.down_minutes if rules else 0
@@ -122,39 +130,18 @@ class Following:
             self.finished = row.seq
         if self.state.phase is not before or not self.phase_ms:
             self.phase_ms = row.wall_ms
-        self._need([need.key for need in _needs(self.state, self.why)], row)
+        self._note(row)
 
-    def _pass_over(self, row: Row) -> None:
-        """Notice since when somebody is needed; the next opening says what of it is needed still."""
-        if row.type not in _STANDING:
-            return
-        self._note_why(row)
-        needed = self.since_ms.keys()
-        match row.event:
-            case ev.HandOpened() as opened:
-                needed = {*map(_dispute, opened.disputed), *map(_fault, opened.faults)}
-            case ev.HandDisputed() as disputed:
-                needed |= {_dispute(disputed.hand)}
-            case ev.DisputeClosed() as closed:
-                needed -= {_dispute(closed.hand)}
-            case ev.TableStarted():
-                needed -= {key for key in needed if key.startswith(_fault(""))}
-            case ev.DeviceFault() as failed:
-                needed |= {_fault(failed.device)}
-            case ev.DeviceRecovered() as works:
-                needed -= {_fault(works.device)}
-        self._need(needed, row)
-
-    def _note_why(self, row: Row) -> None:
+    def _note(self, row: Row) -> None:
+        """Note what is needed as of a row; what was needed before has its beginning already."""
         match row.event:
             case ev.HandOpened() as opened:
                 self.why = {hand: why for hand, why in self.why.items() if hand in opened.disputed}
             case ev.HandDisputed() as disputed:
                 self.why[disputed.hand] = disputed.reason, row.actor
-
-    def _need(self, keys: Iterable[str], row: Row) -> None:
-        """Set what is needed as of a row; what was needed before has its beginning already."""
-        self.since_ms = {key: self.since_ms.get(key, row.wall_ms) for key in keys}
+            case ev.FloorCalled():
+                self.call = row.seq, row.actor
+        self.since_ms = {need.key: self.since_ms.get(need.key, row.wall_ms) for need in _needs(self)}
 
     def _count(self, row: Row) -> None:
         """Let a row count for the dealer's down, and note where it is."""
@@ -194,7 +181,7 @@ class Following:
             synchronised=is_synchronised,
             table=state.house.table,
             profile=state.opened.profile if state.opened else "",
-            needs=tuple(replace(need, since_ms=self.since_ms[need.key]) for need in _needs(state, self.why)),
+            needs=tuple(replace(need, since_ms=self.since_ms[need.key]) for need in _needs(self)),
             joined=dict(self.report.joined),
         )
 
@@ -228,10 +215,14 @@ def _fault(device: str) -> str:
     return f"fault:{device}"
 
 
-def _needs(state: State, why: Mapping[int, tuple[str, str]]) -> Iterable[Need]:
+def _needs(at: Following) -> Iterable[Need]:
     """Yield what the table needs a person for, without since when."""
+    state, why = at.state, at.why
     if state.record_fault is not None:
         yield Need("record", "record", 0, text=state.record_fault.sentence)
+    if state.floor_called:
+        seq, by = at.call
+        yield Need(f"call:{seq}", "call", 0, hand=state.last_hand, by=by)
     for hand in sorted(state.disputed):
         reason, by = why.get(hand, ("", ""))
         yield Need(_dispute(hand), "dispute", 0, hand=hand, text=reason, by=by)

@@ -105,6 +105,9 @@ class Follower:
         at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
         at.since_ms = {need.key: need.since_ms for need in known.needs}
         at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
+        for need in known.needs:
+            if need.kind == "call":
+                at.call = int(need.key.partition(":")[2]), need.by
         total = connection.execute(
             f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
             " WHERE record_id = %s AND began_seq = %s",

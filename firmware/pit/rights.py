@@ -17,7 +17,7 @@ from firmware.pit.errors import DatabaseError
 
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",
-    "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at)",
+    "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key)",
     "record": "SELECT, INSERT",
     "head": "SELECT, INSERT, UPDATE",
     "entry": "SELECT, INSERT",
@@ -30,6 +30,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     "table_now": "SELECT, INSERT, UPDATE, DELETE",
     "place": "SELECT, INSERT, DELETE",
     "down_total": "SELECT, INSERT, UPDATE, DELETE",
+    **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"), "SELECT, INSERT"),
+    "log_mark": "SELECT, INSERT, UPDATE",
     **dict.fromkeys(("person", "session", "act", "going", "entry_finished", "entry_disputed"), ""),
 }
 """Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
@@ -38,6 +40,7 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
         ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"
     ),
     **dict.fromkeys(("hand", "hand_seat", "table_now", "place", "down_total"), "SELECT"),
+    **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven", "log_mark"), "SELECT"),
     "entry_finished": "SELECT",
     "entry_disputed": "SELECT",
     "wish": "SELECT, INSERT",

@@ -15,7 +15,7 @@ from firmware.table.event import canonical
 class Need:
     """Something for which a table needs a person. `key` tells it from every other need of the table.
 
-    `kind`: dispute, record, natural, question or fault. `detail`: the question's kind, or the device; `text`: the
+    `kind`: call, dispute, record, natural, question or fault. `detail`: the question's kind, or the device; `text`: the
     dispute's reason or the fault's message. Times are the table's UTC milliseconds.
     """
 

@@ -8,8 +8,8 @@ CHIP = "rc522"
 SCK, MOSI, MISO = 18, 19, 16
 SERVICE = 15
 """Pin that is grounded at the start for service: the program then leaves the port to mpremote."""
-BAUD = 1_000_000
-"""Slow enough for half a metre of ribbon; a scan waits for tags, not for the bus."""
+BAUD = 500_000
+"""Slow enough for half a metre of ribbon (hardware/out/checks.md); a scan waits for tags, not for the bus."""
 ANTENNAS = {
     # seat: (select, reset), GP numbers
     1: (2, 3),

@@ -8,6 +8,7 @@ from firmware.table.topics.chips import *
 from firmware.table.topics.devices import *
 from firmware.table.topics.ending import *
 from firmware.table.topics.evidence import *
+from firmware.table.topics.floor import *
 from firmware.table.topics.house import *
 from firmware.table.topics.opening import *
 from firmware.table.topics.people import *

@@ -170,6 +170,8 @@ class State:
     house: HouseSettings = field(default_factory=HouseSettings)
     disputed: frozenset[int] = frozenset()
     """Hands under dispute."""
+    floor_called: bool = False
+    """Whether a floor person is called and nobody has ended the call."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     faults: Mapping[str, Text] = field(default_factory=dict)
     people: tuple[Person, ...] = ()

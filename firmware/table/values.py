@@ -93,6 +93,7 @@ class Opening:
       `passed`: the players who pass this hand. `recent`: the players who left recently, the last one first.
     - `paybacks`: those still open. `disputed`: the hands under dispute.
     - `house`: the table's settings. `calibrations`: those in force, by "felt", "lens", "deck".
+    - `floor_called`: whether a floor person is called.
     - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
     """
 
@@ -122,6 +123,7 @@ class Opening:
     recent: tuple[str, ...] = ()
     closed: int = 0
     passed: tuple[str, ...] = ()
+    floor_called: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import click
 
-from hardware.make.arrangements import NAMES, arrange
-from hardware.make.bom import Bom, bom_page
-from hardware.make.errors import HardwareError, ToolMissing
-from hardware.make.felt import board_sheet, card_pages, felt_sheet
+from hardware.make import loom_sheet
+from hardware.make.arrangements import NAMES, arrange, built_table
+from hardware.make.assembly import Assembly, assembly_page
+from hardware.make.bom import bom_page
+from hardware.make.electric import electric_page
+from hardware.make.errors import HardwareError, RuleBroken
+from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
 from hardware.make.frame import Frame, frame_page, top_page
-from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
-from hardware.make.stamps import LOOMS, write_stamps
-from hardware.make.wiring import header_sheet, looms, panel_board_page, puck_board_page
+from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, parameters
+from hardware.make.rules import Sources, broken, judge, rules_page
+from hardware.make.sheet import PAPERS, bind
+from hardware.make.stamps import write_stamps
+from hardware.make.view import light_text
+from hardware.make.wiring import panel_board_page, puck_board_page
 from vision.base.errors import VisionError
 from vision.felt.layout import TableLayout
 from vision.felt.optics import coverage_table
@@ -29,69 +31,66 @@ HARDWARE: Final = Path(__file__).parents[1]
 
 
 def write_texts(root: Path) -> None:
-    """Write what is text: parts, power, frame, optics, looms, measures. `root` is laid out as `hardware/`."""
+    """Write what is text, and the looms; `root` is laid out as `hardware/`. Raises HardwareError: a rule is broken."""
     for folder in ("out", "wiring", "mech"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     pins = HARDWARE / "pinmap.toml"
-    layout, bom = TableLayout.load(), Bom.load(HARDWARE / "bom.toml")
-    frame = Frame(measures(HARDWARE / "mech"), layout)
+    sources = Sources.load(HARDWARE, TableLayout.load())
+    frame, bom = sources.frame, sources.bom
+    looms = loom_sheet.looms(pins, bom, sources.electric)
+    judged = judge(sources, looms)
     said = {
+        "out/built-table.toml": built_table(frame),
+        "out/assembly.md": assembly_page(Assembly.load(HARDWARE / "assembly.toml")),
         "out/bom.md": bom_page(bom),
-        "out/frame.md": frame_page(frame, bom),
+        "out/checks.md": rules_page(judged),
+        "out/electric.md": electric_page(sources.electric),
+        "out/frame.md": frame_page(frame, bom, light_text(frame)),
         "out/table-top.md": top_page(frame),
         "out/optics.md": "# What each camera sees\n\nMade by `make hardware` from `hardware/cameras.toml`; computed, "
-        "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.15`.\n\n"
+        "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.32`.\n\n"
         + coverage_table(),
         "out/panel-board.md": panel_board_page(pins),
         "out/puck-board.md": puck_board_page(),
-        "mech/parameters.scad": parameters(HARDWARE / "mech", layout),
+        "mech/parameters.scad": parameters(HARDWARE / "mech", frame),
     }
-    said |= {f"wiring/{name}.yml": text for name, text in looms(pins, bom).items()}
+    for name, loom in looms.items():
+        said[f"wiring/{name}.yml"] = loom_sheet.loom_text(loom, loom_sheet.TITLES[name])
+        title = loom_sheet.TITLES[name]
+        loom_sheet.column(loom, title).svg(root / f"out/wiring-{name}.svg")
+        bind(root / f"out/wiring-{name}.pdf", title, loom_sheet.pages(loom, title))
     for name, text in said.items():
         (root / name).write_text(text, encoding="utf-8")
-    header_sheet(pins).svg(root / "out/header.svg")
+    loom_sheet.header_sheet(pins).svg(root / "out/header.svg")
+    if wrong := broken(judged):
+        raise RuleBroken("; ".join(wrong))
 
 
-def write_prints(out: Path, layout: TableLayout) -> None:
-    """Write the felt (SVG, PDF, tiles) and the lens's board."""
+def write_prints(out: Path, layout: TableLayout, frame: Frame | None = None) -> None:
+    """Write the felt (SVG, PDF, tiles) and the lens's board; with a frame also its whole cloth."""
     out.mkdir(parents=True, exist_ok=True)
     felt = felt_sheet(layout)
     felt.svg(out / "felt.svg")
     felt.pdf(out / "felt.pdf")
-    for paper in ("a4", "a3"):
+    for paper in PAPERS:
         felt_sheet(layout, ground=False).tiles(out / f"felt-{paper}.pdf", paper)
+    if frame is not None:
+        cloth = cloth_sheet(frame)
+        cloth.svg(out / "cloth.svg")
+        cloth.pdf(out / "cloth.pdf")
+        for paper in PAPERS:
+            cloth_sheet(frame, ground=False).tiles(out / f"cloth-{paper}.pdf", paper)
     board_sheet().svg(out / "lens-board.svg")
     board_sheet().pdf(out / "lens-board.pdf")
 
 
+def standard_frame() -> Frame:
+    """Return the frame of the standard felt."""
+    return Sources.load(HARDWARE, TableLayout.load()).frame
+
+
 def _cards(out: Path) -> None:
     card_pages(out / "test-cards.pdf", CARDS)
-
-
-def draw_looms(root: Path) -> None:
-    """Draw the looms as SVG and PDF. Raises ToolMissing."""
-    wireviz = Path(sys.executable).with_name("wireviz")
-    if shutil.which("dot") is None or not wireviz.exists():
-        raise ToolMissing(
-            "graphviz or wireviz is missing: apt-get install graphviz; pip install -e '.[hardware]'"
-        )
-    for name in LOOMS:
-        at = root / "wiring" / name
-        _run(str(wireviz), "-f", "gs", f"{at}.yml")
-        pdf = _run("dot", "-Tpdf", f"{at}.gv")
-        # without the time of day: the same source is the same file
-        dateless = re.sub(rb"(/CreationDate \(D:)\d{14}", rb"\g<1>20000101000000", pdf)
-        (root / "out" / f"wiring-{name}.pdf").write_bytes(dateless)
-        Path(f"{at}.svg").replace(root / "out" / f"wiring-{name}.svg")
-        Path(f"{at}.gv").unlink()
-
-
-def _run(*command: str) -> bytes:
-    done = subprocess.run(command, capture_output=True, timeout=120)
-    if done.returncode:
-        words = done.stderr.decode(errors="replace").strip()[-400:]
-        raise ToolMissing(f"{Path(command[0]).name} failed: {words}")
-    return done.stdout
 
 
 def build_parts(root: Path) -> None:
@@ -114,10 +113,9 @@ def main(context: click.Context) -> None:
         return
     failed = False
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
-        ("parts, power, optics, looms", lambda: write_texts(HARDWARE)),
-        ("felt, board", lambda: write_prints(HARDWARE / "out", TableLayout.load())),
+        ("lists, rules, looms", lambda: write_texts(HARDWARE)),
+        ("felt, cloth, board", lambda: write_prints(HARDWARE / "out", TableLayout.load(), standard_frame())),
         ("test cards", lambda: _cards(HARDWARE / "out")),
-        ("drawings of the looms", lambda: draw_looms(HARDWARE)),
         ("printed parts", lambda: build_parts(HARDWARE)),
         ("pictures of the assembly", lambda: draw_assembly(HARDWARE)),
     )
@@ -149,8 +147,8 @@ def felt(layout: Path | None, out: Path) -> None:
 @main.command()
 @click.argument("name", type=click.Choice(NAMES))
 @click.option("--card-width", type=click.FloatRange(40, 90), help="Millimetres; bridge cards are 57.")
-@click.option("--camera", default="cm3", show_default=True, help="One of `feltwatch optics --list`.")
-def arrangement(name: str, card_width: float | None, camera: str) -> None:
+@click.option("--camera", help="One of `feltwatch optics --list`.  [default: the standard felt's]")
+def arrangement(name: str, card_width: float | None, camera: str | None) -> None:
     """Write another felt's table.toml to the standard output."""
     try:
         text = arrange(name, card_width, camera)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from hardware.make.errors import HardwareError
+from hardware.make.frame import Frame
 from vision.felt.layout import TableLayout
 from vision.felt.optics import cameras
 
 NAMES: Final = ("square", "pinwheel", "row")
 APART_MM: Final = 5.0
 """Between sets of zones that touch nothing else."""
-SPARE: Final = 0.09
-"""How much higher than just high enough the camera hangs: room for a lean of a degree and a finger's breadth off."""
+SPARE: Final = 0.3
+"""How much higher than just high enough the camera hangs: room for every tolerance (`CameraModel.window_mm`)."""
 
 Spot = tuple[float, float]
 
@@ -27,10 +28,11 @@ class _Plan:
     places: tuple[tuple[float, float, float], ...]
 
 
-def arrange(name: str, card_width_mm: float | None = None, camera: str = "cm3") -> str:
+def arrange(name: str, card_width_mm: float | None = None, camera: str | None = None) -> str:
     """Write a `table.toml` for four places: `square` (2 × 2), `pinwheel` or `row`.
 
-    Bridge cards are 57 mm wide. What `vision.felt.layout` refuses is refused when it is loaded.
+    Without a camera it is the reference build's; the standard felt keeps its own. Bridge cards are 57 mm wide. What
+    `vision.felt.layout` refuses is refused when it is loaded.
 
     Raises:
         HardwareError: there is no such arrangement or camera.
@@ -41,17 +43,19 @@ def arrange(name: str, card_width_mm: float | None = None, camera: str = "cm3") 
     wide = back.width_mm + back.capacity * (card_width - base.card.width_mm)
     front = base.zone("A", "front")
     high = abs(back.y_mm - front.y_mm) + back.height_mm
-    eye = cameras().get(camera)
+    known = cameras()
+    eye = known.get(camera or next(iter(known)))
     if eye is None or name not in NAMES:
         raise HardwareError(
             f"known are the arrangements {', '.join(NAMES)} and the cameras {', '.join(cameras())}"
         )
     plan = {"square": _square, "pinwheel": _pinwheel, "row": _row}[name](base, wide, high)
-    if name == "square" and card_width == base.card.width_mm and camera == "cm3":
-        hangs = base.camera.height_mm
+    own = base.camera
+    if name == "square" and card_width == base.card.width_mm and camera is None:
+        sees = (own.name, own.width_px, own.height_px, own.horizontal_fov_deg, own.height_mm)
     else:
-        lowest = eye.lowest_mm(plan.width, plan.height)
-        hangs = math.ceil(lowest * (1 + SPARE) / 10) * 10
+        hangs = math.ceil(eye.lowest_mm(plan.width, plan.height) * (1 + SPARE) / 10) * 10
+        sees = (eye.name, eye.width_px, eye.height_px, round(eye.ideal_fov_deg[0], 1), float(hangs))
     margin = (back.height_mm - base.card.height_mm) / 2
     rows = {row: base.zone("A", row).capacity for row in ("front", "middle", "back")}
     marks = "\n".join(
@@ -96,11 +100,25 @@ rows = {{ front = {rows["front"]}, middle = {rows["middle"]}, back = {rows["back
 {places}
 {mark}
 [camera]
-name = "{eye.name}"
-width_px = {eye.width_px}
-height_px = {eye.height_px}
-horizontal_fov_deg = {eye.horizontal_fov_deg}
-height_mm = {hangs:.1f}
+name = "{sees[0]}"
+width_px = {sees[1]}
+height_px = {sees[2]}
+horizontal_fov_deg = {sees[3]}
+height_mm = {sees[4]:.1f}
+"""
+
+
+def built_table(frame: Frame) -> str:
+    """Write the standard felt's `table.toml` with the camera of the build in the place of the built-in one."""
+    camera = frame.camera
+    felt, _, _ = frame.layout.text.partition("\n[camera]")
+    return f"""{felt}
+[camera] # of the build (mech/mech.toml): straight above the felt's middle. UNTESTED on hardware.
+name = "{camera.name}"
+width_px = {camera.width_px}
+height_px = {camera.height_px}
+horizontal_fov_deg = {camera.ideal_fov_deg[0]:.1f}
+height_mm = {frame.camera_mm[2]:.1f}
 """
 
 

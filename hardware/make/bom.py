@@ -11,11 +11,14 @@ from typing import Annotated, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hardware.make.errors import BomError
+from hardware.make.finding import Finding
 
 MARGIN: Final = 0.2
 """The share of a supply that stays free."""
 COPPER: Final = 0.0178
 """Ohm of a metre of copper wire of 1 mm², at 20 degrees."""
+FRESH_DAYS: Final = 90
+"""A price that is older is asked for anew."""
 MOST_LOST: Final = 0.05
 """The share of a supply's volts that may be lost in a cable: USB promises a device 4.75 V, 5 % below 5 V."""
 
@@ -28,12 +31,17 @@ class _Strict(BaseModel):
 
 
 class Choice(_Strict):
-    """One way to buy a part; `price` is about one piece's, `source` where that comes from."""
+    """One way to buy a part.
+
+    `price` is about one piece's on the day `dated`, `source` where it comes from, `spread` by what share it may differ.
+    """
 
     name: Text
     price: Price
+    dated: date
     why: Text
     recommended: bool = False
+    spread: Annotated[float, Field(ge=0, lt=1)] = 0.25
     source: str = Field("estimate", alias="from")
 
 
@@ -172,6 +180,25 @@ class Bom(_Strict):
         """Add up the recommended choices of all parts that are not optional, for so many tables."""
         return tables * sum(p.quantity * p.choice.price for p in self.part if not p.optional)
 
+    def range(self) -> tuple[float, float]:
+        """Return the lowest and the highest sum of one table, every price as far off as its spread."""
+        parts = [part for part in self.part if not part.optional]
+        low, high = (
+            sum(p.quantity * p.choice.price * (1 + side * p.choice.spread) for p in parts) for side in (-1, 1)
+        )
+        return low, high
+
+    def prices(self) -> Finding:
+        """Judge whether every price was of use on the list's day."""
+        oldest = min(choice.dated for part in self.part for choice in part.choices)
+        age = (self.as_of - oldest).days
+        return Finding(
+            "Prices are dated",
+            f"the oldest of {oldest}, {age} days before the list",
+            f"{FRESH_DAYS} days",
+            0 <= age <= FRESH_DAYS,
+        )
+
     def length_m(self, part_id: str) -> float:
         """Return how long a cable is.
 
@@ -209,12 +236,13 @@ class Bom(_Strict):
 def bom_page(bom: Bom) -> str:
     """Write the parts, the totals and the power budget in Markdown."""
     money = bom.currency
+    low, high = bom.range()
     lines = [
         "# Parts of one table",
         "",
-        f"Made from `hardware/bom.toml` by `make hardware`. About prices in {money} without tax, {bom.as_of}:",
-        "estimates, not quotes, but where the list says otherwise. ★ is the recommended choice; the others say when",
-        "they are better.",
+        f"Made from `hardware/bom.toml` by `make hardware`. About prices in {money} without tax, each with its day:",
+        "estimates, not quotes, but where the list says otherwise; ask for them anew after 90 days.",
+        "★ is the recommended choice; the others say when they are better.",
         "UNTESTED on hardware: nobody has built this list.",
     ]
     for group in dict.fromkeys(part.group for part in bom.part):
@@ -228,7 +256,9 @@ def bom_page(bom: Bom) -> str:
         for part in (p for p in bom.part if p.group == group):
             for choice in sorted(part.choices, key=lambda c: not c.recommended):
                 said = f"{'★ ' if choice.recommended else 'or: '}{choice.name}: {choice.why}"
-                said += "" if choice.source == "estimate" else f" (price: {choice.source})"
+                said += (
+                    f" (price of {choice.dated}{'' if choice.source == 'estimate' else ', ' + choice.source})"
+                )
                 together = f"{part.quantity * choice.price:.2f}" if choice.recommended else ""
                 name = part.name + (f", {part.length_m:g} m" if part.length_m else "")
                 name += " (optional, in no total)" if part.optional else ""
@@ -236,6 +266,7 @@ def bom_page(bom: Bom) -> str:
                 lines.append(f"| {first[0]} | {first[1]} | {said} | {choice.price:.2f} | {together} |")
     lines += ["", "## Together", "", "| | " + money + " |", "|---|--:|"]
     lines += [f"| {n} table{'s' if n > 1 else ''} | {bom.total(n):,.2f} |" for n in (1, 10)]
+    lines += [f"| 1 table, from … to | {low:,.0f} … {high:,.0f} |"]
     lines += ["", "Ten tables are ten times one: no discount was assumed, and no spares.", "", "## Power", ""]
     lines += [f"The most that everything draws at once; {MARGIN:.0%} of each supply must stay free.", ""]
     for load in bom.loads():

@@ -11,3 +11,11 @@ class BomError(HardwareError, ValueError):
 
 class ToolMissing(HardwareError, OSError):
     """A program that draws or builds is not installed, or failed."""
+
+
+class RuleBroken(HardwareError, ValueError):
+    """Data that break a rule of the build."""
+
+
+class AssemblyError(HardwareError, ValueError):
+    """Steps that need what no earlier step gives, or parts that no step uses."""

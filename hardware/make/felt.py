@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -12,6 +14,7 @@ from reportlab.lib.units import mm
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
+from hardware.make.frame import Frame
 from hardware.make.sheet import PAPERS, Sheet
 from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
@@ -25,30 +28,116 @@ from vision.synthetic.printed_felt import CLOTH_BGR, LINE_BGR, LINE_MM, ZONE_COR
 INK, PAPER = "#1c1c1c", "#f5f5f5"
 LETTER_MM: Final = 7.0
 """Small enough that no letter is taken for something that lies on the felt (4 cm²)."""
+CIRCLE_MM: Final = 55.0
+"""Around a puck of 50 mm, over its antenna's coil."""
+SEAT_MM: Final = 22.0
+PLACE_MM: Final = 45.0
+"""Legible from a chair, and in the camera's picture; beyond the felt, where the reader looks at nothing."""
+PLACE_OUT_MM: Final = 110.0
+"""From the middle of a place outwards: no circle lies there."""
 CARD_PX_PER_MM: Final = 10.0
 
 
 def felt_sheet(layout: TableLayout, *, ground: bool = True) -> Sheet:
     """Draw the felt: zones, their places' letters, markers. Without ground, for paper, only what has ink."""
     sheet = Sheet(f"Feltwatch felt {layout.sha256[:8]}", layout.width_mm, layout.height_mm)
-    line = _hex(LINE_BGR)
     if ground:
         sheet.rect(0, 0, layout.width_mm, layout.height_mm, _hex(CLOTH_BGR))
+    _print_felt(sheet, layout, (0.0, 0.0))
+    return sheet
+
+
+def _print_felt(sheet: Sheet, layout: TableLayout, at: tuple[float, float]) -> None:
+    """Draw zones, letters and markers, the felt's corner at this point of the sheet."""
+    line, (dx, dy) = _hex(LINE_BGR), at
     for zone in layout.zones:
         inset = LINE_MM / 2
         border = Curve.rounded(inset, inset, zone.width_mm - inset, zone.height_mm - inset, ZONE_CORNER_MM)
         points = zone.to_felt(border.contours()[0])
-        sheet.outline([(float(x), float(y)) for x, y in points], line, LINE_MM)
+        sheet.outline([(float(x) + dx, float(y) + dy) for x, y in points], line, LINE_MM)
     for place in layout.places:
         front = layout.zone(place, "front")
         x, y = front.to_felt(np.array([[-LETTER_MM, front.height_mm / 2]]))[0]
-        sheet.text(float(x), float(y) + LETTER_MM * 0.36, place, LETTER_MM, line)
+        sheet.text(float(x) + dx, float(y) + dy + LETTER_MM * 0.36, place, LETTER_MM, line)
     for marker in layout.markers.at:
-        _marker(sheet, layout, marker.id)
+        _marker(sheet, layout, marker.id, at)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something on the cloth beyond the felt: its words or a circle, its middle in the felt's millimetres, its size."""
+
+    what: str
+    x: float
+    y: float
+    size: float
+    words: str = ""
+    turned_deg: float = 0.0
+
+
+def cloth_marks(frame: Frame) -> list[Mark]:
+    """List what the cloth shows beyond the felt: a circle at each coil, seats, places, where it is cut."""
+    layout, found = frame.layout, []
+    for seat, ((x, y), board) in enumerate(
+        zip(frame.coils_mm(), frame.said["antennas_mm"], strict=True), start=1
+    ):
+        found.append(Mark("circle", x, y, CIRCLE_MM))
+        inward = frame.inward(board)
+        along = (-inward[1], inward[0])  # the number stands beside the circle
+        beside = CIRCLE_MM / 2 + SEAT_MM * 0.8
+        turned = 180.0 if inward[1] > 0 else 0.0
+        found.append(Mark("seat", x + along[0] * beside, y + along[1] * beside, SEAT_MM, str(seat), turned))
+    for place in layout.places:
+        zone = layout.zone(place, "back")
+        far = zone.turned_deg == 180.0
+        y = -PLACE_MM if far else layout.height_mm + PLACE_MM
+        side = math.copysign(1.0, zone.x_mm - layout.width_mm / 2)
+        found.append(Mark("place", zone.x_mm + side * PLACE_OUT_MM, y, PLACE_MM, place, zone.turned_deg))
+    for name, hole in frame.cut_outs():
+        found.append(Mark("cut", *hole[:2], hole[2], f"cut out, {name}"))
+    return found
+
+
+def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
+    """Draw the whole cloth, as large as the table top: the felt in its middle, circles, seats, places, cut-outs."""
+    wide, high = frame.said["table_mm"]
+    left, top = wide / 2 - frame.middle[0], high / 2 - frame.middle[1]
+    sheet = Sheet(f"Feltwatch cloth {frame.layout.sha256[:8]}", wide, high)
+    line = _hex(LINE_BGR)
+    if ground:
+        sheet.rect(0, 0, wide, high, _hex(CLOTH_BGR))
+    _print_felt(sheet, frame.layout, (left, top))
+    for mark in cloth_marks(frame):
+        x, y = mark.x + left, mark.y + top
+        if mark.what == "circle":
+            sheet.circle(x, y, mark.size, line, LINE_MM)
+        elif mark.what == "cut":
+            sheet.circle(x, y, mark.size, line, 0.4)
+            sheet.line(x - mark.size / 2, y, x + mark.size / 2, y, line, 0.4)
+            sheet.line(x, y - mark.size / 2, x, y + mark.size / 2, line, 0.4)
+            sheet.text(x - mark.size / 2 - 3, y + 1.5, mark.words, 5, line, "end")
+        else:
+            around = math.radians(mark.turned_deg)
+            down = mark.size * 0.36  # from the middle to the baseline
+            sheet.text(
+                x - down * math.sin(around),
+                y + down * math.cos(around),
+                mark.words,
+                mark.size,
+                line,
+                turned_deg=mark.turned_deg,
+            )
+    sheet.text(
+        wide / 2,
+        high - 4,
+        "UNTESTED on hardware: compare the circles with the antennas before you cut",
+        4,
+        line,
+    )
     return sheet
 
 
-def _marker(sheet: Sheet, layout: TableLayout, marker_id: int) -> None:
+def _marker(sheet: Sheet, layout: TableLayout, marker_id: int, at: tuple[float, float]) -> None:
     markers = layout.markers
     words = dictionary(markers.dictionary)
     cells = words.markerSize + 2  # the black border is one cell wide
@@ -56,8 +145,9 @@ def _marker(sheet: Sheet, layout: TableLayout, marker_id: int) -> None:
     (marker,) = (m for m in markers.at if m.id == marker_id)
     half, cell = markers.side_mm / 2, markers.side_mm / cells
     around = half + markers.quiet_mm
-    sheet.rect(marker.x_mm - around, marker.y_mm - around, 2 * around, 2 * around, PAPER)
-    _cells(sheet, code, (marker.x_mm - half, marker.y_mm - half), cell)
+    x, y = marker.x_mm + at[0], marker.y_mm + at[1]
+    sheet.rect(x - around, y - around, 2 * around, 2 * around, PAPER)
+    _cells(sheet, code, (x - half, y - half), cell)
 
 
 def _cells(sheet: Sheet, code: Image, at: tuple[float, float], cell: float) -> None:

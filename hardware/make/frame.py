@@ -1,4 +1,4 @@
-"""What stands around the table: where the camera comes to hang, whether each cable reaches, the lamps' light and glare.
+"""What stands around the table: where camera and lamps come to hang, and whether each cable reaches.
 
 Computed from `mech/mech.toml`, `table.toml` and `bom.toml`. UNTESTED on hardware.
 """
@@ -9,20 +9,23 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-import numpy as np
-
 from hardware.make.bom import Bom
+from hardware.make.finding import Finding
 from vision.felt.layout import TableLayout
-from vision.felt.optics import MIN_LUX
+from vision.felt.optics import CameraModel, cameras
 
 END_MM: Final = 100.0
 """Of a cable, inside the box and at its other end."""
-SPARE_MM: Final = 20.0
+SPARE_MM: Final = 50.0
 """What stays over of each cable, at least."""
-EVEN: Final = 0.25
-"""By how much the light may differ from its mean, as a share."""
 SUPPLY_CABLE_MM: Final = 1200.0
 """Of the Pi's own supply (its data sheet)."""
+STRIP_MM: Final = 250.0
+"""The socket strip's length."""
+HEAD_ROOM_MM: Final = 2000.0
+"""Above the floor: nothing that people walk below hangs lower."""
+
+Point = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -54,60 +57,140 @@ class Frame:
     """The frame's measures, next to those of the printed parts: `mech.toml`, read."""
 
     def __init__(self, measures: dict[str, dict[str, Any]], layout: TableLayout) -> None:
-        self.said, self.head, self.layout = measures["frame"], measures["camera_head"], layout
+        self.measures, self.layout = measures, layout
+        self.said, self.head = measures["frame"], measures["camera_head"]
         self.pocket, self.buttons = measures["antenna_pocket"], measures["button_box"]
         self.middle = (layout.width_mm / 2, layout.height_mm / 2)
-        self.arm_z: float = self.said["floor_z_mm"] + self.said["post_long_mm"] + self.said["profile_mm"] / 2
+        self.beam_z: float = self.said["floor_z_mm"] + self.said["plate_mm"][2] + self.said["post_long_mm"]
+        """The beam's lower side, on the posts' ends."""
 
     @property
-    def camera_mm(self) -> tuple[float, float, float]:
-        """Where the camera hangs: x, y and its height above the felt."""
-        end = self.said["post_mm"][1] - self.said["profile_mm"] / 2 + self.said["arm_long_mm"]
-        hollow = self.head["profile_mm"] + self.head["play_mm"]
-        return (
-            self.said["post_mm"][0],
-            end + self.head["wall_mm"] + self.head["reach_mm"] / 2,
-            self.arm_z - self.head["wall_mm"] - hollow / 2,
-        )
+    def camera(self) -> CameraModel:
+        """The camera of this build. Raises KeyError where `cameras.toml` does not know it."""
+        return cameras()[self.said["camera"]]
+
+    @property
+    def camera_mm(self) -> Point:
+        """Where the lens hangs: x, y and its height above the felt."""
+        down = self.head["drop_mm"] + self.head["spacer_mm"] + self.head["pupil_mm"]
+        return (self.said["post_mm"][0], self.middle[1], self.beam_z - down)
 
     @property
     def gap_mm(self) -> float:
-        """What is free between the post and the table's edge."""
-        edge = self.middle[1] - self.said["table_mm"][1] / 2
-        return float(edge - self.said["post_mm"][1] - self.said["profile_mm"] / 2)
+        """What is free between a post and the table's edge, at least."""
+        edges = (self.middle[1] - self.said["table_mm"][1] / 2, self.middle[1] + self.said["table_mm"][1] / 2)
+        half = self.said["profile_mm"] / 2
+        return float(min(edges[0] - self.said["post_mm"][1], self.said["near_post_mm"][1] - edges[1]) - half)
+
+    @property
+    def lamps_mm(self) -> tuple[Point, Point]:
+        """The middle of each lamp."""
+        x, y = self.middle
+        return tuple((x, y + side * self.said["lamp_y_mm"], self.said["lamp_z_mm"]) for side in (-1, 1))  # type: ignore[return-value]
+
+    def inward(self, board: tuple[float, float]) -> tuple[float, float]:
+        """Return the direction in which an antenna's pins and ribbon look: to the table's middle, along x or y."""
+        dx, dy = self.middle[0] - board[0], self.middle[1] - board[1]
+        return (0.0, math.copysign(1.0, dy)) if abs(dy) > abs(dx) else (math.copysign(1.0, dx), 0.0)
+
+    def coils_mm(self) -> list[tuple[float, float]]:
+        """List the middle of each seat's coil: there the puck lies."""
+        off, found = self.pocket["coil_off_mm"], []
+        for x, y in self.said["antennas_mm"]:
+            ix, iy = self.inward((x, y))
+            found.append((x - off * ix, y - off * iy))
+        return found
+
+    def ribbons_mm(self) -> list[tuple[float, float]]:
+        """List where each seat's ribbon goes down through the top."""
+        out, found = self.pocket["hole_out_mm"], []
+        for x, y in self.said["antennas_mm"]:
+            ix, iy = self.inward((x, y))
+            found.append((x + out * ix, y + out * iy))
+        return found
+
+    def cut_outs(self) -> tuple[tuple[str, Point], ...]:
+        """List where the cloth is cut: for what, x, y and the diameter."""
+        said, (x, y), (to_x, to_y) = self.said, self.said["panel_mm"], self.said["display_mm"]
+        return (
+            ("push-buttons", (x + self.buttons["wide_mm"] / 2 + 12, y, said["panel_hole_mm"])),
+            ("screen", (to_x + 55, to_y, said["display_hole_mm"])),
+        )
+
+    def overhead(self) -> tuple[tuple[str, float], ...]:
+        """List what hangs beyond the table's outline, and how far its lower side is above the floor."""
+        said, floor = self.said, self.said["floor_z_mm"]
+        lamp = said["lamp_z_mm"] - said["lamp_wide_mm"] / 2
+        return (
+            ("lamps, with their hoods", lamp - floor),
+            ("ends of the beam", self.beam_z - floor),
+            ("carriers of the lamps", self.beam_z + said["profile_mm"] - floor),
+            ("ties", said["tie_z_mm"] - said["profile_mm"] / 2 - floor),
+        )
+
+    def head_room(self) -> Finding:
+        """Judge whether nobody's head meets what hangs beyond the table."""
+        what, lowest = min(self.overhead(), key=lambda one: one[1])
+        return Finding(
+            "Head room beyond the table",
+            f"{what}: {lowest:.0f} mm above the floor",
+            f"{HEAD_ROOM_MM:.0f} mm",
+            lowest >= HEAD_ROOM_MM,
+        )
+
+    def cables(self, bom: Bom) -> list[Finding]:
+        """Judge whether each cable reaches with some to spare."""
+        return [
+            Finding(
+                f"Cable reaches: {route.what}",
+                f"{route.needed_mm:.0f} of {route.cable_mm:.0f} mm",
+                f"{SPARE_MM:.0f} mm stay over",
+                route.ok,
+            )
+            for route in self.routes(bom)
+        ]
 
     def routes(self, bom: Bom) -> tuple[Route, ...]:
         """List every cable that is bought by length, and what it takes to lay it along the frame."""
-        said, post = self.said, self.said["post_mm"]
-        far_end = self.middle[1] - said["box_from_camera_mm"] - said["box_mm"][0]
-        to_post = far_end - post[1]
-        under = self.arm_z + said["table_thick_mm"]
+        said, post = self.said, self.said["near_post_mm"]
+        top = self.beam_z + said["profile_mm"]
+        far_end = self.middle[1] + said["box_from_camera_mm"] + said["box_mm"][0]
+        to_post = post[1] - far_end
+        thick = said["table_thick_mm"]
 
         def from_box(to: tuple[float, float], up: float) -> float:
-            return float(to_post + under + math.dist(post, to) + up + 2 * END_MM)
+            return float(to_post + top + thick + math.dist(post, to) + up + 2 * END_MM)
 
-        thick = said["table_thick_mm"]
-        antennas = max(math.dist(self.middle, at) for at in said["antennas_mm"])
-        lamps = said["crossbar_z_mm"] - said["socket_z_mm"] + said["crossbar_long_mm"] / 2
-        down = "along the arm, down the post, under the table"
+        half = self.said["hub_mm"][1] / 2
+        antennas = max(math.dist(self.middle, at) for at in self.ribbons_mm()) - half + 2 * thick
+        eye = top - self.camera_mm[2] - self.head["pupil_mm"]
+        lamp = post[1] - self.lamps_mm[0][1]
+        supply_top = said["socket_z_mm"] + STRIP_MM
+        down = "along the beam, down the near post, under the table"
         ways = (
-            ("camera-cable", "along the arm", said["box_from_camera_mm"] + 2 * END_MM),
+            (
+                "camera-cable",
+                "up beside the beam and along it",
+                eye + said["box_from_camera_mm"] + 2 * END_MM,
+            ),
             ("panel-cable", down, from_box(said["panel_mm"], thick)),
             ("display-cable", down, from_box(said["display_mm"], thick + 2 * END_MM)),
             ("puck-cable", down, from_box(self.middle, 0.0)),
-            ("antenna-cable", "under the table, from its middle", antennas + thick),
+            ("antenna-cable", "down through the top, to the board under its middle", antennas),
             (
                 "lamp-cable",
-                "up the post, along crossbar and lamp arm",
-                lamps + self.middle[1] - post[1] + END_MM,
+                "up the near post and along the beam, to the far lamp",
+                top - said["socket_z_mm"] + lamp + END_MM,
             ),
         )
         found = [
             Route(next(p.name for p in bom.part if p.id == part), way, needed, 1000 * bom.length_m(part))
             for part, way, needed in ways
         ]
-        supply = to_post + self.arm_z - said["socket_z_mm"] - 200 + END_MM  # the strip is 250 mm long
-        found.append(Route("Power supply's own cable", "up the post to the box", supply, SUPPLY_CABLE_MM))
+        supply = to_post + top - supply_top + 50 + END_MM  # its plug lies 50 mm below the strip's upper end
+        found.append(
+            Route("Power supply's own cable", "up the near post to the box", supply, SUPPLY_CABLE_MM)
+        )
         return tuple(found)
 
     def spots(self) -> tuple[Spot, ...]:
@@ -120,68 +203,50 @@ class Frame:
 
         found = [spot("corner of the felt's print at place A", 0, 0)]
         wide, high, deep = pocket["recess_mm"]
-        for seat, (x, y) in enumerate(said["antennas_mm"], start=1):
-            out = math.copysign(pocket["hole_out_mm"], self.middle[0] - x)
+        for seat, (board, coil, ribbon) in enumerate(
+            zip(said["antennas_mm"], self.coils_mm(), self.ribbons_mm(), strict=True), start=1
+        ):
+            sides = (wide, high) if self.inward(board)[0] else (high, wide)
+            cut = f"recess {sides[0]:g} across × {sides[1]:g} mm, {deep:g} mm deep"
             found += [
-                spot(f"antenna of seat {seat}", x, y, f"recess {wide:g} × {high:g} mm, {deep:g} mm deep"),
-                spot(f"its ribbon, seat {seat}", x + out, y, f"hole {pocket['hole_mm']:g} mm"),
+                spot(f"antenna of seat {seat}", board[0], board[1], cut),
+                spot(f"its ribbon, seat {seat}", *ribbon, f"hole {pocket['hole_mm']:g} mm"),
+                spot(f"middle of its coil, seat {seat}: the felt's circle", *coil),
             ]
+        holes = {name: hole[:2] for name, hole in self.cut_outs()}
         x, y = said["panel_mm"]
         along, across = (
             (box[side] - 2 * box["wall_mm"] - box["foot_mm"]) / 2 for side in ("long_mm", "wide_mm")
         )
         found += [
-            spot("middle of the button box", x, y),
+            spot("middle of the push-buttons' box", x, y),
             *(
-                spot(f"screw {number} of the button box", x + dx, y + dy, f"hole {box['through_mm']:g} mm")
+                spot(
+                    f"screw {number} of the push-buttons' box",
+                    x + dx,
+                    y + dy,
+                    f"hole {box['through_mm']:g} mm",
+                )
                 for number, (dx, dy) in enumerate(
                     ((sx * across, sy * along) for sx in (-1, 1) for sy in (-1, 1)), start=1
                 )
             ),
-            spot("its cable", x + box["wide_mm"] / 2 + 12, y, f"hole {said['panel_hole_mm']:g} mm"),
+            spot("its cable", *holes["push-buttons"], f"hole {said['panel_hole_mm']:g} mm"),
         ]
         x, y = said["display_mm"]
         found += [
             spot("middle of the screen", x, y),
-            spot("its plugs", x + 55, y, f"hole {said['display_hole_mm']:g} mm"),
+            spot("its plugs", *holes["screen"], f"hole {said['display_hole_mm']:g} mm"),
         ]
         return tuple(found)
 
-    def lux(self) -> tuple[float, float, float]:
-        """Give the least, the mean and the most light that both bars alone throw on the felt; Lambert's law."""
-        x, y = np.meshgrid(np.linspace(0, self.layout.width_mm, 9), np.linspace(0, self.layout.height_mm, 9))
-        light = np.zeros_like(x)
-        long, height = self.said["lamp_long_mm"], self.said["crossbar_z_mm"]
-        pieces = np.linspace(-long / 2, long / 2, 13)
-        intensity = self.said["lamp_lm"] / math.pi / len(pieces)  # candela, straight ahead
-        for side in (-1, 1):
-            lamp_x = self._lamp_x(side)
-            for piece in pieces:
-                dx, dy = x - lamp_x, y - self.middle[1] - piece
-                far = np.sqrt(dx**2 + dy**2 + height**2)
-                ahead = (-side * dx + height) / math.sqrt(2) / far  # the bars are turned by 45 degrees
-                light += intensity * np.clip(ahead, 0, 1) * (height / far) / (far / 1000) ** 2
-        return float(light.min()), float(light.mean()), float(light.max())
 
-    def glare_mm(self) -> float:
-        """Give how far beyond the felt's edge the camera sees the bars mirrored in a shiny card; negative: on it."""
-        camera = self.camera_mm[2]
-        share = camera / (camera + float(self.said["crossbar_z_mm"]))
-        return min(
-            abs(self._lamp_x(side) - self.middle[0]) * share - self.layout.width_mm / 2 for side in (-1, 1)
-        )
-
-    def _lamp_x(self, side: int) -> float:
-        reach = (self.said["crossbar_long_mm"] - self.said["profile_mm"]) / 2
-        return float(self.said["post_mm"][0] + side * reach)
-
-
-def frame_page(frame: Frame, bom: Bom) -> str:
-    """Write the frame in Markdown: what is cut, where it stands, its cables, its light."""
+def frame_page(frame: Frame, bom: Bom, light: str) -> str:
+    """Write the frame in Markdown: what is cut, where it stands, its cables, and what `light` says of the lamps."""
     said = frame.said
     x, y, z = frame.camera_mm
-    least, mean, most = frame.lux()
     above_floor = -said["floor_z_mm"]
+    posts = (said["post_mm"], said["near_post_mm"])
     lines = [
         "# The frame",
         "",
@@ -190,17 +255,24 @@ def frame_page(frame: Frame, bom: Bom) -> str:
         "",
         "| piece | cut to | where |",
         "|---|--:|---|",
-        f"| post | {said['post_long_mm']:.0f} mm | x {said['post_mm'][0]:.0f}, y {said['post_mm'][1]:.0f} mm: "
-        f"{frame.gap_mm:.0f} mm behind the table's edge, between places A and B |",
-        f"| arm | {said['arm_long_mm']:.0f} mm | on the post, over the felt; on it the box, "
-        f"{said['box_from_camera_mm']:.0f} mm from the camera |",
-        f"| crossbar | {said['crossbar_long_mm']:.0f} mm | behind the post, z {said['crossbar_z_mm']:.0f} mm "
-        f"({said['crossbar_z_mm'] + above_floor:.0f} mm above the floor) |",
-        f"| lamp arms | 2 × {said['lamp_arm_long_mm']:.0f} mm | from the crossbar's ends, next to the table; a lamp "
-        f"below each, its middle at y {frame.middle[1]:.0f} mm |",
-        f"| socket strip | | on the post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the floor |",
+        f"| two posts | 2 × {said['post_long_mm']:.0f} mm | each on its plate: x {posts[0][0]:.0f}, y "
+        f"{posts[0][1]:.0f} mm "
+        f"(far, between places A and B) and y {posts[1][1]:.0f} mm (near); {frame.gap_mm:.0f} mm off the table |",
+        f"| beam | {said['beam_long_mm']:.0f} mm | on both posts, over the table's middle; its lower side at z "
+        f"{frame.beam_z:.0f} mm, {frame.beam_z + above_floor:.0f} mm above the floor |",
+        f"| carriers | 2 × {said['carrier_long_mm']:.0f} mm | across the beam, on it, at y "
+        f"{frame.lamps_mm[0][1]:.0f} and {frame.lamps_mm[1][1]:.0f} mm; a lamp hangs {said['hanger_mm']:.0f} mm "
+        "below each |",
+        f"| lamps | | along x, their middle at x {frame.middle[0]:.0f} mm, z {said['lamp_z_mm']:.0f} mm "
+        f"({said['lamp_z_mm'] + above_floor:.0f} mm above the floor) |",
+        "| three ties | to fit | from the beam's height to wall or ceiling: one along the beam, one across it at "
+        "each post |",
+        f"| box | | on the beam, its near end {said['box_from_camera_mm']:.0f} mm from the camera, towards the "
+        "near post |",
+        f"| socket strip | | on the near post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the "
+        "floor |",
         "",
-        f"The camera then hangs at x {x:.0f}, y {y:.0f} mm, {z:.0f} mm above the felt, where the felt is "
+        f"The lens then hangs at x {x:.0f}, y {y:.0f} mm, {z:.0f} mm above the felt, where the felt is "
         f"{said['floor_z_mm'] * -1:.0f} mm above the floor.",
         "",
         "| cable | way | needs | has |",
@@ -212,14 +284,7 @@ def frame_page(frame: Frame, bom: Bom) -> str:
             f"| {route.what} | {route.way} | {route.needed_mm / 1000:.2f}\u00a0m "
             f"| {route.cable_mm / 1000:.2f}\u00a0m{verdict} |"
         )
-    enough = least >= MIN_LUX * (1 - EVEN) and mean >= MIN_LUX
-    lines += [
-        "",
-        f"Light of both bars alone: {mean:.0f} lux on the felt, {least:.0f} to {most:.0f} "
-        f"({'enough' if enough else 'TOO LITTLE'}: {MIN_LUX:.0f} lux, ± {EVEN:.0%}). A shiny card mirrors them into "
-        f"the camera only {frame.glare_mm():.0f} mm beyond the felt's sides.",
-    ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", light]) + "\n"
 
 
 def top_page(frame: Frame) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -14,16 +15,26 @@ import numpy as np
 from PIL import Image, ImageChops
 
 from hardware.make.errors import ToolMissing
-from vision.felt.layout import TableLayout
+from hardware.make.frame import Frame
 
-PARTS: Final = ("puck_shell", "antenna_pocket", "button_box", "camera_head")
+PARTS: Final = ("puck_shell", "antenna_pocket", "antenna_lid", "button_box", "camera_head")
 SCENES: Final[Mapping[str, str]] = {
-    "table": "415,-395,200,64,0,-22,7000",
-    "felt": "400,-395,0,0,0,0,2900",
-    "camera": "0,25,20,66,0,42,560",
-    "buttons": "0,0,45,55,0,-20,640",
-    "antenna": "0,0,40,66,0,28,600",
+    "prints": "0,55,20,50,0,20,760",
+    "foot": "417,200,-570,66,0,30,1750",
+    "portal": "417,-395,320,70,0,-28,7600",
+    "ties": "417,-395,400,66,0,-28,8600",
+    "lamps": "417,-1250,1330,76,0,38,4200",
+    "supply": "480,-760,330,72,0,24,3000",
+    "camera": "0,0,5,72,0,38,660",
+    "top": "417,-395,0,35,0,0,3400",
+    "hub": "0,0,4,48,0,24,300",
+    "antenna": "0,0,42,66,0,28,620",
+    "felt": "417,-395,0,0,0,0,3300",
     "puck": "0,0,18,66,0,0,330",
+    "buttons": "0,0,45,55,0,-20,640",
+    "screen": "300,-395,0,50,0,-60,3500",
+    "box": "0,0,20,42,0,25,620",
+    "table": "417,-395,300,66,0,-26,8600",
 }
 """The pictures of the assembly, and from where each is seen: OpenSCAD's `--camera`."""
 SCENE_PX: Final = (1200, 900)
@@ -40,17 +51,23 @@ def measures(folder: Path) -> dict[str, dict[str, Any]]:
     return tomllib.loads((folder / "mech.toml").read_text(encoding="utf-8"))
 
 
-def parameters(folder: Path, layout: TableLayout) -> str:
+def parameters(folder: Path, frame: Frame) -> str:
     """Write the measures as OpenSCAD reads them, each named after its part, and those of the felt."""
     lines = ["// Made from mech.toml and table.toml by `make hardware`: change those."]
     for part, values in measures(folder).items():
+        if part in ("profile", "strength"):
+            continue  # no measures: what it bears
         lines += [
-            f"{part}_{name} = {value};"
+            f"{part}_{name} = {json.dumps(value)};"
             for name, value in values.items()
             if name not in ("pieces", "bounds_mm")
         ]
+    layout = frame.layout
     zones = [[z.x_mm, z.y_mm, z.width_mm, z.height_mm] for z in layout.zones]
     lines += [
+        f"frame_beam_z_mm = {frame.beam_z};",
+        f"frame_coils_mm = {[list(at) for at in frame.coils_mm()]};",
+        f"frame_inward = {[list(frame.inward(at)) for at in frame.said['antennas_mm']]};",
         f"felt_width_mm = {layout.width_mm};",
         f"felt_height_mm = {layout.height_mm};",
         f"felt_zones_mm = {zones};",
@@ -92,7 +109,12 @@ def draw_scene(folder: Path, scene: str, out: Path) -> None:
     left, top, right, bottom = ImageChops.difference(
         drawn, Image.new("RGB", drawn.size, drawn.getpixel((0, 0)))
     ).getbbox() or (0, 0, *drawn.size)
-    box = (left - EDGE_PX, top - EDGE_PX, right + EDGE_PX, bottom + EDGE_PX)
+    box = (
+        max(0, left - EDGE_PX),
+        max(0, top - EDGE_PX),
+        min(drawn.width, right + EDGE_PX),
+        min(drawn.height, bottom + EDGE_PX),
+    )
     drawn.crop(box).quantize(COLOURS, dither=Image.Dither.NONE).save(out, optimize=True)
 
 

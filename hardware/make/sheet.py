@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from reportlab.graphics import renderPDF, renderSVG
-from reportlab.graphics.shapes import Drawing, Line, Polygon, Rect, String
+from reportlab.graphics.shapes import Drawing, Group, Line, Polygon, Rect, String
 from reportlab.graphics.shapes import Path as Shape
 from reportlab.lib.colors import HexColor
 from reportlab.lib.units import mm
@@ -27,7 +27,7 @@ class Sheet:
 
     def __init__(self, title: str, width: float, height: float) -> None:
         self.title, self.width, self.height = title, width, height
-        self._shapes: list[Rect | Shape | Polygon | String | Line] = []
+        self._shapes: list[Rect | Shape | Polygon | String | Line | Group] = []
 
     def rect(self, x: float, y: float, width: float, height: float, fill: str) -> None:
         """Fill a rectangle."""
@@ -82,19 +82,32 @@ class Sheet:
         size: float,
         colour: str,
         anchor: Literal["start", "middle", "end"] = "middle",
+        turned_deg: float = 0.0,
     ) -> None:
-        """Write words on the baseline `y`; `size` is the type's height in millimetres."""
-        self._shapes.append(
-            String(
-                x * mm,
-                (self.height - y) * mm,
-                words,
-                fontName="Helvetica",
-                fontSize=size * mm,
-                fillColor=HexColor(colour),
-                textAnchor=anchor,
-            )
+        """Write words on the baseline `y`; `size` is the type's height in millimetres, turned about x, y."""
+        said = String(
+            0,
+            0,
+            words,
+            fontName="Helvetica",
+            fontSize=size * mm,
+            fillColor=HexColor(colour),
+            textAnchor=anchor,
         )
+        at = x * mm, (self.height - y) * mm
+        if turned_deg:
+            around = math.radians(-turned_deg)
+            cos, sin = math.cos(around), math.sin(around)
+            self._shapes.append(Group(said, transform=(cos, sin, -sin, cos, *at)))
+        else:
+            said.x, said.y = at
+            self._shapes.append(said)
+
+    def circle(self, x: float, y: float, diameter: float, colour: str, thick: float) -> None:
+        """Draw a circle's line around x, y."""
+        turns = (2 * math.pi * i / 96 for i in range(96))
+        points = [(x + diameter / 2 * math.cos(a), y + diameter / 2 * math.sin(a)) for a in turns]
+        self.outline(points, colour, thick)
 
     def drawing(self) -> Drawing:
         """Give the drawing as reportlab has it, in points."""
@@ -159,6 +172,15 @@ class Sheet:
             return max(1, math.ceil((length - OVERLAP_MM) / (paper - 2 * MARGIN_MM - OVERLAP_MM)))
 
         return count(self.width, across), count(self.height, down)
+
+
+def bind(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
+    """Write drawings of one size as the pages of one PDF."""
+    canvas = _canvas(path, title, sheets[0].width, sheets[0].height)
+    for sheet in sheets:
+        renderPDF.draw(sheet.drawing(), canvas, 0, 0)
+        canvas.showPage()
+    canvas.save()
 
 
 def _canvas(path: Path, title: str, width: float, height: float) -> Canvas:

@@ -9,7 +9,6 @@ from typing import Final
 
 from hardware.make.mech import PARTS, SCENE_PX, SCENES
 
-LOOMS: Final = ("panel", "puck", "supply", "ups")
 STAMPS: Final = "out/made.json"
 
 
@@ -20,9 +19,6 @@ def sources() -> dict[str, tuple[str, ...]]:
     }
     every = ("mech/parameters.scad", "mech/assembly.scad", *(f"mech/{part}.scad" for part in PARTS))
     found |= {f"out/assembly-{scene}.png": every for scene in SCENES}
-    found |= {
-        f"out/wiring-{loom}.{kind}": (f"wiring/{loom}.yml",) for loom in LOOMS for kind in ("svg", "pdf")
-    }
     return found
 
 

@@ -1,4 +1,4 @@
-// A tray that holds one reader board flat under the felt, its antenna up. UNTESTED on hardware.
+// A tray that holds one reader board flat under the felt: parts and pins down, bare face up; a lid closes it. UNTESTED on hardware.
 include <parameters.scad>
 module antenna_pocket() {
     long = antenna_pocket_board_long_mm + 1;

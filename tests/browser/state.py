@@ -14,6 +14,8 @@ from tests.dealer_ui.felt import Felt
 Act = Callable[[Page], object]
 STICK = "stick.json"
 """In a felt's folder: how far a dispute file is on its way to a stick."""
+PIT = "pit"
+"""In a felt's folder: the folder in which the uplink says how far the pit has heard."""
 
 
 def _nothing(page: Page) -> None:

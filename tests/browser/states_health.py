@@ -42,13 +42,14 @@ _FACTS: Final[dict[str, Any]] = {
     "model_hash": "c8654ec2" * 8,
     "model_named": "c8654ec2" * 8,
     "limits": {"reading": _READING.as_json(), "reader_start": _START.as_json()},
-    "pit": {"have": 3, "silent_s": 740.0, "trouble": ""},
+    "pit": {"have": 3, "silent_s": 4.0, "trouble": ""},
 }
 
 
 def troubled(felt: Felt) -> None:
-    """Light that flickers, a puck reader without its cable, a worn disk, a weak supply."""
-    felt.health = {**_FACTS, "faults": {"puck": "The puck reader does not answer."}}
+    """Light that flickers, a puck reader without its cable, a worn disk, a weak supply, a pit that hears nothing."""
+    silent = {**_FACTS["pit"], "silent_s": 740.0}
+    felt.health = {**_FACTS, "pit": silent, "faults": {"puck": "The puck reader does not answer."}}
     felt.say(ev.DeviceFault("puck", "The puck reader does not answer."))
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from playwright.sync_api import Page
 
 from firmware.messages import Message
 from firmware.table import events as ev
-from tests.browser.state import State, opened
+from firmware.uplink.follow import Heard
+from firmware.uplink.heard import write
+from firmware.uplink.wire import Head
+from tests.browser.state import PIT, State, opened
 from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
@@ -99,7 +103,36 @@ def counted(page: Page) -> None:
         page.locator(f"[data-key='{key}']").tap()
 
 
+def pit_hears(felt: Felt) -> None:
+    """The pit has every row of this table."""
+    (felt.folder / PIT).mkdir()
+    write(felt.folder / PIT, Heard(Head(10**6), at=time.monotonic()))
+
+
+def call_offered(felt: Felt) -> None:
+    """A table that sends to a pit."""
+    pit_hears(felt)
+    felt.to_setting()
+
+
+def floor_called(felt: Felt) -> None:
+    """The dealer has called the floor, and the pit has the call."""
+    call_offered(felt)
+    felt.do("call_floor")
+
+
+def call_unheard(felt: Felt) -> None:
+    """The dealer has called the floor during the payments; the pit is away, and the puck reader does not answer."""
+    felt.to_settled()
+    felt.do("call_floor")
+    felt.say(ev.DeviceFault("puck", "The puck reader does not answer."))
+
+
 PLAY: Final = (
+    State("floor to be called", call_offered, opened("more")),
+    State("floor called", floor_called),
+    State("floor called and more", floor_called, opened("more")),
+    State("floor call not heard", call_unheard),
     State("no cards yet", no_cards_yet),
     State("reading timed out", timed_out),
     State("empty seat asked", folded, table={"profile": "washington-1-unit", "options": {}}),

@@ -25,7 +25,7 @@ from firmware.table.events import PersonListed
 from firmware.table_client import SOCKET
 from tests.browser.axe import barriers
 from tests.browser.shared_server import OWN_WORKER, shared_server
-from tests.browser.state import STICK, State
+from tests.browser.state import PIT, STICK, State
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import unsaid
 from tests.dealer_ui.served import served
@@ -110,7 +110,13 @@ class Visitor:
     def _look(self, state: State, stack: ExitStack, sizes: Sequence[str], axe: bool) -> Visit:
         felt = played(state, stack)
         app = create_app(
-            Settings(felt.folder, felt.folder / SOCKET, training=state.training, stick=felt.folder / STICK)
+            Settings(
+                felt.folder,
+                felt.folder / SOCKET,
+                training=state.training,
+                pit=felt.folder / PIT,
+                stick=felt.folder / STICK,
+            )
         )
         serving = stack.enter_context(ExitStack())
         # a server that ends has an address of its own

@@ -84,7 +84,7 @@ MADE: Final = {
     "hardware": (
         "-m hardware.make",
         "hardware/test_made.py",
-        "from hardware.make.__main__ import draw_looms",
+        "from hardware.make.__main__ import main, standard_frame",
     ),
     "pit-demo": ("feltwatch pit demo", "firmware/pit/test_demo.py", "pit_demo.command"),
     "page-load": (

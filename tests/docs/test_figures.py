@@ -36,7 +36,7 @@ SAID: Final = {
     "docs/calibration.md": (
         f"{WORDS[lens.MIN_VIEWS].capitalize()} views over {100 * lens.MIN_COVERAGE:g} % of the picture's width",
     ),
-    "docs/technician/assembly.md": (f"at most {calibration.MAX_TILT_DEG:g} degrees",),
+    "hardware/assembly.toml": (f"at most {calibration.MAX_TILT_DEG:g} degrees",),
     "docs/technician/review.md": (
         f"a passphrase of {lan_access.LEAST} letters or more",
         f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request",

@@ -51,11 +51,13 @@ def test_enough_arrives_at_the_end_of_every_cable() -> None:
     """By hand: 5 W at 5.1 V through 3 m of 0.5 mm², there and back; two lamp cables, a lamp on each."""
     lost = {loss.cable.id: loss for loss in BOM.losses()}
     assert lost["display-cable"].volts == pytest.approx(5.0 / 5.1 * 6 * 0.0178 / 0.5)
-    assert lost["lamp-cable"].amps == pytest.approx(1.0)
+    assert lost["lamp-cable"].amps == pytest.approx(45 / 24)
     assert all(loss.ok for loss in lost.values())
     fed = {name for loss in lost.values() for name in loss.cable.feeds}
     drawing = {part.id for part in BOM.part if part.supply}
-    assert drawing - fed == {"computer", "camera"}, "on their own supply's cable, on the ribbon"
+    assert drawing - fed == {"computer", "camera", "fan"}, (
+        "on their own supply's cable, on the ribbon, in the box"
+    )
 
 
 def test_what_hangs_on_the_computers_usb_ports_takes_less_than_they_give() -> None:
@@ -73,7 +75,7 @@ def test_a_cable_that_is_too_thin_is_said(tmp_path: Path) -> None:
 
 def test_a_supply_that_is_too_small_is_said(tmp_path: Path) -> None:
     small = tmp_path / "bom.toml"
-    small.write_text(TEXT.replace("amps = 5.0", "amps = 3.0"))
+    small.write_text(TEXT.replace("amps = 5.0", "amps = 3.0", 1))
     loads = {load.supply.id: load.ok for load in Bom.load(small).loads()}
     assert loads == {"box": False, "light": True}
     assert "TOO LITTLE" in bom_page(Bom.load(small))
@@ -84,10 +86,14 @@ def test_a_supply_that_is_too_small_is_said(tmp_path: Path) -> None:
     [
         ('id = "psu"', 'id = "computer"', "computer is named twice"),
         ('supply = "light"', 'supply = "moon"', "no supply moon"),
-        ("price = 12.0, recommended = true", "price = 12.0", "exactly one choice is recommended, not 0"),
+        (
+            "price = 12.0, dated = 2026-11-24, recommended = true",
+            "price = 12.0, dated = 2026-11-24",
+            "exactly one choice is recommended, not 0",
+        ),
         ("quantity = 5", "quantity = 0", "greater than or equal to 1"),
         ("quantity = 5", 'quantity = 5\ncolour = "red"', "not permitted"),
-        ("as_of = 2026-11-20", "as_of = soon", "no TOML"),
+        ("as_of = 2026-11-24", "as_of = soon", "no TOML"),
         ("watts = 12.0", "", "watts and supply go together"),
         ("core_mm2 = 0.5\n", "", "says length_m and core_mm2"),
         ('feeds = ["display"]', 'feeds = ["moon"]', "one supply of this list"),
@@ -108,3 +114,29 @@ def test_a_list_that_contradicts_itself_is_refused_with_a_sentence(
 def test_a_list_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BomError, match="cannot be read"):
         Bom.load(tmp_path / "bom.toml")
+
+
+def test_every_price_has_its_day_and_the_sum_its_range() -> None:
+    low, high = BOM.range()
+    assert low < BOM.total() < high
+    by_hand = sum(
+        p.quantity * c.price * (1 + c.spread)
+        for p in BOM.part
+        if not p.optional
+        for c in p.choices
+        if c.recommended
+    )
+    assert high == pytest.approx(by_hand)
+    page = bom_page(BOM)
+    assert f"| 1 table, from … to | {low:,.0f} … {high:,.0f} |" in page
+    assert all(f"price of {choice.dated}" in page for part in BOM.part for choice in part.choices)
+
+
+def test_a_price_without_a_day_is_refused_and_an_old_one_breaks_the_rule(tmp_path: Path) -> None:
+    path = tmp_path / "bom.toml"
+    path.write_text(TEXT.replace("price = 90.0, dated = 2026-11-24", "price = 65.0", 1))
+    with pytest.raises(BomError, match="dated"):
+        Bom.load(path)
+    path.write_text(TEXT.replace("price = 90.0, dated = 2026-11-24", "price = 65.0, dated = 2026-05-01", 1))
+    assert not Bom.load(path).prices().ok
+    assert BOM.prices().ok

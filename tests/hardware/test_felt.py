@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from pathlib import Path
@@ -11,9 +12,10 @@ import numpy as np
 import pypdfium2
 import pytest
 
+from hardware.make.__main__ import standard_frame
 from hardware.make.arrangements import NAMES, arrange
 from hardware.make.errors import HardwareError
-from hardware.make.felt import board_sheet, card_pages, felt_sheet
+from hardware.make.felt import CIRCLE_MM, board_sheet, card_pages, cloth_marks, cloth_sheet, felt_sheet
 from hardware.make.sheet import MARGIN_MM, OVERLAP_MM, PAPERS
 from vision.base.arrays import Image
 from vision.felt.calibration import calibrate_felt
@@ -25,6 +27,7 @@ from vision.reading.table_reading import read
 from vision.synthetic.render import Conditions, Scene, render_table
 
 LAYOUT = TableLayout.load()
+BUILT = Path(__file__).parents[2] / "hardware/out/built-table.toml"
 POINTS_PER_MM = 72 / 25.4
 
 
@@ -114,6 +117,58 @@ def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
         assert [high[0], LAYOUT.height_mm - low[1]] == pytest.approx(corner[2].tolist(), abs=0.01)
 
 
+def test_the_cloth_has_the_tops_size_and_a_circle_of_its_true_size_over_every_coil(tmp_path: Path) -> None:
+    frame = standard_frame()
+    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
+    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(frame.said["table_mm"], abs=0.01)]
+    fine = 2.0
+    grey = cv2.cvtColor(pixels(tmp_path / "cloth.pdf", fine), cv2.COLOR_BGR2GRAY).astype(int)
+    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
+    for x, y in frame.coils_mm():
+        at = np.array([x + left, y + top]) * fine
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+            radii = np.arange(40, 70)
+            row = [grey[round(at[1] + dy * r), round(at[0] + dx * r)] for r in radii]
+            assert radii[int(np.argmax(row))] / fine == pytest.approx(CIRCLE_MM / 2, abs=1)
+
+
+def test_the_whole_cloths_circles_seats_and_letters_disturb_neither_the_calibration_nor_the_reader(
+    tmp_path: Path, scene: Scene
+) -> None:
+    """The cloth beyond the felt is laid into the same picture: nothing there is taken for a thing or a marker."""
+    frame = standard_frame()
+    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
+    fine = 4.0
+    cloth = pixels(tmp_path / "cloth.pdf", fine)
+    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
+    to_felt = np.array([[1 / fine, 0, 0.5 / fine - left], [0, 1 / fine, 0.5 / fine - top], [0, 0, 1]])
+    size = scene.frame.shape[1::-1]
+    seen = cv2.warpPerspective(cloth, scene.homography @ to_felt, size, flags=cv2.INTER_AREA)
+    there = cv2.warpPerspective(np.full(cloth.shape[:2], 255, np.uint8), scene.homography @ to_felt, size) > 0
+    corners = np.array(
+        [[0, 0], [LAYOUT.width_mm, 0], [LAYOUT.width_mm, LAYOUT.height_mm], [0, LAYOUT.height_mm]]
+    )
+    felt = np.zeros(scene.frame.shape[:2], np.uint8)
+    cv2.fillConvexPoly(felt, np.round(project(scene.homography, corners)).astype(np.int32), 255)
+    whole = np.where((there & (felt == 0))[:, :, None], seen, scene.frame)
+    calibrate_felt([whole], LAYOUT)
+    reading = read(np.asarray(whole, np.uint8), LAYOUT, CardReader())
+    assert [other.what for other in reading.others] == []
+    assert {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones} == {
+        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
+    }
+
+
+def test_nothing_that_the_cloth_shows_beyond_the_felt_lies_on_another_mark() -> None:
+    marks = cloth_marks(standard_frame())
+    for number, one in enumerate(marks):
+        for other in marks[:number]:
+            apart = math.dist((one.x, one.y), (other.x, other.y))
+            assert apart > (one.size + other.size) * 0.45, (
+                f"{one.what} {one.words}, {other.what} {other.words}"
+            )
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) -> None:
     sheet = felt_sheet(LAYOUT, ground=False)
@@ -183,6 +238,31 @@ def test_the_standard_arrangement_is_the_standard_felt() -> None:
         LAYOUT.camera,
         LAYOUT.natural_marker,
     )
+
+
+def test_the_builds_layout_is_the_standard_felt_below_the_frames_camera_and_every_card_is_read_with_it() -> (
+    None
+):
+    frame = standard_frame()
+    built = TableLayout.load(BUILT)
+    assert (built.card, built.markers, built.zones, built.natural_marker) == (
+        LAYOUT.card,
+        LAYOUT.markers,
+        LAYOUT.zones,
+        LAYOUT.natural_marker,
+    )
+    assert (built.camera.name, built.camera.height_mm) == (frame.camera.name, frame.camera_mm[2])
+    assert built.camera.px_per_mm == pytest.approx(frame.camera.px_per_mm(frame.camera_mm[2]), rel=0.002)
+    ranks = iter("A23456789TJQ")
+    hands: dict[str, dict[str, list[str]]] = {}
+    for zone in built.zones:
+        hands.setdefault(zone.place, {})[zone.row] = [f"{next(ranks)}h"]
+    scene = render_table(hands, built, seed=4, conditions=Conditions(overlapped=0))
+    calibrate_felt([scene.frame], built)
+    reading = read(scene.frame, built, CardReader())
+    assert {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones} == {
+        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
+    }
 
 
 def test_an_arrangement_that_is_not_known_is_refused() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 import tomllib
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -18,14 +17,24 @@ from click.testing import CliRunner
 
 from firmware.devices.panel.pins import PinMap
 from firmware.puck_reader import config
-from hardware.make.__main__ import draw_looms, main, write_prints, write_texts
-from hardware.make.stamps import LOOMS, STAMPS, sources, stamps
+from hardware.make.__main__ import main, standard_frame, write_prints, write_texts
+from hardware.make.loom_sheet import TITLES, blocks
+from hardware.make.sheet import PAPERS
+from hardware.make.stamps import STAMPS, sources, stamps
 from hardware.make.wiring import HEADER_BCM, PICO_PINS, POWER_PINS, panel_board_page, puck_board_page
 from vision.felt.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 PINMAP: dict[str, Any] = tomllib.loads((HARDWARE / "pinmap.toml").read_text())
-PRINTS = ("felt.pdf", "felt-a4.pdf", "felt-a3.pdf", "lens-board.pdf")
+PRINTS = (
+    "felt.pdf",
+    "felt-a4.pdf",
+    "felt-a3.pdf",
+    "cloth.pdf",
+    "cloth-a4.pdf",
+    "cloth-a3.pdf",
+    "lens-board.pdf",
+)
 STALE = "the committed file is not what its source makes: run `make hardware`"
 
 
@@ -49,12 +58,12 @@ def test_committed_texts_are_what_their_sources_make(tmp_path: Path) -> None:
     write_texts(tmp_path)
     written = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) > 8
-    for name in written:
+    for name in (name for name in written if name.suffix != ".pdf"):
         assert (tmp_path / name).read_text() == (HARDWARE / name).read_text(), f"{name}: {STALE}"
 
 
 def test_what_outer_tools_made_is_of_the_sources_as_they_are_and_nobody_changed_it() -> None:
-    """So a stale STL, picture or drawing is found where OpenSCAD and Graphviz are not installed, too."""
+    """So a stale STL, picture or drawing is found where OpenSCAD is not installed, too."""
     assert json.loads((HARDWARE / STAMPS).read_text()) == stamps(HARDWARE), STALE
 
 
@@ -69,15 +78,15 @@ def test_a_changed_source_is_found(tmp_path: Path) -> None:
 
 def test_every_file_of_the_folder_is_made_by_something_that_is_tested(tmp_path: Path) -> None:
     write_texts(tmp_path)
-    write_prints(tmp_path / "out", TableLayout.load())
+    write_prints(tmp_path / "out", TableLayout.load(), standard_frame())
     made = {path.name for path in (tmp_path / "out").iterdir()} | {Path(name).name for name in sources()}
     made |= {Path(STAMPS).name, "test-cards.pdf"}
     assert {path.name for path in (HARDWARE / "out").iterdir()} <= made
 
 
 def test_committed_prints_are_what_the_layout_makes(tmp_path: Path) -> None:
-    write_prints(tmp_path, TableLayout.load())
-    for name in ("felt.svg", "lens-board.svg"):
+    write_prints(tmp_path, TableLayout.load(), standard_frame())
+    for name in ("felt.svg", "cloth.svg", "lens-board.svg"):
         assert (tmp_path / name).read_text() == (HARDWARE / "out" / name).read_text(), f"{name}: {STALE}"
     for name in PRINTS:
         made, kept = pages(tmp_path / name), pages(HARDWARE / "out" / name)
@@ -119,7 +128,7 @@ def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_t
     assert out["Out"] == cable["W2"] == strip["Panel"] == list(range(1, len(cores) + 1))
     assert panel["connectors"]["Panel"]["pinlabels"] == panel["cables"]["W2"]["wirelabels"] == cores
     ends: dict[str, list[str]] = {}
-    for start, wires, end in (c for c in panel["connections"][2:] if len(c) == 3):
+    for start, wires, end in (c for c in panel["connections"][2:] if len(c) == 3 and "Panel" in c[0]):
         ((name, at),) = end.items()
         labels = panel["connectors"][name]["pinlabels"]
         assert [labels[i - 1] for i in at] == [cores[i - 1] for i in start["Panel"]]
@@ -142,12 +151,19 @@ def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_t
     }
 
 
-def test_the_upss_line_lies_at_the_pin_that_the_code_watches() -> None:
+def test_the_upss_lines_lie_at_the_pins_that_the_code_watches_and_never_drives() -> None:
     ups = loom("ups")
-    (line,) = (c for c in ups["connections"] if c[0].get("UPS") == [3, 4])
-    by_label = dict(zip(line[0]["UPS"], line[2]["Pi"], strict=True))
-    assert HEADER_BCM[by_label[4]] == PinMap.load().power_fail
-    assert POWER_PINS[by_label[3]] == "GND"
+    (line,) = (c for c in ups["connections"] if "UPS" in c[0])
+    by_label = {
+        ups["connectors"]["UPS"]["pinlabels"][at - 1]: pin
+        for at, pin in zip(line[0]["UPS"], line[2]["Pi"], strict=True)
+    }
+    pins = PinMap.load()
+    assert HEADER_BCM[by_label["power fail"]] == pins.power_fail
+    assert POWER_PINS[by_label["GND"]] == "GND"
+    charging = HEADER_BCM[by_label["charging"]]
+    assert charging == PINMAP["reserved"]["charging"]["bcm"]
+    assert charging not in {*pins.buttons.values(), *pins.lamps.values(), pins.buzzer, pins.power_fail}
 
 
 def test_every_supply_of_the_budget_is_wired_and_all_that_it_feeds() -> None:
@@ -162,33 +178,49 @@ def test_every_supply_of_the_budget_is_wired_and_all_that_it_feeds() -> None:
             ("Pi", "Camera"),
             ("Pi", "Display"),
             ("Pi", "Pico"),
-            ("Lamp_supply", "Lamp_left"),
-            ("Lamp_supply", "Lamp_right"),
+            ("Lamp_supply", "Fuses"),
+            ("Fuses", "Lamp_far"),
+            ("Fuses", "Lamp_near"),
+            ("Lamp_supply", "Frame"),
         )
     }
     for start, _, end in supply["connections"]:
         ((first, at),), ((last, to),) = start.items(), end.items()
-        if first == "Lamp_supply":
-            labels = supply["connectors"]
-            assert [labels[first]["pinlabels"][i - 1] for i in at] == [
-                labels[last]["pinlabels"][i - 1] for i in to
-            ]
+        if last.startswith("Lamp_") and first == "Fuses":
+            fused, minus = (supply["connectors"][first]["pinlabels"][i - 1] for i in at)
+            assert (fused, minus) == (f"out, {last.removeprefix('Lamp_')}", "-")
+            assert [supply["connectors"][last]["pinlabels"][i - 1] for i in to] == ["+24V", "-"]
 
 
 def test_the_pucks_loom_wires_the_pins_that_its_program_drives() -> None:
     puck = loom("puck")
-    gp = {pin: number for number, pin in PICO_PINS.items()}
-    wired: dict[str, dict[str, int]] = {}
+    wired: dict[str, dict[str, str]] = {}
     for start, _, end in puck["connections"]:
-        (reader, at), *_ = end.items()
-        if "Pico" in start and reader.startswith("Reader"):
-            labels = puck["connectors"][reader]["pinlabels"]
-            wired[reader] = {labels[i - 1]: gp[pin] for i, pin in zip(at, start["Pico"], strict=True)}
-    bus = {"SCK": config.SCK, "MOSI": config.MOSI, "MISO": config.MISO}
+        ((plug, at),), ((reader, to),) = start.items(), end.items()
+        here, there = (puck["connectors"][name]["pinlabels"] for name in (plug, reader))
+        wired[reader] = {there[j - 1]: here[i - 1] for i, j in zip(at, to, strict=True)}
     assert wired == {
-        f"Reader_{seat}": bus | {"SDA (select)": select, "RST": reset}
+        f"Reader_{seat}": {
+            "3V3": "regulator OUT 3V3",
+            "GND": "GND",
+            "SCK": f"GP{config.SCK} SCK, 47R",
+            "MOSI": f"GP{config.MOSI} MOSI, 47R",
+            "MISO": f"gate {seat}, in",
+            "SDA (select)": f"GP{select} select {seat}, 10k to 3V3",
+            "RST": f"GP{reset} reset {seat}",
+        }
         for seat, (select, reset) in config.ANTENNAS.items()
     }
+
+
+def test_each_reader_has_a_gate_of_its_own_on_the_puck_board() -> None:
+    page = puck_board_page()
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| ")]
+    gates = [tuple(map(int, row)) for row in rows if len(row) == 5 and row[0].isdigit() and row[1].isdigit()]
+    assert [seat for seat, *_ in gates] == list(config.ANTENNAS)
+    assert len({(chip, pin) for _, chip, *pins in gates for pin in pins}) == 3 * len(gates)
+    known = {1: (2, 3), 4: (5, 6), 10: (9, 8), 13: (12, 11)}  # SN74AHC125N: enable: in, out
+    assert all(known[enable] == (into, out) for _, _, enable, into, out in gates)
 
 
 def test_the_pucks_table_names_the_same_pins() -> None:
@@ -196,13 +228,15 @@ def test_the_pucks_table_names_the_same_pins() -> None:
     told = {
         row[2].rstrip(" |"): (int(row[0]), int(row[1]))
         for row in rows
-        if row[0].isdigit() and row[1].isdigit()
+        if len(row) in (3, 4) and row[0].isdigit() and row[1].isdigit()
     }
     assert told == {
         **{
             f"every reader's {n}": (PICO_PINS[getattr(config, n)], getattr(config, n))
-            for n in ("SCK", "MOSI", "MISO")
+            for n in ("SCK", "MOSI")
         },
+        "every gate's out": (PICO_PINS[config.MISO], config.MISO),
+        "ground at the start: service": (PICO_PINS[config.SERVICE], config.SERVICE),
         **{f"SDA (select) of seat {seat}": (PICO_PINS[gp], gp) for seat, (gp, _) in config.ANTENNAS.items()},
         **{f"RST of seat {seat}": (PICO_PINS[gp], gp) for seat, (_, gp) in config.ANTENNAS.items()},
     }
@@ -220,31 +254,42 @@ def test_the_header_picture_names_every_pin_that_is_wired() -> None:
         for name, entry in PINMAP[section].items():
             assert f"{kind}{name}  BCM {entry['bcm']}" in words
     assert f"power fail (UPS)  BCM {PinMap.load().power_fail}" in words
+    assert f"reserved: charging  BCM {PINMAP['reserved']['charging']['bcm']}" in words
 
 
-@pytest.mark.parametrize("name", LOOMS)
-def test_the_committed_drawing_shows_every_plug_and_label_of_its_loom(name: str) -> None:
-    words = shown(HARDWARE / f"out/wiring-{name}.svg")
-    for plug, said in loom(name)["connectors"].items():
-        assert plug in words, STALE
-        for label in said["pinlabels"]:
-            assert label in words, STALE
-    (page,) = pages(HARDWARE / f"out/wiring-{name}.pdf")
-    assert (page < 128).any()
+@pytest.mark.parametrize("name", TITLES)
+def test_the_drawing_for_the_book_shows_every_wire_from_end_to_end_and_is_no_wider_than_a_page(
+    name: str,
+) -> None:
+    path = HARDWARE / f"out/wiring-{name}.svg"
+    words = shown(path)
+    for block in blocks(loom(name)):
+        for start, colour, end in block.wires:
+            assert start in words
+            assert end in words
+            assert colour in words
+    assert "UNTESTED on hardware" in words
+    assert f'width="{PAPERS["a4"][0]:g}mm"' in path.read_text()
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    shutil.which("dot") is None or not Path(sys.executable).with_name("wireviz").exists(),
-    reason="graphviz or wireviz is not installed: apt-get install graphviz; pip install -e '.[hardware]'",
-)
-def test_looms_are_drawn_anew(tmp_path: Path) -> None:
-    write_texts(tmp_path)
-    draw_looms(tmp_path)
-    for name in LOOMS:
-        made, kept = (root / f"out/wiring-{name}" for root in (tmp_path, HARDWARE))
-        assert sorted(shown(made.with_suffix(".svg"))) == sorted(shown(kept.with_suffix(".svg"))), STALE
-        assert len(pages(made.with_suffix(".pdf"))) == 1
+@pytest.mark.parametrize("name", TITLES)
+def test_a_looms_sheets_are_a4_and_show_each_cable_whole_on_one_page_inside_its_edges(name: str) -> None:
+    texts = []
+    with pypdfium2.PdfDocument(HARDWARE / f"out/wiring-{name}.pdf") as pdf:
+        for page in pdf:
+            width, height = page.get_size()
+            assert (width * 25.4 / 72, height * 25.4 / 72) == pytest.approx(PAPERS["a4"], abs=0.1)
+            words = page.get_textpage()
+            for at in range(words.count_chars()):
+                left, bottom, right, top = words.get_charbox(at)
+                if right > left:
+                    assert 10 <= left <= right <= width - 10, "cut at a side"
+                    assert 5 <= bottom <= top <= height - 20, "cut above or below"
+            texts.append(" ".join(words.get_text_range().split()))
+    assert all("UNTESTED on hardware" in text for text in texts)
+    for block in blocks(loom(name)):
+        told = [" ".join(said.split()) for wire in block.wires for said in wire]
+        assert any(all(said in text for said in told) for text in texts), block.title
 
 
 def test_the_tool_writes_a_felt_of_a_houses_own_and_says_what_is_wrong(tmp_path: Path) -> None:

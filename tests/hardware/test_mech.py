@@ -13,6 +13,7 @@ import trimesh
 from PIL import Image
 
 from hardware.make.errors import ToolMissing
+from hardware.make.frame import Frame
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
 from vision.felt.layout import TableLayout
 
@@ -83,24 +84,25 @@ def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> Non
     )
 
 
-def test_the_arm_goes_into_the_heads_socket_and_the_camera_onto_its_plate() -> None:
+def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> None:
     said, mesh = MEASURES["camera_head"], part("camera_head")
     hollow = said["profile_mm"] + said["play_mm"]
-    mouth = mesh.vertices[np.isclose(mesh.vertices[:, 1], said["deep_mm"], atol=0.01)]
-    assert np.isclose(np.abs(mouth[:, 0]), hollow / 2, atol=0.01).any(), "the socket's inner edge"
+    floor = mesh.vertices[np.isclose(mesh.vertices[:, 2], said["plate_mm"], atol=0.01)]
+    assert np.isclose(np.abs(floor[:, 0]), hollow / 2, atol=0.01).any(), "between the cheeks"
     assert hollow >= MEASURES["frame"]["profile_mm"] + 0.3
-    across, along = said["camera_holes_mm"]
-    assert across > along, "the picture's long side lies across the arm"
-    for x in (-across / 2, across / 2):
-        for y in (-along / 2, along / 2):
-            ring = ring_mm(mesh, said["plate_mm"], x, y - said["reach_mm"] / 2)
-            assert min(ring) == pytest.approx(said["camera_hole_mm"], abs=0.05)
+    half = said["camera_holes_mm"] / 2
+    for x in (-half, half):
+        for y in (-half, half):
+            assert min(ring_mm(mesh, 0, x, y)) == pytest.approx(said["camera_hole_mm"], abs=0.05)
+    assert said["drop_mm"] + said["profile_mm"] / 2 + said["screw_mm"] < mesh.extents[2], (
+        "screws at the profile's slot"
+    )
+    assert min(mesh.extents[:2]) > 38, "the HQ camera's board"
 
 
 def test_openscad_reads_the_measures_that_are_tested() -> None:
-    assert (HARDWARE / "mech/parameters.scad").read_text() == parameters(
-        HARDWARE / "mech", TableLayout.load()
-    )
+    written = (HARDWARE / "mech/parameters.scad").read_text()
+    assert written == parameters(HARDWARE / "mech", Frame(MEASURES, TableLayout.load()))
 
 
 @pytest.mark.slow

@@ -15,7 +15,12 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
 
 @click.command("optics")
 @click.option(
-    "--camera", "key", default="cm3", show_default=True, metavar="NAME", help="The camera; --list names them."
+    "--camera",
+    "key",
+    default="hq-6mm",
+    show_default=True,
+    metavar="NAME",
+    help="The camera; --list names them.",
 )
 @click.option(
     "--height",
@@ -46,7 +51,7 @@ def command(
     The result is compared with what the card reader was measured at. The exit status is 1 if the felt cannot be read
     so. Computed for a camera that looks straight down through an ideal lens; UNTESTED on hardware.
 
-        feltwatch optics --camera cm3 --height 1.15
+        feltwatch optics --camera cm3 --height 1.32
     """
     known = cameras()
     if listed:
@@ -81,6 +86,12 @@ def _text(seen: Sight, felt: TableLayout, iso: int) -> str:
             f"{wide:.2f} × {high:.2f} m; the felt is {felt.width_mm / 1000:g} × {felt.height_mm / 1000:g} m",
         ),
         ("lowest height", f"{seen.lowest_mm / 1000:.2f} m, where the felt just fills the picture"),
+        (
+            "hang it at",
+            f"{seen.window_mm[0] / 1000:.2f} to {seen.window_mm[1] / 1000:.2f} m, with every tolerance at once",
+        )
+        if seen.window_mm[0] <= seen.window_mm[1]
+        else ("hang it at", "no height holds every tolerance"),
         ("resolution", f"{seen.px_per_mm:.2f} px/mm"),
         ("a card", f"{seen.card_px[0]:.0f} × {seen.card_px[1]:.0f} px"),
         ("its index", ", ".join(f"{name} {size:.0f} px" for name, size in seen.index_px.items())),

@@ -8,10 +8,12 @@ from __future__ import annotations
 import importlib.resources
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+
+import numpy as np
 
 from vision.base.errors import OpticsError
 from vision.felt.calibration import MIN_MARGIN_PX
@@ -38,33 +40,117 @@ MIN_LUX: Final = 500.0
 
 GRAIN_ISO: Final = 200
 
+FINE_PX_PER_MM: Final = 2.5
+"""The scale that a build must reach in every corner of a zone, whatever its tolerances (hardware/out/checks.md)."""
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """What may go wrong at once between a camera and the felt below it: millimetres, degrees, pixels."""
+
+    cloth_mm: float = 20.0
+    """How far the felt may lie beside its place, each way."""
+    mounting_mm: float = 10.0
+    """How far the lens may hang beside its place, each way, and above or below it."""
+    turn_deg: float = 1.0
+    """How far the felt may be turned below the camera."""
+    lean_deg: float = 2.0
+    """How far the camera may look off the vertical."""
+    margin_px: float = 10.0
+    """What must be left of the picture beyond the felt: a marker at the very edge is missed."""
+
+
+BUILD: Final = Tolerances()
+"""Of a table that is built after the book; a tape, a plumb line and a level hold them. UNTESTED on hardware."""
+
+
+def _reach_mm(layout: TableLayout) -> float:
+    """Half of what all zones together take, along the felt's longer side."""
+    middle = layout.width_mm / 2
+    return max(
+        float(abs(zone.to_felt(np.array([[0.0, 0.0], [zone.width_mm, zone.height_mm]]))[:, 0] - middle).max())
+        for zone in layout.zones
+    )
+
 
 @dataclass(frozen=True)
 class CameraModel:
-    """A camera's data sheet: pixels, angles of view, lens and sensor."""
+    """A camera's data sheet: pixels, lens and sensor.
+
+    ``listed_fov_deg`` is the field of view across and down that the maker lists, where one is listed;
+    ``measure_field`` says that it differs from the lens's own, so that each piece has to be measured.
+    ``focal_tolerance`` is the share by which the focal length may differ, where the lens is bought separately.
+    """
 
     key: str
     name: str
     width_px: int
     height_px: int
-    horizontal_fov_deg: float
-    vertical_fov_deg: float
     focal_mm: float
     f_number: float
     pixel_um: float
     nearest_focus_mm: float
     note: str
+    listed_fov_deg: Sequence[float] = ()
+    measure_field: bool = False
+    focal_tolerance: float = 0.0
+
+    @property
+    def ideal_fov_deg(self) -> tuple[float, float]:
+        """The field of view across and down of an ideal lens: 2 · atan(pixels · pitch / 2f)."""
+        pitch = self.pixel_um / 1000
+        across, down = (
+            math.degrees(2 * math.atan(count * pitch / (2 * self.focal_mm)))
+            for count in (self.width_px, self.height_px)
+        )
+        return across, down
+
+    @property
+    def field_deg(self) -> tuple[float, float]:
+        """The field of view across and down that may be relied on: the narrower of the ideal and the listed one."""
+        across, down = self.ideal_fov_deg
+        if not self.listed_fov_deg:
+            return across, down
+        return min(across, self.listed_fov_deg[0]), min(down, self.listed_fov_deg[1])
 
     def area_mm(self, height_mm: float) -> tuple[float, float]:
         """Return width and height of the felt in view, millimetres."""
+        across, down = self.field_deg
         return (
-            2 * height_mm * math.tan(math.radians(self.horizontal_fov_deg) / 2),
-            2 * height_mm * math.tan(math.radians(self.vertical_fov_deg) / 2),
+            2 * height_mm * math.tan(math.radians(across) / 2),
+            2 * height_mm * math.tan(math.radians(down) / 2),
         )
 
     def px_per_mm(self, height_mm: float) -> float:
-        """Return the pixels per millimetre of felt."""
-        return self.width_px / self.area_mm(height_mm)[0]
+        """Return the pixels per millimetre of felt in the picture's middle."""
+        return 1000 * self.focal_mm / (self.pixel_um * height_mm)
+
+    def worst_px_per_mm(self, height_mm: float, layout: TableLayout, allowed: Tolerances = BUILD) -> float:
+        """Return the pixels per millimetre in the zones' farthest corner, the camera leaning away from it."""
+        lean = math.radians(allowed.lean_deg)
+        far = _reach_mm(layout)
+        return 1000 * self.focal_mm / self.pixel_um / (height_mm * math.cos(lean) + far * math.sin(lean))
+
+    def window_mm(self, layout: TableLayout, allowed: Tolerances = BUILD) -> tuple[float, float]:
+        """Return the lowest and the highest place of the lens above the felt at which every tolerance holds at once.
+
+        From the lowest the whole felt is in the picture; up to the highest every zone has `FINE_PX_PER_MM`. Where the
+        lowest is the higher one, this camera is no choice for this felt.
+        """
+        lean = math.radians(allowed.lean_deg)
+        turn = math.sin(math.radians(allowed.turn_deg))
+        spare = allowed.cloth_mm + allowed.mounting_mm + allowed.margin_px / FINE_PX_PER_MM
+        halves = sorted((layout.width_mm / 2, layout.height_mm / 2), reverse=True)
+        fields = sorted(self.field_deg, reverse=True)
+        long = 1 + self.focal_tolerance
+        views = [math.atan(math.tan(math.radians(field) / 2) / long) for field in fields]
+        lowest = max(
+            (half + other * turn + spare) / math.tan(view - lean)
+            for half, other, view in zip(halves, halves[::-1], views, strict=True)
+        )
+        fine = 1000 * self.focal_mm * (1 - self.focal_tolerance) / self.pixel_um / FINE_PX_PER_MM
+        highest = (fine - _reach_mm(layout) * math.sin(lean)) / math.cos(lean)
+        return lowest, highest
 
     def depth_mm(self, height_mm: float) -> tuple[float, float]:
         """Return the distances between which a point is blurred by at most a pixel; the far one may be infinite."""
@@ -120,6 +206,7 @@ class Sight:
     depth_mm: tuple[float, float]
     exposures: tuple[tuple[float, float], ...]
     lowest_mm: float
+    window_mm: tuple[float, float]
     grade: Grade
     problems: tuple[str, ...]
 
@@ -138,6 +225,7 @@ class Sight:
             "depth_of_field_mm": [round(near), None if math.isinf(far) else round(far)],
             "light": [{"exposure_ms": round(ms, 2), "lux": round(lux)} for ms, lux in self.exposures],
             "lowest_height_mm": round(self.lowest_mm),
+            "window_mm": [round(end) for end in self.window_mm],
             "verdict": str(self.grade),
             "problems": list(self.problems),
         }
@@ -173,6 +261,15 @@ def sight(
         poor.append(
             f"below {WELL_PX_PER_MM:g} px/mm little was measured: hang the camera lower or use a jumbo index"
         )
+    window = camera.window_mm(layout)
+    if window[0] > window[1]:
+        poor.append(
+            "no height holds the felt and 2.5 px/mm when every tolerance adds up: take another camera"
+        )
+    elif not window[0] <= height_mm <= window[1]:
+        poor.append(
+            f"when every tolerance adds up it holds only from {window[0] / 1000:.2f} to {window[1] / 1000:.2f} m"
+        )
     if marker_px < MIN_MARKER_PX:
         poor.append(f"a marker covers less than {MIN_MARKER_PX:g} px: print larger ones")
     if height_mm < camera.nearest_focus_mm:
@@ -192,6 +289,7 @@ def sight(
         depth_mm=(near, far),
         exposures=exposures,
         lowest_mm=lowest,
+        window_mm=window,
         grade=Grade.NO if wrong else Grade.MARGINAL if poor else Grade.WELL,
         problems=(*wrong, *poor),
     )
@@ -201,10 +299,10 @@ def coverage_table() -> str:
     """Write the table of all cameras over usual heights in Markdown: metres in view and px/mm."""
     known = cameras().values()
     lines = ["| height, m | " + " | ".join(c.name for c in known) + " |", "|---" * (len(known) + 1) + "|"]
-    for height in (800, 1000, 1200, 1500):
+    for height in (1000, 1130, 1320, 1500):
         cells = []
         for camera in known:
             wide, high = (side / 1000 for side in camera.area_mm(height))
             cells.append(f"{wide:.2f} × {high:.2f} m, {camera.px_per_mm(height):.2f} px/mm")
-        lines.append(f"| {height / 1000:.1f} | " + " | ".join(cells) + " |")
+        lines.append(f"| {height / 1000:.2f} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"

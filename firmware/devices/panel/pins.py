@@ -35,7 +35,7 @@ _PINS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class PinMap:
-    """BCM numbers of the panel's pins."""
+    """BCM numbers of the panel's pins. Those that the file reserves for others are never opened."""
 
     buttons: Mapping[ButtonName, int]
     lamps: Mapping[LampName, int]
@@ -56,6 +56,9 @@ class PinMap:
             f"{section}.{name}": _bcm(table, section, name, source)
             for section, names in _PINS.items()
             for name in names
+        }
+        pins |= {
+            f"reserved.{name}": _bcm(table, "reserved", name, source) for name in table.get("reserved", {})
         }
         taken: dict[int, str] = {}
         for name, bcm in pins.items():

@@ -19,7 +19,7 @@ from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import State
 from firmware.table.values import Payback
 
-PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed")
+PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed", "floor_called")
 """Fields of the state that change while a past hand is reopened, and stay so when it is closed."""
 
 

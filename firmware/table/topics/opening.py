@@ -33,6 +33,7 @@ OF_STATE: Final = (
     "house",
     "calibrations",
     "recent",
+    "floor_called",
 )
 """Fields of the state that a hand's opening holds as they are."""
 OF_END: Final = ("declares", "found", "confirmed", "surrenders", "acted", "captures")

@@ -53,6 +53,7 @@ NEEDS = {
     "dispute": Need("dispute:9", "dispute", LONG, 9, text="back row was moved", by="floor:Moreno"),
     "camera": Need("fault:camera", "fault", LONG, detail="camera", text="gone"),
     "puck": Need("fault:puck", "fault", LONG, detail="puck", text="gone"),
+    "call": Need("call:88", "call", NOW - 1, 1204, by="dealer:Lin"),
     "natural": Need("natural:1", "natural", NOW - 1, 1204, 2, detail="natural"),
     "question": Need("question:1", "question", LONG, 1204, 4, "middle", "card"),
     "new question": Need("question:2", "question", LONG + 2, 1204, 4, "middle", "card"),
@@ -63,6 +64,7 @@ BANDS = {
     "dispute": (Band.NOW, Tone.ALARM),
     "camera": (Band.NOW, Tone.ALARM),
     "puck": (Band.NOW, Tone.ALARM),
+    "call": (Band.NOW, Tone.CALL),
     "natural": (Band.NOW, Tone.CALL),
     "question": (Band.NOW, Tone.CALL),
     "new question": (Band.DEALING, Tone.WELL),
@@ -126,6 +128,12 @@ def test_a_fork_comes_before_everything_else() -> None:
     made = of(*NEEDS, heard=HEARD["forked"])
     assert (made.need, made.since_ms) == ("fork", NOW - 5_000)
     assert "88,120" in str(made.notes[0])
+
+
+def test_a_call_stands_before_an_older_dispute_which_still_makes_the_tile_red() -> None:
+    made = of("dispute", "call")
+    assert (str(made.title), made.tone, made.hand) == ("The dealer calls the floor", Tone.ALARM, None)
+    assert [str(note) for note in made.notes] == ["hand 1,204", "Lin deals", "also: Dispute: hand 9"]
 
 
 def test_the_oldest_dispute_is_shown_and_leads_to_its_hand() -> None:

@@ -35,6 +35,7 @@ MAY = {
         undo_confirm set_card key_row mark_paid void misdeal resolve key_hand place_card archive
         undo_close open_hand back_to_setting keep_button mark_paid_back count_stack sit_out
         pass_round two_hands seat_player leave_seat rename_player buy_in add_on log_on log_off
+        call_floor end_floor_call
     """,
     "F": """
         reopen keep_profile dispute close_dispute mark_reviewed

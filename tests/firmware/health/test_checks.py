@@ -195,7 +195,7 @@ def test_how_far_the_pit_has_heard_is_said_in_rows_and_how_long_it_is_silent_in_
     assert str(behind.says) == "The pit has everything up to row 9000; 30 more are on their way."
     why = Message("The pit cannot be reached (%(why)s).", why="No route to host").as_json()
     silent = of("pit", replace(WELL, pit={"have": 9000, "silent_s": 750.0, "trouble": why}))
-    assert silent.figure == "12 min"
+    assert silent.figure == "9000", "the last row that the pit has"
     assert str(silent.says) == (
         "The pit has not heard this table for 12 min. The pit cannot be reached (No route to host)."
     )

@@ -84,6 +84,27 @@ def test_a_fault_and_a_dispute_are_needs_until_they_are_over(felt: Felt, sent: S
     assert needs(sent) == set()
 
 
+def test_a_call_for_the_floor_is_a_need_of_its_own_each_time_from_hand_to_hand(
+    felt: Felt, sent: Sent
+) -> None:
+    felt.say(ev.FloorCalled())
+    called = felt.seq
+    felt.to_setting()
+    sent.send()
+    assert [(need.key, need.by) for need in sent.facts.needs] == [(f"call:{called}", "test")]
+    felt.do("void", reason="Fire alarm")
+    felt.deal()
+    sent.follower = Follower(sent.database)  # the pit was started again
+    felt.do("next")
+    assert needs(sent) == {"call"}
+    assert [need.key for need in sent.facts.needs] == [f"call:{called}"]
+    felt.do("end_floor_call", answered=True)
+    assert needs(sent) == set()
+    felt.do("call_floor")
+    assert needs(sent) == {"call"}
+    assert sent.facts.needs[0].key != f"call:{called}", "an earlier answer is not an answer to this one"
+
+
 def test_a_need_keeps_its_beginning_over_a_restart_of_the_pit(felt: Felt, sent: Sent) -> None:
     felt.deal()
     felt.say(ev.DeviceFault("puck", "The puck reader is gone."))

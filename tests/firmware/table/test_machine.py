@@ -34,6 +34,8 @@ FIELDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "confirm": {},
     "look_again": {},
     "archive": {},
+    "call_floor": {},
+    "end_floor_call": {"answered": st.booleans()},
     "declare": {"seat": SEATS},
     "withdraw": {"seat": SEATS},
     "surrender": {"seat": SEATS},

@@ -94,6 +94,8 @@ EXPECTED = {
     "pin_accepted": "        ==========",
     "logged_on": "           ==========",
     "logged_off": "          ==========",
+    "floor_called": "        ==========",
+    "floor_call_ended": "    ==========",
     "hand_disputed": "       ==========",
     "dispute_closed": "      ==========",
     "hand_reviewed": "       ==========",
@@ -154,6 +156,7 @@ PEOPLE = {
     "logged_on",
     "logged_off",
 }
+CALLS = {"floor_called", "floor_call_ended"}
 FACE_UP = {"card_placed", "card_reread", "irregularity_seen", "irregularity_ended"}
 SURE = ev.CardReading("9c", 0.99, True)
 MISSING = ev.IrregularitySeen(1, "card_missing", 1, "middle", 0, "9c")
@@ -225,6 +228,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = apply(state, DOUBT)
     if name in HOUSE_EVENTS:
         state = apply(state, ev.TableStarted(house=HOUSE))
+    if name == "floor_call_ended":
+        state = apply(state, ev.FloorCalled())
     if name in PEOPLE:
         state = fold(STAFF, state)
     to = {
@@ -286,6 +291,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "pin_accepted": ev.PinAccepted("Moreno"),
         "logged_on": ev.LoggedOn("Moreno", 2),
         "logged_off": ev.LoggedOff(),
+        "floor_called": ev.FloorCalled(),
+        "floor_call_ended": ev.FloorCallEnded(answered=True),
         "hand_disputed": ev.HandDisputed(1, "that was not my card"),
         "dispute_closed": ev.DisputeClosed(1, "it was"),
         "hand_reviewed": ev.HandReviewed(1),
@@ -341,7 +348,7 @@ def test_these_events_and_no_others_are_permitted_while_a_record_fault_is_unread
         "disks_named",
         "set_up_ended",
     }
-    expected = (PEOPLE | EVIDENCE | devices | set_up) - {"images_dropped"}
+    expected = (PEOPLE | EVIDENCE | CALLS | devices | set_up) - {"images_dropped"}
     assert {name for name, kind in ev.BY_TYPE.items() if kind.in_doubt} == expected
 
 

@@ -34,7 +34,7 @@ def test_the_packaged_pin_map_names_every_button_and_lamp() -> None:
     pins = PinMap.load()
     assert set(pins.buttons) == set(BUTTONS)
     assert set(pins.lamps) == set(LAMPS)
-    reserved = {2, 3, 14, 15, 7, 8, 9, 10, 11}  # I2C, UART, SPI
+    reserved = {0, 1, 2, 3, 14, 15, 7, 8, 9, 10, 11, 16}  # EEPROM, I2C, UART, SPI, the UPS's charging line
     assert reserved.isdisjoint({*pins.buttons.values(), *pins.lamps.values(), pins.buzzer, pins.power_fail})
 
 
@@ -46,6 +46,8 @@ def test_the_packaged_pin_map_names_every_button_and_lamp() -> None:
         ("bcm = 21", "bcm = true", "0 to 27"),
         ("bcm = 21", "bcm = 5", "both buttons.confirm and lamps.ready"),
         ("[lamps]", "[lamps", "cannot be read"),
+        ("[power]", "[reserved]\ncharging = { bcm = 21 }\n[power]", "both lamps.ready and reserved.charging"),
+        ("[power]", "[reserved]\ncharging = 21\n[power]", r"no \[reserved\] charging"),
     ],
 )
 def test_a_wrong_pin_map_is_refused_with_a_sentence(

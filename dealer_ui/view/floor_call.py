@@ -1,0 +1,84 @@
+"""The dealer's call for a floor person, and whether the pit has it. Without its word the page says: call aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Any, Final
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.view.screen import Action, Alert, Group
+from firmware.table.state import State
+
+SENDING_S: Final = 5.0
+"""So long a call may be on its way before the page says that the pit has not got it; usually it takes half a second."""
+
+PitFound = Callable[[], Mapping[str, Any] | None]
+"""What is known of the pit (`firmware.uplink.heard.read`); None where the table sends to none."""
+
+
+class Heard(StrEnum):
+    """How a call stands at the pit. `none`: this table sends to no pit, and offers no call."""
+
+    NONE = "none"
+    SENDING = "sending"
+    HEARD = "heard"
+    UNHEARD = "unheard"
+
+
+class CallClock:
+    """Follows whether the pit has the row of the call that is open."""
+
+    def __init__(self, pit: PitFound) -> None:
+        self._pit = pit
+        self._called: tuple[int, float] | None = None
+        self._heard = False
+
+    def at(self, state: State, seq: int, now_s: float) -> Heard:
+        """Return how the call stands; `seq` is the record's last row, `now_s` the monotonic clock.
+
+        Of a call made before this page looked, its row is not known; the pit must then have the row that was the last.
+        """
+        pit = self._pit()
+        if not state.floor_called:
+            self._called, self._heard = None, False
+            return Heard.NONE if pit is None else Heard.SENDING
+        called, since = self._called = self._called or (seq, now_s)
+        self._heard = self._heard or (pit is not None and int(pit["have"]) >= called)
+        if self._heard:
+            return Heard.HEARD
+        return Heard.SENDING if pit is not None and now_s - since < SENDING_S else Heard.UNHEARD
+
+
+def call_groups(state: State, heard: Heard) -> tuple[Group, ...]:
+    """Return what calls a floor person, or ends the call."""
+    if state.floor_called:
+        end = {"do": "end_floor_call"}
+        return (
+            Group(
+                _("The floor is called"),
+                (
+                    Action(_("The floor is here"), {**end, "answered": True}),
+                    Action(_("Take the call back"), {**end, "answered": False}, tone="quiet"),
+                ),
+            ),
+        )
+    if heard is Heard.NONE:
+        return ()
+    return (Group(_("The floor"), (Action(_("Call the floor"), {"do": "call_floor"}),)),)
+
+
+def with_call(found: Alert | None, state: State, heard: Heard) -> Alert | None:
+    """Return the line over the felt, with the call where one is open; a fault comes first."""
+    if not state.floor_called:
+        return found
+    if found is not None:
+        heard_of = heard in (Heard.SENDING, Heard.HEARD)
+        words = _("Floor called") if heard_of else _("Call the floor aloud")
+        return replace(found, others=(*found.others, words))
+    words = {
+        Heard.SENDING: _("The call is on its way."),
+        Heard.HEARD: _("The pit has the call."),
+    }.get(heard, _("The pit has not got the call. Call aloud."))
+    return Alert(_("The floor is called"), words)

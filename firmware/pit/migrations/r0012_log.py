@@ -1,0 +1,104 @@
+"""The proof log: signed heads as leaves of a Merkle tree, its checkpoints, and the tables' signatures of them.
+
+All of it is evidence: rows are added and never changed. `log_mark` alone moves: how far each record was looked at. The
+keys' public halves are those of a table's device (signs heads) and of its uplink (cosigns checkpoints).
+"""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0012"
+down_revision = "0011"
+
+_KEYS = """
+ALTER TABLE gaming_table
+    ADD COLUMN device_key bytea CHECK (octet_length(device_key) = 32),
+    ADD COLUMN witness_key bytea CHECK (octet_length(witness_key) = 32);
+COMMENT ON COLUMN gaming_table.device_key IS
+    'Ed25519 public key with which the table signs heads; NULL until a person has compared its words.';
+COMMENT ON COLUMN gaming_table.witness_key IS
+    'Ed25519 public key with which its uplink cosigns checkpoints; NULL until it is known.';
+"""
+
+_LOG = """
+CREATE TABLE epoch (
+    epoch     bigint PRIMARY KEY,                -- from 1; each is a log of its own
+    origin    text NOT NULL UNIQUE,              -- its name in the checkpoints
+    opened_at timestamptz NOT NULL DEFAULT now(),
+    unknown   text NOT NULL DEFAULT ''           -- the checkpoint that a table held and this database did not know
+);
+
+CREATE TABLE leaf (
+    epoch     bigint NOT NULL REFERENCES epoch,
+    number    bigint NOT NULL,                   -- from 0, without a gap
+    record_id bigint REFERENCES record,          -- NULL for the first leaf of a later epoch
+    seq       bigint,                            -- the signed row, not the row with the signature
+    hash      bytea NOT NULL,                    -- RFC 6962: SHA-256(0x00 || entry)
+    at        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (epoch, number),
+    UNIQUE (record_id, seq)
+);
+
+CREATE TABLE node (
+    epoch  bigint NOT NULL REFERENCES epoch,
+    level  smallint NOT NULL CHECK (level % 8 = 0 AND level > 0),
+    number bigint NOT NULL,
+    hash   bytea NOT NULL,                       -- of the whole subtree of 2^level leaves
+    PRIMARY KEY (epoch, level, number)
+);
+
+CREATE TABLE checkpoint (
+    epoch bigint NOT NULL REFERENCES epoch,
+    size  bigint NOT NULL,
+    root  bytea NOT NULL,
+    note  text NOT NULL,                         -- as signed (C2SP tlog-checkpoint)
+    at    timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (epoch, size)
+);
+
+CREATE TABLE cosignature (
+    epoch    bigint NOT NULL,
+    size     bigint NOT NULL,
+    table_id bigint NOT NULL REFERENCES gaming_table,
+    line     text NOT NULL,                      -- as signed (C2SP tlog-cosignature)
+    at       timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (epoch, size, table_id),
+    FOREIGN KEY (epoch, size) REFERENCES checkpoint
+);
+
+CREATE TABLE proven (
+    epoch   bigint NOT NULL,
+    size    bigint NOT NULL,
+    signers int NOT NULL,                        -- of so many tables that were heard of in the last ten minutes
+    heard   int NOT NULL,
+    at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (epoch, size),
+    FOREIGN KEY (epoch, size) REFERENCES checkpoint
+);
+COMMENT ON TABLE proven IS 'Checkpoints that more than half of the tables have cosigned.';
+
+CREATE TABLE log_mark (
+    record_id bigint PRIMARY KEY REFERENCES record,
+    seq       bigint NOT NULL DEFAULT 0,         -- the last row that was looked at for a signed head
+    announced bytea,                             -- the key that the record announced last
+    bad_seq   bigint,                            -- the first row whose signature is not what it should be
+    bad_why   text
+);
+CREATE INDEX entry_signed ON entry (record_id, seq) WHERE type IN ('head_signed', 'key_announced');
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    op.execute(_KEYS)
+    op.execute(_LOG)
+    for table in ("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"):
+        op.execute(
+            f"CREATE TRIGGER {table}_never_changed BEFORE UPDATE OR DELETE ON {table} "
+            "FOR EACH ROW EXECUTE FUNCTION append_only()"
+        )
+        op.execute(
+            f"CREATE TRIGGER {table}_never_emptied BEFORE TRUNCATE ON {table} "
+            "FOR EACH STATEMENT EXECUTE FUNCTION append_only()"
+        )

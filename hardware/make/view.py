@@ -1,0 +1,191 @@
+"""What the camera sees and what the lamps do: the field with every tolerance, light, glare. UNTESTED on hardware."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.make.finding import Finding
+from hardware.make.frame import Frame
+from vision.felt.optics import BUILD, FINE_PX_PER_MM, MIN_LUX, WELL_PX_PER_MM, CameraModel
+
+FIELD_DEG: Final = 1.0
+"""How far a listed field of view may differ from the lens's own before each camera has to be measured."""
+EVEN: Final = 0.75
+"""The least light on the felt, as a share of its mean."""
+TILT_DEG: Final = 5.0
+"""How far a card may lie off flat: bent, or on another one."""
+GLARE_MM: Final = 20.0
+"""How far beside every lamp the mirrored ray must pass, at least."""
+DARK_DEG: Final = 60.0
+"""From the vertical: from here on the hood hides the lamp; a seated eye opposite looks at it so."""
+
+Array = npt.NDArray[np.float64]
+
+
+def camera_agrees(camera: CameraModel) -> Finding:
+    """Judge whether a camera's listed field is its lens's own, or says that it has to be measured."""
+    off = max(
+        (abs(one - other) for one, other in zip(camera.listed_fov_deg, camera.ideal_fov_deg, strict=False)),
+        default=0.0,
+    )
+    return Finding(
+        f"Field of view: {camera.name}",
+        f"listed and computed differ by {off:.1f}°" + (", to be measured" if camera.measure_field else ""),
+        f"{FIELD_DEG:g}°, or measured",
+        off <= FIELD_DEG or camera.measure_field,
+    )
+
+
+def field_holds(frame: Frame) -> list[Finding]:
+    """Judge whether the whole felt is seen, and finely enough, when every tolerance adds up."""
+    camera, z = frame.camera, frame.camera_mm[2]
+    lowest, highest = camera.window_mm(frame.layout)
+    low, high = z - BUILD.mounting_mm, z + BUILD.mounting_mm
+    fine = camera.worst_px_per_mm(high, frame.layout) * (1 - camera.focal_tolerance)
+    return [
+        Finding(
+            "Felt in the picture, every tolerance at once",
+            f"{camera.name} at {z:.0f} ± {BUILD.mounting_mm:.0f} mm",
+            f"{lowest:.0f} to {highest:.0f} mm",
+            lowest <= low and high <= highest,
+        ),
+        Finding(
+            "Pixels in the zones' farthest corner",
+            f"{fine:.2f} px/mm",
+            f"{FINE_PX_PER_MM:g} px/mm",
+            fine >= FINE_PX_PER_MM,
+        ),
+    ]
+
+
+def reader_measured(frame: Frame) -> Finding:
+    """Judge whether the build's picture is at least as fine as the coarsest that the reader was measured at."""
+    fine = frame.camera.worst_px_per_mm(frame.camera_mm[2] + BUILD.mounting_mm, frame.layout)
+    fine *= 1 - frame.camera.focal_tolerance
+    return Finding(
+        "The reader was measured at this scale (docs/reader-report.md)",
+        f"{fine:.2f} px/mm",
+        f"{WELL_PX_PER_MM:g} px/mm",
+        fine >= WELL_PX_PER_MM,
+    )
+
+
+def lux(frame: Frame) -> tuple[float, float, float]:
+    """Return the least, the mean and the most light of both bars alone on the felt, new; Lambert's law."""
+    width, height = frame.layout.width_mm, frame.layout.height_mm
+    x, y = np.meshgrid(np.linspace(0, width, 9), np.linspace(0, height, 9))
+    light = np.zeros_like(x)
+    long = frame.said["lamp_long_mm"]
+    pieces = np.linspace(-long / 2, long / 2, 25)
+    intensity = frame.said["lamp_lm"] / math.pi / len(pieces)  # candela, straight ahead
+    for lamp_x, lamp_y, lamp_z in frame.lamps_mm:
+        aim = np.array([0.0, frame.middle[1] - lamp_y, -lamp_z])
+        aim /= np.linalg.norm(aim)
+        for piece in pieces:
+            dx, dy = x - lamp_x - piece, y - lamp_y
+            far = np.sqrt(dx**2 + dy**2 + lamp_z**2)
+            ahead = (dy * aim[1] - lamp_z * aim[2]) / far
+            light += intensity * np.clip(ahead, 0, 1) * (lamp_z / far) / (far / 1000) ** 2
+    return float(light.min()), float(light.mean()), float(light.max())
+
+
+def mirrored(frame: Frame, z: float, tilt_deg: float) -> Array:
+    """Return where the camera sees what hangs at height z mirrored in cards that lie in the zones: points, mm.
+
+    Cards lie flat, or tilted by up to `tilt_deg` in any direction. x, y from the felt's corner, as everywhere.
+    """
+    corners = np.concatenate(
+        [
+            zone.to_felt(
+                np.array([[a, b] for a in (0, zone.width_mm / 2, zone.width_mm) for b in (0, zone.height_mm)])
+            )
+            for zone in frame.layout.zones
+        ]
+    )
+    eye = np.array(frame.camera_mm)
+    found = []
+    for tilt in np.radians(np.linspace(0, tilt_deg, 6)):
+        for around in np.linspace(0, 2 * math.pi, 72, endpoint=False):
+            normal = np.array(
+                [math.sin(tilt) * math.cos(around), math.sin(tilt) * math.sin(around), math.cos(tilt)]
+            )
+            at = np.column_stack([corners, np.zeros(len(corners))])
+            ray = at - eye
+            out = ray - 2 * (ray @ normal)[:, None] * normal
+            found.append(at[:, :2] + out[:, :2] * (z / out[:, 2])[:, None])
+    return np.concatenate(found)
+
+
+def glare_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> float:
+    """Return how far beside the nearest lamp a mirrored ray passes; negative: it meets one."""
+    clear = math.inf
+    for x, y, z in frame.lamps_mm:
+        seen = mirrored(frame, z, tilt_deg)
+        beside = np.abs(seen - (x, y)) - (frame.said["lamp_long_mm"] / 2, frame.said["lamp_wide_mm"] / 2)
+        clear = min(clear, float(beside.max(axis=1).min()))
+    return clear
+
+
+def ceiling_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> tuple[float, float]:
+    """Return the half sides, from the table's middle, of what must be dark at the ceiling."""
+    z = frame.said["ceiling_mm"] + frame.said["floor_z_mm"]
+    far = np.abs(mirrored(frame, z, tilt_deg) - frame.middle).max(axis=0)
+    return float(far[0]), float(far[1])
+
+
+def hood_mm(frame: Frame) -> float:
+    """Return how deep a blade must be that leaves the felt's far edge in the light and a seated eye in the dark."""
+    _, y, z = frame.lamps_mm[1]
+    open_to = math.atan(y / z)  # the felt's far edge
+    return float(frame.said["lamp_wide_mm"] / (math.tan(math.radians(DARK_DEG)) - math.tan(open_to)))
+
+
+def light_holds(frame: Frame) -> list[Finding]:
+    """Judge light, evenness, glare and the hoods."""
+    least, mean, _ = lux(frame)
+    aged = frame.said["lamp_aged"]
+    clear, deep = glare_mm(frame), hood_mm(frame)
+    return [
+        Finding(
+            "Light on the felt, lamps aged",
+            f"{least * aged:.0f} lux at least",
+            f"{MIN_LUX:.0f} lux",
+            least * aged >= MIN_LUX,
+        ),
+        Finding("Evenness of the light", f"least ÷ mean {least / mean:.2f}", f"{EVEN}", least / mean >= EVEN),
+        Finding(
+            f"Glare: cards up to {TILT_DEG:g}° off flat mirror no lamp",
+            f"{clear:.0f} mm beside the nearest lamp",
+            f"{GLARE_MM:.0f} mm",
+            clear >= GLARE_MM,
+        ),
+        Finding(
+            "Hoods hide the lamps from seated eyes",
+            f"{frame.said['hood_mm']:.0f} mm deep",
+            f"{deep:.0f} mm",
+            deep <= frame.said["hood_mm"] + 1,
+        ),
+    ]
+
+
+def light_text(frame: Frame) -> str:
+    """Say in words what the lamps do."""
+    least, mean, most = lux(frame)
+    aged = frame.said["lamp_aged"]
+    across, down = ceiling_mm(frame)
+    flat = ceiling_mm(frame, 0.0)
+    return (
+        f"Light of both bars alone: {mean:.0f} lux on the felt, {least:.0f} to {most:.0f}; {least * aged:.0f} at "
+        "least when "
+        f"they have aged to {aged:.0%}. With one bar dead it is half: the light's check on the page reports it. "
+        "Cards that "
+        f"lie up to {TILT_DEG:g}° off flat mirror no bar: the nearest ray passes {glare_mm(frame):.0f} mm beside "
+        "one. The "
+        f"room's own lamps, at a ceiling {frame.said['ceiling_mm'] / 1000:g} m above the floor, stay out of ± "
+        f"{flat[0]:.0f} × "
+        f"± {flat[1]:.0f} mm around the table's middle (flat cards), better ± {across:.0f} × ± {down:.0f} mm."
+    )

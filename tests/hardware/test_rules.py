@@ -1,0 +1,257 @@
+"""Every rule of the build holds on the data as they are, and fails on the figures that an engineer found wrong."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardware.make import electric, loom_sheet, strength, view
+from hardware.make.bom import Bom
+from hardware.make.finding import Finding
+from hardware.make.frame import Frame
+from hardware.make.rules import Sources, antennas_hold, broken, cloth_holds, judge, looms_hold, rules_page
+from vision.felt.layout import TableLayout
+from vision.felt.optics import CameraModel, cameras
+
+HARDWARE = Path(__file__).parents[2] / "hardware"
+LAYOUT = TableLayout.load()
+NOW = Sources.load(HARDWARE, LAYOUT)
+LOOMS = loom_sheet.looms(HARDWARE / "pinmap.toml", NOW.bom, NOW.electric)
+
+
+def frame(**changed: dict[str, Any]) -> Frame:
+    """The frame with other figures: `frame=`, `puck_shell=`, …"""
+    said = copy.deepcopy(NOW.frame.measures)
+    for part, values in changed.items():
+        said[part] |= values
+    return Frame(said, LAYOUT)
+
+
+def wrong(findings: list[Finding]) -> str:
+    return " | ".join(finding.rule for finding in findings if not finding.ok)
+
+
+def test_every_rule_holds_and_its_page_says_so() -> None:
+    judged = judge(NOW, LOOMS)
+    assert broken(judged) == []
+    page = (HARDWARE / "out/checks.md").read_text()
+    assert page == rules_page(judged)
+    assert "UNTESTED on hardware" in page
+    assert "BROKEN" not in page
+    assert page.count(" holds |") == sum(map(len, judged.values())) > 60
+
+
+OLD_LAMPS = {"lamp_z_mm": 1000.0 - 22, "lamp_y_mm": 985.0, "lamp_long_mm": 600.0, "lamp_lm": 2400.0}
+OLD_CAMERA = {"camera": "cm3", "post_long_mm": 1980.0}  # the lens at 1,150 mm
+
+
+def test_lamps_at_head_height_are_found() -> None:
+    assert NOW.frame.head_room().ok
+    old = frame(frame=OLD_LAMPS).head_room()
+    assert (old.ok, "lamps" in old.figure) == (False, True)
+    low = frame(frame={"post_long_mm": 1915.0}).head_room()
+    assert (low.ok, "ends of the beam" in low.figure) == (False, True)
+
+
+def test_the_old_camera_at_its_old_height_does_not_hold_the_felt_with_every_tolerance() -> None:
+    assert "Felt in the picture" in wrong(view.field_holds(frame(frame=OLD_CAMERA)))
+    high = frame(frame={"post_long_mm": 2150.0 + 300})
+    assert "Pixels in the zones" in wrong(view.field_holds(high))
+
+
+def test_a_listed_field_that_contradicts_the_lens_is_found_unless_it_is_to_be_measured() -> None:
+    """66 degrees were listed for 4.74 mm, which is 68.5."""
+    cm3 = cameras()["cm3"]
+    assert view.camera_agrees(cm3).ok
+    values = {k: v for k, v in vars(cm3).items() if k != "measure_field"}
+    assert not view.camera_agrees(CameraModel(**values)).ok
+    assert cm3.ideal_fov_deg == pytest.approx((68.5, 41.9), abs=0.1)
+    assert cm3.field_deg == (66.0, 41.0), "the narrower one"
+
+
+def test_the_old_lamps_give_too_little_light_when_they_have_aged() -> None:
+    assert "Light on the felt" in wrong(view.light_holds(frame(frame=OLD_LAMPS)))
+    uneven = frame(frame={"lamp_y_mm": 300.0, "lamp_z_mm": 500.0})
+    assert "Evenness" in wrong(view.light_holds(uneven))
+
+
+def test_lamps_that_a_bent_card_mirrors_are_found() -> None:
+    assert "Glare" in wrong(view.light_holds(frame(frame={"lamp_y_mm": 800.0})))
+    assert "Hoods" in wrong(view.light_holds(frame(frame={"hood_mm": 20.0})))
+
+
+OLD_PROFILE = {
+    "area_mm2": 310.0,
+    "bending_cm4": 2.8,
+    "twisting_cm4": 0.6,
+    "modulus_cm3": 1.9,
+    "kg_per_m": 0.9,
+}
+OLD_JOINTS = {"bracket_nm": 12.0, "brackets": 2}  # cast, 28 x 28 mm
+
+
+def test_a_thin_frame_on_small_brackets_with_one_tie_is_found() -> None:
+    now = strength.judge(strength.portal(NOW.frame))
+    assert wrong(now) == ""
+    old = frame(
+        profile=OLD_PROFILE,
+        strength=OLD_JOINTS,
+        frame={"ties_mm": [[417.5, -200.0, "x"]], "profile_mm": 30.0},
+    )
+    found = wrong(strength.judge(strength.portal(old)))
+    assert "first natural frequency" in found
+    assert "moment at a joint" in found
+    assert "ties" in found
+
+
+def test_without_ties_the_frame_swings_at_the_rate_that_was_worked_out_by_hand() -> None:
+    """√(k/m)/2π of a post on its foot, 3EI/L³ and 50 kN·m/rad, 9 kg on it: 2.6 Hz."""
+    free = strength.portal(NOW.frame, tied=False)
+    (hertz,) = free.structure.frequencies(1)
+    assert hertz == pytest.approx(2.6, abs=0.2)
+    found = wrong(strength.judge(free))
+    assert "first natural frequency" in found
+    assert "the camera moves" in found
+
+
+def test_two_ties_are_not_enough_because_the_other_post_still_swings() -> None:
+    two = strength.portal(frame(frame={"ties_mm": [[417.5, -200.0, "x"], [417.5, -200.0, "y"]]}))
+    (hertz,) = two.structure.frequencies(1)
+    assert hertz < 3
+    assert "ties" in wrong(strength.judge(two))
+
+
+def electric_with(**changed: Any) -> str:
+    said = copy.deepcopy(NOW.electric) | changed
+    return wrong(electric.judge(said, NOW.pins, NOW.bom))
+
+
+def test_nothing_electric_is_wrong() -> None:
+    assert electric_with() == ""
+
+
+def test_diodes_with_10_kiloohm_at_1_mhz_are_too_slow_and_may_block_the_bus() -> None:
+    """A fall to 0.8 V takes RC · ln(2.95 / 0.8) = 1.3 µs; half a bit is 0.5 µs."""
+    old = [{"name": "MISO", "drive": "resistor", "ohm": 10_000.0, "pf": 100.0}]
+    assert electric.edge_ns(old[0]) == pytest.approx(1305, abs=5)
+    said = copy.deepcopy(NOW.electric) | {"net": old}
+    said["bus"]["shared"] = "diodes"
+    found = wrong(electric.edges(said, 1_000_000))
+    assert "Edge on MISO" in found
+    assert "Readers share MISO" in found
+
+
+def test_the_old_pins_collide_with_the_named_ups() -> None:
+    """Red was on GPIO6, which tells of the mains; power fail on GPIO16, where high stops the charging."""
+    old = copy.deepcopy(NOW.pins)
+    old["buttons"]["reject"] |= {"bcm": 6, "pin": 31}
+    old["power"]["fail"] |= {"bcm": 16, "pin": 36}
+    del old["reserved"]
+    by_rule = {one.rule: one for one in electric.pins(NOW.electric, old)}
+    assert wrong(list(by_rule.values())).count("|") == 2
+    twice = by_rule["Our pins against UPS, display, overlays, buses"].figure
+    assert "buttons reject and the UPS's mains line on 6" in twice
+    assert "charging on 16" in twice
+
+
+def test_an_overlay_that_is_on_takes_its_pins() -> None:
+    on = {"free_of": ["w1-gpio", "spi1-1cs", "i2s", "pwm"], "display": []}
+    assert "Our pins" in electric_with(overlays=on)
+
+
+def test_a_supply_that_does_not_negotiate_leaves_usb_too_little() -> None:
+    usb = NOW.electric["usb"]
+    assert "USB ports on the supply" in electric_with(usb=usb | {"negotiates": False})
+    assert "USB ports on a UPS" in electric_with(usb=usb | {"ups_flags": []})
+
+
+def test_a_wire_that_leaves_a_box_without_fuse_or_named_tvs_is_found() -> None:
+    outgoing = NOW.electric["outgoing"]
+    unfused = [one for one in outgoing if one["wires"] != ["+5V"]]
+    said = copy.deepcopy(NOW.electric) | {"outgoing": unfused}
+    (found,) = [one for one in electric.outgoing(said, NOW.pins) if not one.ok]
+    assert (found.rule, found.figure) == ("Wires without protection", "+5V")
+    nameless = [one | {"tvs": "TVS array"} for one in outgoing]
+    assert "Leaves a box" in electric_with(outgoing=nameless)
+    thick = [one | {"limit_a": 10.0} for one in outgoing]
+    assert "Leaves a box" in electric_with(outgoing=thick)
+
+
+def test_the_old_driver_dims_white_and_green_lamps() -> None:
+    """7.9 mA of 15 behind a ULN2003A's 0.75 V."""
+    old = NOW.electric["driver"] | {"ohm": 0.0, "drop_v": 0.75}
+    assert "white and green" in electric_with(driver=old)
+    said = copy.deepcopy(NOW.electric) | {"driver": old}
+    assert electric.lamps(said)[0].figure.startswith("7.9 mA")
+
+
+def test_a_closed_box_without_fan_battery_bonding_and_ferrites_is_found() -> None:
+    assert "Air in the box" in electric_with(heat=NOW.electric["heat"] | {"fan_m3_per_s": 0.0})
+    assert "clock" in electric_with(clock=NOW.electric["clock"] | {"battery": ""})
+    assert "bonded" in electric_with(earth=NOW.electric["earth"] | {"bonded": ["beam"]})
+    assert "Ferrites" in electric_with(earth=NOW.electric["earth"] | {"ferrites": []})
+
+
+def test_a_rail_that_carries_too_much_is_found(tmp_path: Path) -> None:
+    text = (HARDWARE / "bom.toml").read_text()
+    path = tmp_path / "bom.toml"
+    path.write_text(text.replace("watts = 0.3\nchoices", "watts = 3.3\nchoices"))
+    found = wrong(electric.rails(NOW.electric, Bom.load(path)))
+    assert "panel's 5 V" in found
+    assert "USB-C supply of the box" in found
+
+
+def test_large_pucks_and_a_missing_or_proud_lid_are_found() -> None:
+    assert wrong(antennas_hold(NOW.frame)) == ""
+    assert "Two pucks" in wrong(antennas_hold(frame(puck_shell={"outer_mm": 60.0})))
+    assert "A lid closes" in wrong(antennas_hold(frame(antenna_lid={"pieces": 0})))
+    assert "A lid closes" in wrong(antennas_hold(frame(antenna_lid={"thick_mm": 2.0})))
+    assert "From the coil" in wrong(antennas_hold(frame(antenna_pocket={"range_mm": 10.0})))
+
+
+def test_a_cloth_without_circles_or_with_tiny_letters_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert wrong(cloth_holds(NOW.frame)) == ""
+    monkeypatch.setattr("hardware.make.felt.PLACE_MM", 7.0)
+    assert "Places are legible" in wrong(cloth_holds(NOW.frame))
+    on_the_felt = frame(frame={"antennas_mm": [[280.0, 30.0], *NOW.frame.said["antennas_mm"][1:]]})
+    assert "Nothing of this on the felt" in wrong(cloth_holds(on_the_felt))
+
+
+def test_three_yellow_and_five_blue_wires_in_one_cable_are_found() -> None:
+    old = {
+        "panel": {
+            "cables": {
+                "W1": {
+                    "wirecount": 12,
+                    "colors": ["OG", "RD", "BK", "YE", "VT", "YE", "YE", "BU", "BU", "BU", "BU", "BU"],
+                }
+            }
+        }
+    }
+    (found,) = looms_hold(old)
+    assert (found.ok, found.figure) == (False, "panel W1")
+    short = {"panel": {"cables": {"W1": {"wirecount": 3, "colors": ["OG", "RD"]}}}}
+    assert not looms_hold(short)[0].ok
+
+
+def test_one_signal_has_one_colour_in_every_cable_of_the_panel() -> None:
+    colours: dict[str, set[str]] = {}
+    for block in loom_sheet.blocks(LOOMS["panel"]):
+        for _, colour, end in block.wires:
+            signal = end.split("  ")[1].removesuffix(" -").replace("contact ", "button ").lstrip("+")
+            colours.setdefault(signal, set()).add(colour)
+    assert {name: found for name, found in colours.items() if len(found) > 1 and name} == {}
+
+
+def test_old_cables_with_two_centimetres_over_are_found(tmp_path: Path) -> None:
+    text = (HARDWARE / "bom.toml").read_text()
+    path = tmp_path / "bom.toml"
+    path.write_text(
+        text.replace("length_m = 3.5", "length_m = 2.5").replace("length_m = 0.5", "length_m = 0.44")
+    )
+    found = wrong(NOW.frame.cables(Bom.load(path)))
+    assert "panel" in found
+    assert "Ribbon" in found
