@@ -6,7 +6,7 @@ state. Those before it are passed over: they count, and they say since when some
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -88,9 +88,9 @@ class Following:
         known = self._until_stuck([Row._make(entry) for entry, _ in rows], _readable)
         begins = next((at for at in range(len(known) - 1, 0, -1) if _begins_anew(known[at])), 0)
         passed = self._until_stuck(known[:begins], self._pass_over)
-        if begins and len(passed) == begins:
-            self.state, self.finished = INITIAL, known[begins].seq - 1
         if len(passed) == begins:
+            if begins:
+                self.state, self.finished = INITIAL, known[begins].seq - 1
             passed = passed + self._until_stuck(known[begins:], self._apply)
         known = self._until_stuck(passed, self._count)
         if known:
@@ -207,14 +207,6 @@ def _frame_ms(reading: str) -> float:
     return ev.ReadingTaken((), ms=_DURATIONS.validate_json(reading).ms).frame_ms
 
 
-def _dispute(hand: int) -> str:
-    return f"dispute:{hand}"
-
-
-def _fault(device: str) -> str:
-    return f"fault:{device}"
-
-
 def _needs(at: Following) -> Iterable[Need]:
     """Yield what the table needs a person for, without since when."""
     state, why = at.state, at.why
@@ -225,7 +217,7 @@ def _needs(at: Following) -> Iterable[Need]:
         yield Need(f"call:{seq}", "call", 0, hand=state.last_hand, by=by)
     for hand in sorted(state.disputed):
         reason, by = why.get(hand, ("", ""))
-        yield Need(_dispute(hand), "dispute", 0, hand=hand, text=reason, by=by)
+        yield Need(f"dispute:{hand}", "dispute", 0, hand=hand, text=reason, by=by)
     if question := next(iter(state.questions), None):
         kind = "natural" if question.what is Ask.NATURAL else "question"
         yield Need(
@@ -238,7 +230,7 @@ def _needs(at: Following) -> Iterable[Need]:
             detail=question.what.value,
         )
     for device, text in sorted(state.faults.items()):
-        yield Need(_fault(device), "fault", 0, detail=device, text=message_of(text))
+        yield Need(f"fault:{device}", "fault", 0, detail=device, text=message_of(text))
 
 
 def _place(question: Question) -> str:
