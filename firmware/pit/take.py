@@ -60,6 +60,7 @@ class Taken:
     """The rows that were stored."""
     at_ms: int = 0
     """When, by the database's clock."""
+    table_id: int = 0
 
 
 def take(database: Database, table: Table, offer: Offer) -> Head:
@@ -77,10 +78,11 @@ def take_from(database: Database, serial: str, offer: Offer) -> Taken:
         with (
             database.transaction() as connection
         ):  # one for all, and few statements: each costs as much as a row
-            # A heartbeat is not waited for: a crash of the database forgets when the table was heard of last.
+            # A heartbeat is not waited for: a crash of the database forgets when the table was heard of last. Rows are
+            # durable here, and a standby is not waited for: what it lacks the tables send again.
             asked = connection.execute(
                 f"SELECT {WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint, set_config('synchronous_commit',"
-                " CASE WHEN %s THEN current_setting('synchronous_commit') ELSE 'off' END, true)"
+                " CASE WHEN %s THEN 'local' ELSE 'off' END, true)"
                 " FROM gaming_table WHERE serial = %s",
                 (bool(offer.rows), serial_text(serial)),
             ).fetchone()
@@ -91,9 +93,9 @@ def take_from(database: Database, serial: str, offer: Offer) -> Taken:
                 lacking(connection, table, offer.missing)
                 wishes = wishes_of(connection, table)
             if not offer.record:
-                return Taken(Head(), wishes)
+                return Taken(Head(), wishes, table_id=table.table_id)
             record_id, head, new = _take(connection, table, offer)
-            return Taken(head, wishes, record_id, new, at_ms)
+            return Taken(head, wishes, record_id, new, at_ms, table.table_id)
     except Fork as fork:
         with database.transaction() as connection:
             _quarantine(connection, who(connection, serial), offer, fork)
