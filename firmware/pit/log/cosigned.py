@@ -31,7 +31,7 @@ _PROVEN: Final = f"""
 WITH heard AS ({HEARD})
 INSERT INTO proven (epoch, size, signers, heard)
 SELECT epoch, size, count(*), (SELECT count(*) FROM heard) FROM cosignature JOIN heard USING (table_id)
-WHERE (epoch, size) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))
+JOIN epoch USING (epoch) WHERE (origin, size) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))
 GROUP BY epoch, size HAVING 2 * count(*) > (SELECT count(*) FROM heard) ON CONFLICT DO NOTHING
 """
 MOST_KNOWN: Final = 10_000
@@ -108,15 +108,14 @@ class Cosigned:
                         "UPDATE gaming_table SET witness_key = %s WHERE table_id = %s AND witness_key IS NULL",
                         (held.witness, table_id),
                     )
-                number = epoch_of(checkpoint.origin, self._public)
-                rows.append((number, checkpoint.size, table_id, signature.line))
+                rows.append((table_id, signature.line, checkpoint.origin, checkpoint.size))
                 self._stored[table_id] = checkpoint
             connection.cursor().executemany(
-                "INSERT INTO cosignature (epoch, size, table_id, line) VALUES (%s, %s, %s, %s)"
-                " ON CONFLICT DO NOTHING",
+                "INSERT INTO cosignature (epoch, size, table_id, line) SELECT epoch, size, %s, %s"
+                " FROM checkpoint JOIN epoch USING (epoch) WHERE origin = %s AND size = %s ON CONFLICT DO NOTHING",
                 rows,
             )
-            touched = {(number, size) for number, size, *_ in rows}
-            connection.execute(_PROVEN, ([one for one, _ in touched], [size for _, size in touched]))
+            signed = {(origin, size) for *_, origin, size in rows}
+            connection.execute(_PROVEN, ([one for one, _ in signed], [size for _, size in signed]))
         found = connection.execute(f"SELECT count(*) FROM ({HEARD}) AS heard").fetchone()
         return int(found[0]) if found else 0
