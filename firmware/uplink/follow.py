@@ -85,6 +85,11 @@ class Follower:
         self._witnessed: float | None = None
         self.heard = Heard()
 
+    @property
+    def log_trouble(self) -> Text:
+        """What is wrong with the pit's log; "" without a witness, too."""
+        return self._witness.state.trouble if self._witness is not None else ""
+
     def step(self) -> float:
         """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""
         try:

@@ -40,7 +40,6 @@ from firmware.uplink.wire import Holds
 
 log = logging.getLogger(__name__)
 
-FOLDER: Final = Path("/var/lib/feltwatch-witness")
 HELD: Final = "held.json"
 CONFLICT: Final = "conflict.txt"
 KEPT_PROOFS: Final = 500

@@ -202,6 +202,9 @@ def test_how_far_the_pit_has_heard_is_said_in_rows_and_how_long_it_is_silent_in_
 
 
 def test_a_table_that_is_not_enrolled_has_no_check_of_a_pit() -> None:
+    forked = {"have": 9000, "silent_s": 3.0, "trouble": "", "log_trouble": "The pit shows another history."}
+    found = of("pit", replace(WELL, pit=forked))
+    assert (found.verdict, str(found.says)) == (Verdict.BAD, "The pit shows another history.")
     assert "pit" not in {check.name for check in judge(replace(WELL, pit=None))}
 
 

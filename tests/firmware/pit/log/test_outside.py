@@ -39,7 +39,7 @@ def test_it_agrees_with_every_root_and_every_proof_up_to_128_leaves_and_refuses_
     program: Path,
 ) -> None:
     sizes = range(1, len(ENTRIES) + 1)
-    within = [
+    within: list[dict[str, Any]] = [
         {"Size": size, "Number": number, "Hashes": as_base64(inclusion(TREE, number, size))}
         for size in sizes
         for number in range(size)
