@@ -49,7 +49,7 @@ def read(folder: Path, now_s: float) -> dict[str, Any] | None:
     try:
         value = json.loads((folder / FILE).read_bytes())
         at = float(value["at_s"])
-        log_trouble = value.get("log_trouble", "")
+        log_trouble = value["log_trouble"]
         text_of(value["trouble"]), text_of(log_trouble)
         return {
             "have": int(value["have"]),
