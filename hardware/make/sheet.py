@@ -159,7 +159,7 @@ class Sheet:
                 canvas.restoreState()
                 _marks(
                     canvas,
-                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}",
+                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}; UNTESTED",
                     across,
                     down,
                 )
