@@ -129,7 +129,7 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
             )
     sheet.text(
         wide / 2,
-        high - 4,
+        high - 40,
         "UNTESTED on hardware: compare the circles with the antennas before you cut",
         4,
         line,
