@@ -129,6 +129,9 @@ def main(context: click.Context) -> None:
         except (HardwareError, VisionError) as error:
             failed = True
             click.echo(f"{name}: {error}", err=True)
+        except KeyError as error:
+            failed = True
+            click.echo(f"{name}: the data lack {error}, or name it wrongly", err=True)
     if failed:
         raise click.exceptions.Exit(1)
     write_stamps(HARDWARE)
