@@ -10,6 +10,9 @@ from firmware.messages import Message, in_turn, message_of, text_of
 
 SILENT_S: Final = 60.0
 """Seconds without the pit's answer that people should know of: the uplink speaks every ten, and tries every 30."""
+_CONFLICT: Final = Message(
+    "Play goes on. Keep the file conflict.txt in /var/lib/feltwatch-witness for surveillance, then delete it there."
+)
 
 
 def pit_found(
@@ -24,6 +27,8 @@ def pit_found(
         return None
     row, silent_s, trouble = pit["have"], pit["silent_s"], text_of(pit["trouble"])
     figure = str(row) if row else ""
+    if log_trouble := text_of(pit.get("log_trouble", "")):
+        return Verdict.BAD, figure, message_of(log_trouble), _CONFLICT
     if silent_s is not None and silent_s <= SILENT_S:
         says = Message("The pit has everything up to row %(row)s.", row=row)
         if waiting := max(0, (rows or 0) - row):

@@ -81,6 +81,7 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.database import Database, migrate
     from firmware.pit.door import make_door
     from firmware.pit.files import Files
+    from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
     from firmware.systemd import ServiceManager
@@ -88,10 +89,12 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     Authority(folder / "authority").door()
     migrate(url)
     with Database(url) as database, listen_on(path) as listening:
-        news = News()
-        projector = Projector(database, news)
-        projector.start()
-        serving = server(make_door(database, Files(folder / "images"), news=news), listening)
+        news, keeper = News(), Keeper(database, folder)
+        background = (Projector(database, news), KeeperThread(keeper))
+        for thread in background:
+            thread.start()
+        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper)
+        serving = server(door, listening)
 
         def end(_number: int, _frame: FrameType | None) -> NoReturn:
             raise SystemExit(0)
@@ -103,7 +106,8 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
             serving.run()
         finally:
             serving.close()
-            projector.stop()
+            for thread in background:
+                thread.stop()
 
 
 @command.command("front")

@@ -15,6 +15,8 @@ from flask import Flask, Request, Response, g, request
 from firmware.pit.database import Database
 from firmware.pit.errors import Busy, DatabaseError, Fork, NotEnrolled, PitError
 from firmware.pit.files import Files, FilesError
+from firmware.pit.log.answers import Answers
+from firmware.pit.log.keeper import Keeper
 from firmware.pit.news import News
 from firmware.pit.tables import Table, who
 from firmware.pit.take import take_from
@@ -46,10 +48,16 @@ def by_nginx(asked: Request) -> str | None:
 
 
 def make_door(
-    database: Database, files: Files, identify: Identify = by_nginx, *, news: News | None = None
+    database: Database,
+    files: Files,
+    identify: Identify = by_nginx,
+    *,
+    news: News | None = None,
+    keeper: Keeper | None = None,
 ) -> Flask:
-    """Return the application; `news` hears of the rows that it stores."""
+    """Return the application; `news` hears of the rows that it stores, `keeper` of what tables hold of its log."""
     app = Flask("firmware.pit")
+    answers = Answers(database, keeper) if keeper is not None else None
     turns = Turns()
     app.config["MAX_CONTENT_LENGTH"] = MOST_IMAGE_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
@@ -71,10 +79,16 @@ def make_door(
             return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
         body = request.get_data(cache=False)
         with turns.of(len(body)):
-            taken = take_from(database, g.serial, decode(body))
+            offer = decode(body)
+            taken = take_from(database, g.serial, offer)
         if news is not None:
             news.add(taken.record_id, taken.rows, taken.at_ms)
-        return _answer(200, {"have": list(taken.head), "wishes": taken.wishes})
+        answer = {"have": list(taken.head), "wishes": taken.wishes}
+        if answers is not None and offer.holds is not None:
+            proof = answers.to(taken.table_id, taken.record_id, offer.holds)
+            if proof is not None:
+                answer["proof"] = proof
+        return _answer(200, answer)
 
     @app.get("/v1/record")
     def record() -> Response:

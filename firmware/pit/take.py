@@ -23,9 +23,10 @@ from firmware.uplink.wire import Head, Offer, encode_rows
 
 ASKED: Final = (
     f"{WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
-    " set_config('synchronous_commit', CASE WHEN %s THEN current_setting('synchronous_commit') ELSE 'off' END, true)"
+    " set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true)"
 )
-"""What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was."""
+"""What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
+durable here, and a standby is not waited for: what it lacks the tables send again."""
 _COLUMNS: Final = ("record_id", *Entry._fields)
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""

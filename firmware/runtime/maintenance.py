@@ -93,6 +93,7 @@ class RecordMaintenance:
         self._planning: Future[list[Deletion]] | None = None
         self._drops: deque[Deletion] = deque()
         self._keep_at = clock() + KEEP_FIRST
+        self._head_due = False
 
     @property
     def faults(self) -> dict[str, Text]:
@@ -108,9 +109,19 @@ class RecordMaintenance:
         if last is None or getattr(last.event, "key", "") != public:
             table.write([ev.KeyAnnounced(public)], TABLE)
 
+    def hand_ended(self) -> None:
+        """Have the head signed with the next turn: nobody waits for it."""
+        self._head_due = self._key is not None
+
     def turn(self, table: Table) -> None:
         """Do the work that is due, a little at a time."""
         now = self._clock()
+        if self._head_due:
+            self._head_due = False
+            try:
+                self._sign(table, TABLE)
+            except TableError as error:
+                log.warning("the head was not signed; the next hand's will cover it: %s", error)
         self._index(table.state, now)
         if table.state.phase not in BETWEEN_HANDS:
             return
@@ -138,7 +149,7 @@ class RecordMaintenance:
         """
         match command:
             case SignHead():
-                anchor, seq = self._sign(table, who)
+                anchor, seq = self._sign(table, who.actor)
                 return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
             case ExportHand():
                 return self._export(command, table, who)
@@ -160,7 +171,7 @@ class RecordMaintenance:
             raise CommandRefused(self._trouble)
         return self._key
 
-    def _sign(self, table: Table, who: Who) -> tuple[Anchor, int]:
+    def _sign(self, table: Table, actor: str) -> tuple[Anchor, int]:
         seq, digest = self._journal.head
         event = sign_head(
             self._need_key(),
@@ -170,7 +181,7 @@ class RecordMaintenance:
             wall_ms=self._wall().wall_ms,
             table=table.state.house.table,
         )
-        return Anchor.of(event), table.write([event], who.actor)
+        return Anchor.of(event), table.write([event], actor)
 
     def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
         key = self._need_key()
@@ -179,7 +190,7 @@ class RecordMaintenance:
         hand = self._archive.hand(command.past)  # refused before anything is signed
         about = hand.later[-1:] or hand.play[-1:]
         if not self._archive.reader.anchors(about[0].seq, 1):
-            self._sign(table, who)
+            self._sign(table, who.actor)
         name = table.state.house.table if command.stick else None
         return self._worker.submit(self._write_file, command.past, key, name)
 

@@ -23,6 +23,7 @@ from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.puck.reading import PuckReading
 from firmware.messages import Message, Text
 from firmware.record.journal.journal import TABLE, Journal, JournalReader
+from firmware.record.journal.row_index import ENDS
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
@@ -338,6 +339,8 @@ class TableProcess:
             self._calibration.put_in_force(state.calibrations, self._house)
         self._record_trouble = ""
         self._show()
+        if self._maintenance is not None and any(event.type in ENDS for event in (*events, *followed)):
+            self._maintenance.hand_ended()
         return seq
 
     @property

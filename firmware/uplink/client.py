@@ -79,7 +79,7 @@ class _Connection(http.client.HTTPSConnection):
 
 
 class Answer:
-    """The pit's answer to an offer: how far it has the record, and what it asks for."""
+    """The pit's answer to an offer: how far it has the record, what it asks for, and what is new in its log."""
 
     def __init__(self, value: dict[str, Any]) -> None:
         """Raises NotReached for an answer that no pit gives."""
@@ -88,6 +88,8 @@ class Answer:
                 self.have: Final = Head(seq, digest)
             case _:
                 raise NotReached("The pit gave an answer that this release does not understand.")
+        proof = value.get("proof")
+        self.proof: Final[dict[str, Any]] = proof if isinstance(proof, dict) else {}
         wishes = value.get("wishes")
         self.wishes: Final[list[dict[str, Any]]] = [
             wish

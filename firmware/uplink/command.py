@@ -6,14 +6,19 @@ import random
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from firmware.messages import Text
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 
+if TYPE_CHECKING:
+    from firmware.uplink.witness import Witness
+
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
+WITNESS: Final = Path("/var/lib/feltwatch-witness")
 STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
@@ -54,15 +59,22 @@ class _Uplink(click.Group):
     show_default=True,
     help="Where to say how far the pit has heard.",
 )
+@click.option(
+    "--witness",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=WITNESS,
+    show_default=True,
+    help="Where to keep what this table witnesses of the pit's log, and the key that cosigns it.",
+)
 @click.pass_context
-def command(context: click.Context, data: Path, enrolment: Path, state: Path) -> None:
-    """Send this table's record to the pit as it grows, until stopped.
+def command(context: click.Context, data: Path, enrolment: Path, state: Path, witness: Path) -> None:
+    """Send this table's record to the pit as it grows, and witness the pit's log, until stopped.
 
     Only outwards: nothing is listened on. The table never waits for it. A table that is not enrolled sends nothing, and
     the command ends.
     """
     if context.invoked_subcommand is None:
-        _send(data, enrolment, state)
+        _send(data, enrolment, state, witness)
 
 
 @command.command("enrol")
@@ -96,7 +108,7 @@ def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
     )
 
 
-def _send(data: Path, enrolment: Path, state: Path) -> None:
+def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
     from firmware.systemd import ServiceManager
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, Heard
@@ -116,16 +128,32 @@ def _send(data: Path, enrolment: Path, state: Path) -> None:
         health=lambda: box_health(data),
         clock=time.monotonic,
         rng=random.Random(),
+        witness=_witness(witness),
     )
     manager = ServiceManager.from_environment()
-    shown = Heard()
-    write(state, shown)
+    shown: tuple[Heard, Text] = Heard(), ""
+    write(state, *shown)
     while True:
         wait = follower.step()
-        if follower.heard != shown:
-            if follower.heard.trouble != shown.trouble:
-                say(follower.heard.trouble or "The pit answers.", err=True)
-            shown = follower.heard
-            write(state, shown)
+        now = follower.heard, follower.log_trouble
+        if now != shown:
+            if now[0].trouble != shown[0].trouble:
+                say(now[0].trouble or "The pit answers.", err=True)
+            if now[1] != shown[1]:
+                say(now[1] or "The pit's log continues what this table has seen.", err=True)
+            shown = now
+            write(state, *shown)
         manager.alive()
         time.sleep(wait)
+
+
+def _witness(folder: Path) -> Witness | None:
+    """Return the witness; None, with a sentence, where it cannot be: rows are sent all the same."""
+    from firmware.table.errors import TableError
+    from firmware.uplink.witness import Witness
+
+    try:
+        return Witness(folder)
+    except (TableError, OSError) as error:
+        say(f"{error} The pit's log is not witnessed; rows are sent.", err=True)
+        return None

@@ -5,6 +5,7 @@ The journal is opened read-only for each look, and the table process never waits
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -12,15 +13,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.messages import Text
+from firmware.record.evidence.anchors import Anchor
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.file import opened
 from firmware.record.journal.reader import entries
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
-from firmware.table.events import RecordRestored
+from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
-from firmware.uplink.wire import MOST_ROWS, Head, Offer, batch
+from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
+from firmware.uplink.witness import Witness
+
+log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 0.2
 """Seconds between two looks at the journal: what is new meanwhile is one request (FLEET, trap 7)."""
@@ -59,8 +64,12 @@ class Follower:
         health: Callable[[], dict[str, Any]] = dict,
         clock: Callable[[], float],
         rng: random.Random,
+        witness: Witness | None = None,
     ) -> None:
-        """`data`: the table's data folder; `clock`: monotonic seconds; `rng` spreads tries that many tables make."""
+        """`data`: the table's data folder; `clock`: monotonic seconds; `rng` spreads tries that many tables make.
+
+        `witness`: checks and cosigns the pit's log; rows never wait for it.
+        """
         self._path = data / "journal.sqlite"
         self._captures = CaptureStore(data)
         self._client = client
@@ -72,7 +81,14 @@ class Follower:
         self._spoke: float | None = None
         self._failures = 0
         self._missing: tuple[str, ...] = ()
+        self._witness = witness
+        self._witnessed: float | None = None
         self.heard = Heard()
+
+    @property
+    def log_trouble(self) -> Text:
+        """What is wrong with the pit's log; "" without a witness, too."""
+        return self._witness.state.trouble if self._witness is not None else ""
 
     def step(self) -> float:
         """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""
@@ -104,15 +120,44 @@ class Follower:
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
         if self._have is not None and not rows and not due:
             return LOOK_EVERY_S
-        answer = self._client.offer(Offer(genesis, head, self._release, self._health(), self._missing, rows))
+        holds = self._holds()
+        answer = self._client.offer(
+            Offer(genesis, head, self._release, self._health(), self._missing, rows, holds)
+        )
         self._missing = ()
         stuck = bool(rows) and answer.have == self._have
         self._heard(answer.have, head)
         if stuck:
             raise NotReached("The pit takes these rows and does not go on.")
+        if self._witness is not None and holds is not None:
+            self._witnessed = self._clock()
+            self._receive(self._witness, answer.proof)
         for wish in answer.wishes:
             self._fulfil(wish)
         return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
+
+    def _holds(self) -> Holds | None:
+        """Return what the witness holds if it is time to ask for what is new in the pit's log."""
+        if self._witness is None or (
+            self._witnessed is not None and self._clock() - self._witnessed < HEARTBEAT_S
+        ):
+            return None
+        return self._witness.holds()
+
+    def _receive(self, witness: Witness, proof: dict[str, Any]) -> None:
+        try:
+            witness.receive(proof, self._anchor_at)
+        except OSError as error:
+            log.warning("What this table witnesses cannot be kept: %s", error)
+
+    def _anchor_at(self, seq: int) -> tuple[str, Anchor] | None:
+        with opened(self._path, training=False) as db:
+            if db is None:
+                return None
+            (genesis,) = db.execute("SELECT hash FROM journal WHERE seq = 1").fetchone()
+            rows = entries(db, "WHERE seq = ? AND type = ?", (seq + 1, HeadSigned.type))
+        event = rows[0].event if rows else None
+        return (genesis, Anchor.of(event)) if isinstance(event, HeadSigned) else None
 
     def _heard(self, have: Head, head: Head) -> None:
         self._spoke, self._failures, self._have = self._clock(), 0, have

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from firmware.messages import Message, text_of
+from firmware.messages import Message, Text, text_of
 from firmware.record.journal.disk import write_whole
 
 if TYPE_CHECKING:
@@ -24,27 +24,38 @@ ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")
 """What lies there when the table is enrolled."""
 
 
-def write(folder: Path, heard: Heard) -> None:
-    """Replace the file. Raises OSError."""
-    trouble = heard.trouble.as_json() if isinstance(heard.trouble, Message) else heard.trouble
-    value = {"have": heard.have.seq, "behind": heard.behind, "at_s": heard.at, "trouble": trouble}
+def write(folder: Path, heard: Heard, log_trouble: Text = "") -> None:
+    """Replace the file; `log_trouble` is what is wrong with the pit's log. Raises OSError."""
+    value = {
+        "have": heard.have.seq,
+        "behind": heard.behind,
+        "at_s": heard.at,
+        "trouble": _as_json(heard.trouble),
+        "log_trouble": _as_json(log_trouble),
+    }
     write_whole(folder / FILE, json.dumps(value).encode())
+
+
+def _as_json(text: Text) -> object:
+    return text.as_json() if isinstance(text, Message) else text
 
 
 def read(folder: Path, now_s: float) -> dict[str, Any] | None:
     """Return what the file says at a time of the monotonic clock; None where the uplink has not written it.
 
     `have`: the last row that the pit has; `silent_s`: for how many seconds the pit has not answered, None if it never
-    did; `trouble`: why not, a text or a message's JSON.
+    did; `trouble`: why not, a text or a message's JSON; `log_trouble`: what is wrong with the pit's log, the same.
     """
     try:
         value = json.loads((folder / FILE).read_bytes())
         at = float(value["at_s"])
-        text_of(value["trouble"])
+        log_trouble = value["log_trouble"]
+        text_of(value["trouble"]), text_of(log_trouble)
         return {
             "have": int(value["have"]),
             "silent_s": max(0.0, now_s - at) if at else None,
             "trouble": value["trouble"],
+            "log_trouble": log_trouble,
         }
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -57,5 +68,5 @@ def pit_fact(root: Path, clock: float | None = None) -> dict[str, Any] | None:
             return None
     except OSError:
         return None
-    never = {"have": 0, "silent_s": None, "trouble": ""}
+    never = {"have": 0, "silent_s": None, "trouble": "", "log_trouble": ""}
     return read(root / FOLDER, time.monotonic() if clock is None else clock) or never

@@ -37,6 +37,13 @@ _TEXTS_OF: Final = {
 }
 """The fields that name a text by its hash, and what it is, by the type of the row."""
 
+COSIGNS: Final = 4
+"""The kind of a witness's key (c2sp.org/tlog-cosignature)."""
+MOST_HEADS: Final = 8
+"""Heads in one answer of which the pit shows that its log has them: the newest."""
+MOST_NOTE: Final = 4_000
+"""Characters of a checkpoint that a table shows."""
+
 NAMING_TEXTS: Final = frozenset(_TEXTS_OF)
 """Types of the rows that name a text."""
 
@@ -53,11 +60,24 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Holds:
+    """What a table holds of the pit's log: the newest checkpoint, cosigned by its witness; and the witness's key.
+
+    `head`: the highest signed row of its record that is proven to be in the log. Without a note it holds nothing yet.
+    """
+
+    note: str = ""
+    witness: str = ""
+    head: int = 0
+
+
+@dataclass(frozen=True)
 class Offer:
     """What a table sends: which record, how far it goes, and rows. Without rows it is the heartbeat.
 
     `record` is the hash of the record's first row, its identity; "" while it has none. `health` is for people to read,
-    `missing` the hashes of what the pit asked for and the table does not have any more.
+    `missing` the hashes of what the pit asked for and the table does not have any more. With `holds` the pit's answer
+    also says what is new in its log.
     """
 
     record: str
@@ -66,6 +86,7 @@ class Offer:
     health: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     rows: tuple[Entry, ...] = ()
+    holds: Holds | None = None
 
 
 def encode(offer: Offer) -> bytes:
@@ -77,6 +98,8 @@ def encode(offer: Offer) -> bytes:
         "health": offer.health,
         "missing": list(offer.missing),
     }
+    if offer.holds is not None:
+        first["holds"] = vars(offer.holds)
     return encode_rows(first, offer.rows)
 
 
@@ -108,7 +131,18 @@ def decode(body: bytes) -> Offer:
         raise WireError("The body's first line is of no release of this product.")
     if len(rows) > MOST_ROWS:
         raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
-    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows)
+    holds = _holds(first.get("holds"))
+    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds)
+
+
+def _holds(value: Any) -> Holds | None:
+    match value:
+        case None:
+            return None
+        case {"note": str(note), "witness": str(witness), "head": int(head)} if 0 <= head <= HIGHEST:
+            if _storable(note, MOST_NOTE) and _storable(witness, 500):
+                return Holds(note, witness, head)
+    raise WireError("The body does not say what the table holds of the log.")
 
 
 def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:

@@ -252,6 +252,8 @@ def test_the_uplink_waits_for_an_enrolment_and_reaches_the_pit_alone() -> None:
     hidden = {path for line in unit if line.startswith("InaccessiblePaths=") for path in line[18:].split()}
     assert {f"-{DATA}/{PINS_FOLDER}", f"-{DATA}/{SOCKET}"} <= hidden
     assert [line for line in unit if line.startswith(("Bind", "ReadWrite", "State", "Temporary"))] == [
+        "StateDirectory=feltwatch-witness",
+        "StateDirectoryMode=0750",
         "TemporaryFileSystem=/var:ro",
         f"BindReadOnlyPaths={DATA} {UPLINK}",
     ]

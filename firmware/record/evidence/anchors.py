@@ -80,6 +80,10 @@ class Anchor:
         """The key's fingerprint in words."""
         return fingerprint(bytes.fromhex(self.key))
 
+    def is_written_so(self) -> bool:
+        """Return whether its text reads as an anchor: each part has its form. Raises ValueError for no hex."""
+        return _TEXT.fullmatch(self.text) is not None
+
     def is_signed(self) -> bool:
         """Say whether the signature was made with the key."""
         try:

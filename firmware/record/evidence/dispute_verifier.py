@@ -1,6 +1,6 @@
 """Checks a Feltwatch dispute file. Needs Python 3.9 or later and nothing else: no package, no network.
 
-    python3 verify.py hand-000012.zip [--anchor TEXT_FROM_THE_SLIP] [--key WORDS]
+    python3 verify.py hand-000012.zip [--anchor TEXT_FROM_THE_SLIP] [--key WORDS] [--log WORDS]
 
 Every dispute file contains it as verify.py. If you do not trust the file, get this program from a source you trust. It
 checks:
@@ -8,7 +8,9 @@ checks:
 - the device's key signed the manifest, and every file matches the manifest;
 - each row of the record has the correct hash and follows the row before it;
 - each image is the one that a row names;
-- the anchors (the signed heads printed at shift end) agree with the rows.
+- the anchors (the signed heads printed at shift end) agree with the rows;
+- where the table sends to a pit: a signed head of these rows is in the pit's log, whose checkpoint the pit has signed
+  and the tables have cosigned (formats: RFC 6962, c2sp.org/tlog-proof).
 
 An anchor vouches for the hand if all rows from the hand's first to the anchored one are in the file. Otherwise it does
 not reach the hand and proves nothing about it. Exit status: 0 if all holds, 1 if something does not (also if anchors
@@ -27,7 +29,7 @@ import sys
 import unicodedata
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FORMAT = "feltwatch-dispute"
 VERSION = 1
@@ -37,6 +39,10 @@ ROWS = "rows.jsonl"
 SETTLEMENTS = "settlements.json"
 RULES = "rules.toml"
 ANCHORS = "anchors.txt"
+PROOFS = "proofs/"
+"""Proofs that a signed head is in the pit's log: proofs/ROW.tlog-proof."""
+LOG_KEYS = "proofs/keys.txt"
+"""The public keys of the log and of its witnesses, a line each, as signed notes write them."""
 CONTENT = "content/"
 IMAGES = "images/"
 MOST_BYTES = 512 * 1024 * 1024
@@ -170,6 +176,141 @@ def read_anchor(text: str) -> tuple[int, str, str]:
     return int(found.group(2)), found.group(5).lower(), found.group(6).lower()
 
 
+# ---- the pit's log: RFC 6962, and c2sp.org/signed-note, /tlog-checkpoint, /tlog-cosignature, /tlog-proof ----
+
+ED25519, COSIGNATURE = 1, 4
+"""Kinds of signatures: a note's, and a witness's with its time."""
+PROOF = "c2sp.org/tlog-proof@v1"
+_HEAD_ENTRY = "feltwatch-head/v1"
+
+
+def leaf_hash(entry: bytes) -> bytes:
+    """Return the hash of a log's entry."""
+    return hashlib.sha256(b"\0" + entry).digest()
+
+
+def node_hash(left: bytes, right: bytes) -> bytes:
+    """Return the hash over two subtrees."""
+    return hashlib.sha256(b"\1" + left + right).digest()
+
+
+def head_entry(genesis: str, anchor: str) -> bytes:
+    """Return the log's entry for a signed head: the hash of its record's first row, and the anchor's text."""
+    return f"{_HEAD_ENTRY}\n{genesis}\n{anchor}\n".encode()
+
+
+def root_of_inclusion(
+    leaf: bytes, number: int, size: int, proof: list[bytes] | tuple[bytes, ...]
+) -> bytes | None:
+    """Return the root that follows from a leaf's proof (RFC 9162, 2.1.3.2); None for a proof of the wrong length."""
+    if not 0 <= number < size:
+        return None
+    found, last = leaf, size - 1
+    for one in proof:
+        if not last:
+            return None
+        if number & 1 or number == last:
+            found = node_hash(one, found)
+            while not number & 1 and number:
+                number, last = number >> 1, last >> 1
+        else:
+            found = node_hash(found, one)
+        number, last = number >> 1, last >> 1
+    return None if last else found
+
+
+class Signature(NamedTuple):
+    """A signature line of a note: who, the first four bytes of the key's hash, and what was signed with it."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+    @property
+    def line(self) -> str:
+        """The line as it stands in the note."""
+        return f"\u2014 {self.name} {base64.b64encode(self.key_id + self.signature).decode()}\n"
+
+
+def key_id(name: str, kind: int, public: bytes) -> bytes:
+    """Return the four bytes by which a note names a key."""
+    return hashlib.sha256(name.encode() + b"\n" + bytes([kind]) + public).digest()[:4]
+
+
+def read_key(text: str) -> tuple[str, int, bytes]:
+    """Return the name, the kind and the bytes of a public key, written NAME+ID+KEY. Raises CannotCheck."""
+    name, _, rest = text.strip().partition("+")
+    named, _, packed = rest.partition("+")
+    data = _from_base64(packed)
+    if not name or len(data) != 33 or key_id(name, data[0], data[1:]).hex() != named:
+        raise CannotCheck(f"That is no key of a signed note: {text}")
+    return name, data[0], data[1:]
+
+
+def read_note(note: str) -> tuple[str, tuple[Signature, ...]]:
+    """Return a signed note's text and its signatures, unchecked. Raises CannotCheck."""
+    at = note.rfind("\n\n")
+    lines = note[at + 2 :].split("\n")
+    if at < 1 or len(lines) < 2 or lines[-1] or any(ord(one) < 32 and one != "\n" for one in note):
+        raise CannotCheck("That is no signed note: it has a text, an empty line, and signatures.")
+    found = []
+    for line in lines[:-1]:
+        dash, name, packed = (line.split(" ") + ["", ""])[:3]
+        data = _from_base64(packed)
+        if dash != "\u2014" or line.count(" ") != 2 or not name or "+" in name or len(data) < 5:
+            raise CannotCheck("That is no signed note: a signature line is not as it should be.")
+        if len(name.split()) != 1:
+            raise CannotCheck("That is no signed note: a key's name has a space.")
+        found.append(Signature(name, data[:4], data[4:]))
+    return note[: at + 1], tuple(found)
+
+
+def cosigned_message(text: str, at_s: int) -> bytes:
+    """Return what a witness signs: its time, and the checkpoint's text."""
+    return f"cosignature/v1\ntime {at_s}\n{text}".encode()
+
+
+def signed_note_by(text: str, one: Signature, name: str, kind: int, public: bytes) -> bool:
+    """Say whether a signature of a note is that of this key, of this kind."""
+    if (one.name, one.key_id) != (name, key_id(name, kind, public)):
+        return False
+    if kind == COSIGNATURE:
+        message = cosigned_message(text, int.from_bytes(one.signature[:8], "big"))
+        return ed25519_holds(public, one.signature[8:], message)
+    return kind == ED25519 and ed25519_holds(public, one.signature, text.encode())
+
+
+def read_proof(text: str) -> tuple[int, list[bytes], str]:
+    """Return a proof's leaf number, its hashes and its note. Raises CannotCheck."""
+    above, _, note = text.partition("\n\n")
+    lines = above.split("\n")
+    if lines[:1] == [PROOF] and lines[1:2] and lines[1].startswith("extra "):
+        del lines[1]
+    number = re.fullmatch("index (0|[1-9][0-9]{0,18})", lines[1]) if len(lines) > 1 else None
+    hashes = [_from_base64(line) for line in lines[2:]]
+    if lines[0] != PROOF or number is None or any(len(one) != 32 for one in hashes) or len(hashes) > 63:
+        raise CannotCheck(f"That is no proof: it begins with {PROOF}, an index and hashes.")
+    return int(number.group(1)), hashes, note
+
+
+def read_checkpoint(text: str) -> tuple[str, int, bytes]:
+    """Return the origin, the size and the root in a note's text. Raises CannotCheck."""
+    lines = text.split("\n")
+    root = _from_base64(lines[2]) if len(lines) > 3 else b""
+    if len(root) != 32 or not lines[0] or not re.fullmatch("0|[1-9][0-9]{0,18}", lines[1]):
+        raise CannotCheck("That is no checkpoint: it has an origin, a size and a root, a line each.")
+    return lines[0], int(lines[1]), root
+
+
+def _from_base64(text: str) -> bytes:
+    """Return the bytes of a text in base64; none for any other spelling of the same bytes."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except ValueError:
+        return b""
+    return data if base64.b64encode(data).decode() == text else b""
+
+
 # ---- the file ----
 
 
@@ -254,8 +395,10 @@ def unpack(path: str) -> dict[str, bytes]:
         raise CannotCheck(f"The file is no whole ZIP, or was damaged ({error}); copy it again.") from None
 
 
-def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
-    """Check a dispute file; optionally against anchors from paper slips and the key's words (or hex).
+def check(path: str, anchors: tuple[str, ...] = (), key: str = "", log: str = "") -> Report:
+    """Check a dispute file; optionally against anchors from paper slips and the words (or hex) of keys.
+
+    `key`: the device's; `log`: that of the pit's log.
 
     Raises CannotCheck, with one sentence, if the file cannot be checked at all.
     """
@@ -272,7 +415,9 @@ def check(path: str, anchors: tuple[str, ...] = (), key: str = "") -> Report:
     report.say(*_content(rows, files))
     report.say(*_images(rows, files, manifest.get("images")))
     report.say(*_settlements(rows, files))
-    _anchors(report, rows, manifest, files.get(ANCHORS, b"").decode(errors="replace").split("\n"), anchors)
+    inside = files.get(ANCHORS, b"").decode(errors="replace").split("\n")
+    _anchors(report, rows, manifest, inside, anchors)
+    _proofs(report, files, manifest, [text for text in inside if text.strip()], log)
     return report
 
 
@@ -543,15 +688,80 @@ def _anchors(
         report.say("", ["No anchor that was given vouches for this hand."])
 
 
+def _proofs(
+    report: Report, files: dict[str, bytes], manifest: dict[str, object], anchors: list[str], wanted: str
+) -> None:
+    """Check that signed heads in the file are in the pit's log, and who signed its checkpoints."""
+    names = sorted(name for name in files if name.startswith(PROOFS) and name != LOG_KEYS)
+    keys = [
+        read_key(line)
+        for line in files.get(LOG_KEYS, b"").decode(errors="replace").split("\n")
+        if line.strip()
+    ]
+    by_row = {read_anchor(text)[0]: text for text in anchors} if names else {}
+    for name in names:
+        row = name[len(PROOFS) :].partition(".")[0]
+        number, hashes, note = read_proof(files[name].decode(errors="replace"))
+        text, signatures = read_note(note)
+        origin, size, root = read_checkpoint(text)
+        anchor = by_row.get(int(row)) if row.isdecimal() else None
+        if anchor is None:
+            report.say("", [f"{name} is of a row that no anchor in the file signs."])
+            continue
+        leaf = leaf_hash(head_entry(str(manifest.get("record")), anchor.strip()))
+        if root_of_inclusion(leaf, number, size, hashes) != root:
+            report.say("", [f"The signed head of row {row} is not in the log {origin} that {name} names."])
+            continue
+        report.say(f"The signed head of row {row} is entry {number} of the {size} in the log {origin}.", [])
+        _log_signed(report, text, signatures, origin, keys, wanted)
+    if wanted and not names:
+        report.say("", ["The file holds no proof that its rows are in a pit's log."])
+
+
+def _log_signed(
+    report: Report,
+    text: str,
+    signatures: tuple[Signature, ...],
+    origin: str,
+    keys: list[tuple[str, int, bytes]],
+    wanted: str,
+) -> None:
+    of_log = [
+        public
+        for name, kind, public in keys
+        if (name, kind) == (origin, ED25519)
+        and any(signed_note_by(text, one, name, kind, public) for one in signatures)
+    ]
+    if not of_log:
+        report.say("", ["The checkpoint was not signed by the log's key in the file."])
+        return
+    words = key_words(of_log[0])
+    if wanted and wanted.strip().lower() not in (of_log[0].hex(), words):
+        report.say(
+            "", [f"The checkpoint was signed by another log's key ({words}) than the one that was given."]
+        )
+        return
+    compare = "It is the key that was given." if wanted else "Compare the words with those on a slip."
+    report.say(f"The checkpoint was signed by the log's key {words}. {compare}", [])
+    witnesses = {public: name for name, kind, public in keys if kind == COSIGNATURE}
+    have = [
+        name
+        for public, name in witnesses.items()
+        if any(signed_note_by(text, one, name, COSIGNATURE, public) for one in signatures)
+    ]
+    report.say(f"{len(have)} of the {len(witnesses)} tables whose keys are in the file have cosigned it.", [])
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Check the file named on the command line, print the report, and return the exit status."""
     parser = argparse.ArgumentParser(description="Check a Feltwatch dispute file.")
     parser.add_argument("file")
     parser.add_argument("--anchor", action="append", default=[], help="the text of a slip's QR code")
     parser.add_argument("--key", default="", help="the key's five words, or its hex")
+    parser.add_argument("--log", default="", help="the five words of the key of the pit's log, or its hex")
     given = parser.parse_args(arguments)
     try:
-        report = check(given.file, tuple(given.anchor), given.key)
+        report = check(given.file, tuple(given.anchor), given.key, given.log)
     except CannotCheck as error:
         sys.stderr.write(f"{escaped(error)}\n")
         return 2

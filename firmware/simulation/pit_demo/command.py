@@ -139,23 +139,26 @@ def _pit(database: Database, folder: Path) -> Iterator[str]:
     from firmware.pit.authority import Authority
     from firmware.pit.door import make_door
     from firmware.pit.files import Files
+    from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector
     from firmware.pit.tls_front import TlsFront, by_tls
 
     Authority(folder / "authority").door()
-    news = News()
-    app = make_door(database, Files(folder / "images"), by_tls, news=news)
-    projector = Projector(database, news)
+    news, keeper = News(), Keeper(database, folder)
+    app = make_door(database, Files(folder / "images"), by_tls, news=news, keeper=keeper)
+    background = (Projector(database, news), KeeperThread(keeper))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, folder / "authority")
         serving = threading.Thread(target=front.serve_forever, name="door", daemon=True)
         serving.start()
-        projector.start()
+        for thread in background:
+            thread.start()
         try:
             yield f"127.0.0.1:{listening.getsockname()[1]}"
         finally:
-            projector.stop()
+            for thread in background:
+                thread.stop()
             front.shutdown()
             serving.join()
             front.server_close()
@@ -173,7 +176,9 @@ def _tables(
 ) -> Iterator[list[DemoTable]]:
     """Enrol the tables and start them; at the end stop them."""
     from firmware.pit.authority import Authority
+    from firmware.pit.log.keys import accept
     from firmware.pit.tables import enrol
+    from firmware.record.evidence.signing import DeviceKey
     from firmware.simulation.pit_demo.tables import DemoTable
 
     count, hands, speed, seed, profile = what
@@ -184,9 +189,13 @@ def _tables(
         enrol(database, name, authority.enrol(name, enrolment, [address]))
         data = folder / f"table-{number}"
         disputed = number == 1 and not calm
-        made.append(
-            DemoTable(name, data, enrolment, seed + number, speed, hands, stop, profile, disputed=disputed)
+        table = DemoTable(
+            name, data, enrolment, seed + number, speed, hands, stop, profile, disputed=disputed
         )
+        accept(
+            database, name, DeviceKey.open(table.key_folder).public
+        )  # as by a technician who compared the words
+        made.append(table)
     try:
         for table in made:
             table.start()

@@ -32,6 +32,7 @@ from firmware.terminal import say
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
+from firmware.uplink.witness import Witness
 
 FOR_EVER: Final = 10**9
 LARGEST_DEBT_S: Final = 1.0
@@ -107,6 +108,7 @@ class DemoTable:
         self._config = simulated_house(data, profile).model_copy(
             update={"table": name.removeprefix("Table ")}
         )
+        self.key_folder: Final = self._config.key
         self._seed = seed
         self._speed = speed
         self._hands = hands or FOR_EVER
@@ -122,6 +124,7 @@ class DemoTable:
             health=lambda: HEALTH,
             clock=time.monotonic,
             rng=random.Random(seed),
+            witness=Witness(data.with_name(f"{data.name}-witness")),
         )
         self._threads = [
             threading.Thread(target=self._guarded, args=(work,), name=f"{name} {work.__name__}")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from firmware.health.check import Check, worst
+from firmware.health.check import Check, Verdict, worst
 from firmware.health.checks import CHECKS, DAY_MS, Facts, judge
 from firmware.health.record_facts import record_facts
 from firmware.messages import Message
@@ -199,6 +199,12 @@ def test_how_far_the_pit_has_heard_is_said_in_rows_and_how_long_it_is_silent_in_
     assert str(silent.says) == (
         "The pit has not heard this table for 12 min. The pit cannot be reached (No route to host)."
     )
+
+
+def test_a_pit_that_shows_another_log_than_before_is_bad_whatever_it_has_heard() -> None:
+    forked = {"have": 9000, "silent_s": 3.0, "trouble": "", "log_trouble": "The pit shows another history."}
+    found = of("pit", replace(WELL, pit=forked))
+    assert (found.verdict, str(found.says)) == (Verdict.BAD, "The pit shows another history.")
 
 
 def test_a_table_that_is_not_enrolled_has_no_check_of_a_pit() -> None:

@@ -108,7 +108,9 @@ class House:
                 data.mkdir()
                 self.data.append(data)
                 self.enrolments.append(own)
-                arguments = feltwatch("uplink.command", "--data", data, "--enrolment", own, "--state", own)
+                witness = self.folder / f"witness-{number}"
+                given = ("--data", data, "--enrolment", own, "--state", own, "--witness", witness)
+                arguments = feltwatch("uplink.command", *given)
                 self.uplinks.append(Part(arguments, self.folder / "log"))
 
     def serve_on(self, url: str) -> None:

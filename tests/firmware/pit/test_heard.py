@@ -69,4 +69,4 @@ def test_an_uplink_that_ended_is_noticed_by_the_age_of_what_it_wrote(pit: Pit, d
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"have": "x"}', '{"have": 1, "at_s": 1, "trouble": {}}'])
 def test_a_file_that_cannot_be_read_is_no_answer_of_the_pit(box: Path, text: str) -> None:
     (box / FOLDER / FILE).write_text(text)
-    assert pit_fact(box) == {"have": 0, "silent_s": None, "trouble": ""}
+    assert pit_fact(box) == {"have": 0, "silent_s": None, "trouble": "", "log_trouble": ""}

@@ -21,10 +21,12 @@ from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.dispute_verifier import check
 from firmware.record.evidence.signing import FILE as KEY_FILE
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
+from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.journal.row_index import ENDS
 from firmware.record.retention import SPARED
 from firmware.record.stick_request import Progress, StickDesk, read_request
 from firmware.runtime import table_process
@@ -176,9 +178,21 @@ def test_the_head_is_signed_and_stands_in_the_record_right_after_it(box: Box, ke
     answer = box.do("sign_head")
     anchor = Anchor.parse(answer["anchor"])
     rows = JournalReader(box.config.data).events_since(0)
-    signed = next(row for row in rows if row.type == "head_signed")
+    signed = [row for row in rows if row.type == "head_signed"][-1]
     assert (anchor.seq, anchor.hash, anchor.hands) == (signed.seq - 1, signed.previous, 1)
     assert answer["key"] == fingerprint(DeviceKey.open(key).public)
+
+
+def test_the_head_is_signed_by_itself_after_each_hands_end_and_once(box: Box, key: Path) -> None:
+    for _ in range(3):
+        box.hand()
+    rows = JournalReader(box.config.data).events_since(0)
+    signed = [row for row in rows if row.type == "head_signed"]
+    ends = [row.seq for row in rows if row.type in ENDS]
+    assert len(ends) == len(signed) == 3
+    assert all(head.seq > end for head, end in zip(signed, ends, strict=True))
+    assert {json.loads(row.payload)["key"] for row in signed} == {DeviceKey.open(key).public.hex()}
+    assert verify(box.config.data).ok
 
 
 def test_a_hand_is_exported_by_command_and_the_file_holds(box: Box, key: Path) -> None:
