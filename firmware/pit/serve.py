@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import logging
 import socket
@@ -9,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +30,8 @@ THREADS: Final = 8 + PLACES
 """Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
 SWITCH_S: Final = 0.001
 """Seconds after which a thread lets others compute: a request waits for a long one or the projector some ten times."""
+_M_ARENA_MAX: Final = -8
+"""glibc's number for how many heaps threads allocate from: one, else each keeps what the others could use."""
 CONNECTIONS: Final = 1000
 """Connections from nginx, which keeps few open; more only while many tables come at once."""
 FOLLOW_EVERY_S: Final = 0.1
@@ -52,6 +55,8 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
     gc.freeze()  # what is loaded by now stays, and is not looked at again
+    with suppress(AttributeError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a long queue is normal when all tables come back
