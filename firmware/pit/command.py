@@ -80,20 +80,25 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
     from firmware.pit.door import make_door
+    from firmware.pit.enrolment import remember
     from firmware.pit.files import Files
     from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
     from firmware.systemd import ServiceManager
 
-    Authority(folder / "authority").door()
+    authority = Authority(folder / "authority")
+    authority.door()
     migrate(url)
     with Database(url) as database, listen_on(path) as listening:
+        remember(database, authority)
         news, keeper = News(), Keeper(database, folder)
         background = (Projector(database, news), KeeperThread(keeper))
         for thread in background:
             thread.start()
-        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper)
+        door = make_door(
+            database, Files(folder / "images"), news=news, keeper=keeper, authority=authority
+        )
         serving = server(door, listening)
 
         def end(_number: int, _frame: FrameType | None) -> NoReturn:
