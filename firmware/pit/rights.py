@@ -20,3 +20,57 @@ RIGHTS: Final[Mapping[str, str]] = {
     "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key)",
     "enrolment": "SELECT, UPDATE",
     "house_fact": "SELECT, INSERT, UPDATE",
+    "record": "SELECT, INSERT",
+    "head": "SELECT, INSERT, UPDATE",
+    "entry": "SELECT, INSERT",
+    "content": "SELECT, INSERT",
+    "quarantine": "SELECT, INSERT",
+    "wish": "SELECT, INSERT, UPDATE",
+    "projection": "SELECT, INSERT, UPDATE",
+    "hand": "SELECT, INSERT, UPDATE, DELETE",
+    "hand_seat": "SELECT, INSERT, UPDATE, DELETE",
+    "table_now": "SELECT, INSERT, UPDATE, DELETE",
+    "place": "SELECT, INSERT, DELETE",
+    "down_total": "SELECT, INSERT, UPDATE, DELETE",
+    **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"), "SELECT, INSERT"),
+    "log_mark": "SELECT, INSERT, UPDATE",
+    **dict.fromkeys(("person", "session", "act", "going", "entry_finished", "entry_disputed"), ""),
+}
+"""Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
+FLOOR_RIGHTS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"
+    ),
+    **dict.fromkeys(("hand", "hand_seat", "table_now", "place", "down_total"), "SELECT"),
+    **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven", "log_mark"), "SELECT"),
+    "entry_finished": "SELECT",
+    "entry_disputed": "SELECT",
+    "wish": "SELECT, INSERT",
+    "act": "SELECT, INSERT",
+    "enrolment": "SELECT, INSERT, UPDATE (pit_said, pit_said_by, ended_at, why, code)",
+    "house_fact": "SELECT, INSERT, UPDATE",
+    **dict.fromkeys(("person", "session", "going"), "SELECT, INSERT, UPDATE, DELETE"),
+}
+"""What the role of the floor's pages may do: it cannot read `entry`, so no row of a hand that lies on a table."""
+
+
+def allow(url: str, role: str, rights: Mapping[str, str] = RIGHTS) -> None:
+    """Give a role these rights and take all others from it. Run by the owner. Raises DatabaseError."""
+    who = sql.Identifier(role)
+    try:
+        with psycopg.connect(url) as connection:
+            connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+            connection.execute(
+                sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, {}").format(who)
+            )
+            connection.execute(sql.SQL("REVOKE ALL ON SCHEMA public FROM {}").format(who))
+            connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
+            for table, some in rights.items():
+                if some:
+                    connection.execute(
+                        sql.SQL("GRANT {} ON {} TO {}").format(sql.SQL(some), sql.Identifier(table), who)
+                    )
+    except psycopg.Error as error:
+        raise DatabaseError(
+            "The rights of %(role)s cannot be set (%(why)s).", role=role, why=first_line(error)
+        ) from error
