@@ -15,6 +15,7 @@ from firmware.pit.database import Database
 from firmware.pit.errors import PitError
 from firmware.terminal import say
 from firmware.uplink.code import parse
+from firmware.uplink.enrolment import GIVEN_UP
 
 LOOK_EVERY_S: Final = 1.0
 
@@ -67,7 +68,7 @@ def _follow(database: Database, number: int, by: str, wait: Callable[[float], ob
                 say(f"{one.name} is enrolled. It sends its record by itself.")
                 return
             case "dead":
-                raise PitError(one.why or enrolment.GIVEN_UP)
+                raise PitError(one.why or GIVEN_UP)
             case "compare":
                 say(f"{one.name} shows five words. Here they are: {one.words}")
                 enrolment.compare(database, number, by, same=click.confirm("Are they the same?"))

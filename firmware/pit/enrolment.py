@@ -29,17 +29,22 @@ from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
 from firmware.uplink.code import Code
+from firmware.uplink.enrolment import (
+    ANOTHER_TABLE,
+    GIVEN_UP,
+    LATE,
+    NO_KEY,
+    NO_NUMBER,
+    REPLACED,
+    TWICE,
+    UNKNOWN,
+    UNLIKE_PIT,
+    UNLIKE_TABLE,
+    USED,
+)
 
 GOOD_FOR: Final = timedelta(minutes=15)
 LONGEST_NAME: Final = 40
-LATE: Final = Message("The code is older than fifteen minutes. Have a new one made at the pit.")
-USED: Final = Message("The code was used already: it is good once. Have a new one made at the pit.")
-TWICE: Final = Message("A second table used the same code, so neither was enrolled. Make a new code.")
-UNLIKE_TABLE: Final = Message("The technician at the table says that the words differ. Nothing was enrolled.")
-UNLIKE_PIT: Final = Message("The technician at the pit says that the words differ. Nothing was enrolled.")
-REPLACED: Final = Message("A newer code was made for this table. Use that one.")
-GIVEN_UP: Final = Message("The code was given up at the pit.")
-
 Stage = Literal["shown", "compare", "waits", "done", "dead"]
 
 
@@ -180,9 +185,7 @@ def answer(
             (request.code,),
         ).fetchone()
         if row is None or not hmac.compare_digest(wire.of_table(bytes(row[11]), body), proof):
-            raise EnrolmentRefused(
-                "The pit knows no such code. Compare the letters, or have a new one made at the pit."
-            )
+            raise EnrolmentRefused(UNKNOWN)
         one = _enrolment(row)
         key, asked, renews, certificate, is_late = row[11:]
         refused = _judged(connection, authority, one, request, asked, is_late=bool(is_late))
@@ -233,17 +236,13 @@ def _judged(
 def _unfit(authority: Authority, one: Enrolment, request: wire.Request) -> Message | None:
     """Return why a first request cannot be taken; the code lives on, for the right table."""
     if not request.table:
-        return Message("The table has no number yet. Key it in the set-up, then begin again.")
+        return NO_NUMBER
     if not is_called(one.name, request.table):
-        return Message(
-            "This code is for %(name)s, and this table is number %(table)s. Nothing was enrolled.",
-            name=one.name,
-            table=request.table,
-        )
+        return Message(ANOTHER_TABLE.message, name=one.name, table=request.table)
     if not signed_by(
         bytes.fromhex(request.device_key), bytes.fromhex(request.proof), wire.device_text(request.code)
     ):
-        return Message("The table does not have the key that it names. Nothing was enrolled.")
+        return NO_KEY
     requested_key(request.certificate)
     return None
 

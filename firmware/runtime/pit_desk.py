@@ -10,7 +10,7 @@ from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.pit import ComparePitWords, JoinPit, PitCommand
 from firmware.uplink.code import parse
-from firmware.uplink.enrolment import device_text
+from firmware.uplink.enrolment import NO_NUMBER, device_text
 from firmware.uplink.join_request import JoinDesk
 
 
@@ -30,9 +30,7 @@ class PitDesk:
                     raise CommandRefused("This table signs nothing.")
                 number = table.state.house.table
                 if not number:
-                    raise CommandRefused(
-                        "The table has no number yet. Key it in the set-up, then begin again."
-                    )
+                    raise CommandRefused(NO_NUMBER)
                 code = parse(command.code)
                 key = keeper.need_key()
                 return {

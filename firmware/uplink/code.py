@@ -13,6 +13,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
+from firmware.messages import Message
 from firmware.uplink.errors import UplinkError
 from firmware.uplink.settings import in_address, split_address
 
@@ -80,22 +81,26 @@ def parse(text: str) -> Code:
     """
     words = text.upper().split()
     if len(text) > LONGEST:
-        raise UplinkError("That is no code of a pit.")
+        raise UplinkError(Message("That is no code of a pit."))
     letters = "".join(word for word in words if word.isascii() and word.isalpha() and word not in BEGINS)
     addresses = tuple(word.lower() for word in words if not (word.isascii() and word.isalpha()))
     if len(letters) != LETTERS:
         raise UplinkError(
-            "A code has %(letters)s letters; these are %(typed)s.", letters=LETTERS, typed=len(letters)
+            Message(
+                "A code has %(letters)s letters; these are %(typed)s.", letters=LETTERS, typed=len(letters)
+            )
         )
     if not 1 <= len(addresses) <= MOST_ADDRESSES:
-        raise UplinkError("The pit's address is missing, such as 192.168.1.10.")
+        raise UplinkError(Message("The pit's address is missing, such as 192.168.1.10."))
     number = 0
     for letter in letters:
         number = 26 * number + ord(letter) - _A
     parts, check = divmod(number, 1 << _CHECK_BITS)
     authority, secret = divmod(parts, 1 << _PART_BITS)
     if check != _check(parts) or authority >> _PART_BITS:
-        raise UplinkError("A letter of the code is wrong. Compare them with those that the pit shows.")
+        raise UplinkError(
+            Message("A letter of the code is wrong. Compare them with those that the pit shows.")
+        )
     return Code(tuple(map(_whole, addresses)), authority, secret)
 
 
@@ -114,5 +119,5 @@ def _whole(address: str) -> str:
     """Return an address with its port. Raises UplinkError."""
     host, port = split_address(address) or ("", None)
     if not host:
-        raise UplinkError("%(text)s is no address of a pit.", text=repr(address))
+        raise UplinkError(Message("%(text)s is no address of a pit.", text=repr(address)))
     return in_address(host, port or PORT)

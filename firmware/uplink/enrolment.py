@@ -13,6 +13,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import Final, Literal, get_args
 
+from firmware.messages import Message
 from firmware.record.evidence.signing import fingerprint
 from firmware.table.errors import TableError
 from firmware.uplink.wire import is_hash
@@ -22,6 +23,21 @@ AUTHORITY_PATH: Final = "/v1/authority"
 PATH: Final = "/v1/enrolment"
 MOST_BYTES: Final = 8192
 """Bytes of a request, and of an answer."""
+LATE: Final = Message("The code is older than fifteen minutes. Have a new one made at the pit.")
+USED: Final = Message("The code was used already: it is good once. Have a new one made at the pit.")
+TWICE: Final = Message("A second table used the same code, so neither was enrolled. Make a new code.")
+UNLIKE_TABLE: Final = Message("The technician at the table says that the words differ. Nothing was enrolled.")
+UNLIKE_PIT: Final = Message("The technician at the pit says that the words differ. Nothing was enrolled.")
+REPLACED: Final = Message("A newer code was made for this table. Use that one.")
+GIVEN_UP: Final = Message("The code was given up at the pit.")
+ANOTHER_TABLE: Final = Message(
+    "This code is for %(name)s, and this table is number %(table)s. Nothing was enrolled."
+)
+NO_NUMBER: Final = Message("The table has no number yet. Key it in the set-up, then begin again.")
+NO_KEY: Final = Message("The table does not have the key that it names. Nothing was enrolled.")
+UNKNOWN: Final = Message(
+    "The pit knows no such code. Compare the letters, or have a new one made at the pit."
+)
 Says = Literal["", "same", "other"]
 """What a technician says of the five words on his side: nothing yet, that both sides show the same, or not."""
 

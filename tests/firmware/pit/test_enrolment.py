@@ -163,9 +163,9 @@ def test_a_code_used_again_is_refused_on_both_screens(
     enrolment.compare(pit.database, number, "Ines", same=True)
     assert box.end() == ""
     second = boxes(tmp_path / "second", code)
-    assert second.end() == str(enrolment.USED)
+    assert second.end() == str(wire.USED)
     seen = at_pit(pit, number)
-    assert (seen.stage, seen.refused) == ("done", enrolment.USED)
+    assert (seen.stage, seen.refused) == ("done", wire.USED)
     assert not (tmp_path / "second" / "own" / settings.FILE).exists()
 
 
@@ -176,8 +176,8 @@ def test_two_tables_with_one_code_are_both_refused(
     first = boxes(tmp_path / "first", code)
     first.words()
     second = boxes(tmp_path / "second", code)
-    assert second.end() == first.end() == str(enrolment.TWICE)
-    assert at_pit(pit, number).why == enrolment.TWICE
+    assert second.end() == first.end() == str(wire.TWICE)
+    assert at_pit(pit, number).why == wire.TWICE
     with pytest.raises(PitError, match="no words"):
         enrolment.compare(pit.database, number, "Ines", same=True)
     with pit.database.transaction() as connection:
@@ -187,13 +187,13 @@ def test_two_tables_with_one_code_are_both_refused(
 def test_a_code_is_dead_after_fifteen_minutes(pit: Pit, tmp_path: Path, boxes: Callable[..., Box]) -> None:
     number, code = made(pit)
     pass_minutes(pit, number)
-    assert boxes(tmp_path / "late", code).end() == str(enrolment.LATE)
-    assert at_pit(pit, number).why == enrolment.LATE
+    assert boxes(tmp_path / "late", code).end() == str(wire.LATE)
+    assert at_pit(pit, number).why == wire.LATE
     number, code = made(pit)
     slow = boxes(tmp_path / "slow", code)
     slow.words()
     pass_minutes(pit, number)
-    assert slow.end() == str(enrolment.LATE)
+    assert slow.end() == str(wire.LATE)
     assert at_pit(pit, number).stage == "dead"
 
 
@@ -229,7 +229,7 @@ def test_words_that_differ_enrol_nothing_and_both_say_so(
         box.says = "other"
     else:
         enrolment.compare(pit.database, number, "Ines", same=False)
-    expected = enrolment.UNLIKE_TABLE if side == "table" else enrolment.UNLIKE_PIT
+    expected = wire.UNLIKE_TABLE if side == "table" else wire.UNLIKE_PIT
     assert box.end() == str(expected)
     assert at_pit(pit, number).why == expected
     assert not (tmp_path / "own").exists()
@@ -240,9 +240,9 @@ def test_a_newer_code_and_one_given_up_end_the_older(
 ) -> None:
     first, code = made(pit)
     second, other = made(pit)
-    assert boxes(tmp_path / "a", code).end() == str(enrolment.REPLACED)
+    assert boxes(tmp_path / "a", code).end() == str(wire.REPLACED)
     enrolment.give_up(pit.database, second)
-    assert boxes(tmp_path / "b", other).end() == str(enrolment.GIVEN_UP)
+    assert boxes(tmp_path / "b", other).end() == str(wire.GIVEN_UP)
     assert at_pit(pit, first).code == at_pit(pit, second).code == ""
 
 
