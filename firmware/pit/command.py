@@ -96,9 +96,7 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
         background = (Projector(database, news), KeeperThread(keeper))
         for thread in background:
             thread.start()
-        door = make_door(
-            database, Files(folder / "images"), news=news, keeper=keeper, authority=authority
-        )
+        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
         serving = server(door, listening)
 
         def end(_number: int, _frame: FrameType | None) -> NoReturn:

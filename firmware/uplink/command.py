@@ -132,7 +132,14 @@ def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
     show_default=True,
     help="Where to write the enrolment; `feltwatch uplink enrol` puts it in its place.",
 )
-def join_command(asked: Path, progress: Path, into: Path) -> None:
+@click.option(
+    "--witness",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=WITNESS,
+    show_default=True,
+    help="The folder of the key that cosigns what the pit shows.",
+)
+def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None:
     """Bring this table in at a pit, by the code that the table was shown.
 
     The service manager starts this when a technician shows a code to the table's camera, or types it
@@ -150,6 +157,7 @@ def join_command(asked: Path, progress: Path, into: Path) -> None:
         join(
             request,
             into,
+            witness,
             lambda shown: shown.write(progress),
             lambda: read_join_answer(asked, request.id),
         )

@@ -20,11 +20,11 @@ from typing import Any, Final
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
 from firmware.messages import Message
+from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import write_whole
 from firmware.uplink import enrolment, settings
 from firmware.uplink.code import Code, parse
@@ -103,12 +103,14 @@ class _Pit:
 def join(
     asked: JoinRequest,
     folder: Path,
+    witness: Path,
     show: Callable[[JoinProgress], None],
     says: Callable[[], Says],
     wait: Callable[[float], object] = time.sleep,
 ) -> None:
     """Bring the table in, and write its enrolment into `folder`, complete or not at all.
 
+    `witness`: the folder of the uplink's own key, which cosigns what the pit shows; made if there is none.
     `show` gets each progress; `says` returns what the technician at this table says of the words. Raises UplinkError:
     then nothing was enrolled, and the pit's screen says why, too.
     """
@@ -117,13 +119,12 @@ def join(
     show(progress)
     pit = _first(code)
     key = ec.generate_private_key(ec.SECP256R1())
-    witness = Ed25519PrivateKey.generate()
     request = Request(
         code.name,
         _certificate_request(key, asked.table),
         asked.device_key,
         asked.proof,
-        witness.public_key().public_bytes_raw().hex(),
+        DeviceKey.open(witness).public.hex(),
         asked.table,
     )
     answer = pit.ask(request)
@@ -147,7 +148,7 @@ def join(
             tries += 1
             if tries > MOST_TRIES:
                 raise
-    _write(folder, code, pit, answer, key, witness)
+    _write(folder, code, pit, answer, key)
 
 
 def _first(code: Code) -> _Pit:
@@ -174,7 +175,6 @@ def _write(
     pit: _Pit,
     answer: dict[str, Any],
     key: ec.EllipticCurvePrivateKey,
-    witness: Ed25519PrivateKey,
 ) -> None:
     certificate, house = answer["certificate"], answer.get("house", "")
     own = [pit.address, *(one for one in code.addresses if one != pit.address)]
@@ -184,7 +184,6 @@ def _write(
         settings.AUTHORITY: pit.pem,
         settings.CERTIFICATE: certificate.encode(),
         settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-        settings.WITNESS: witness.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
         settings.HOUSE: f"{house}\n".encode(),
         settings.FILE: settings.text_of(own).encode(),  # last: where it lies, the enrolment is whole
     }

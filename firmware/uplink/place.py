@@ -17,7 +17,6 @@ from firmware.uplink.settings import (
     FILE,
     HOUSE,
     KEY,
-    WITNESS,
     Settings,
     in_address,
     load,
@@ -44,11 +43,9 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in (KEY, CERTIFICATE, AUTHORITY):
             _write(folder / name, (source / name).read_bytes())
-        for name in (WITNESS, HOUSE):  # an enrolment that an earlier pit wrote has none
-            (folder / name).unlink(missing_ok=True)
-            if (source / name).exists():
-                _write(folder / name, (source / name).read_bytes())
-        if (folder / HOUSE).exists():
+        (folder / HOUSE).unlink(missing_ok=True)
+        if (source / HOUSE).exists():  # an enrolment that an earlier pit wrote has none
+            _write(folder / HOUSE, (source / HOUSE).read_bytes())
             (folder / HOUSE).chmod(0o644)  # the table checks with it what came from the pit
         drop_in.parent.mkdir(parents=True, exist_ok=True)
         hosts = " ".join(dict.fromkeys(host for host, _ in addresses))

@@ -18,8 +18,6 @@ FILE: Final = "uplink.toml"
 CERTIFICATE: Final = "table.crt"
 KEY: Final = "table.key"
 AUTHORITY: Final = "pit.crt"
-WITNESS: Final = "witness.key"
-"""The uplink's own Ed25519 key, PEM: it cosigns what the pit shows. The device's key is another and never lies here."""
 HOUSE: Final = "house.pub"
 """The house's public key, 64 hex digits: what comes from the pit is signed with its other half."""
 _HOST: Final = re.compile(r"[0-9a-zA-Z._:%-]{1,253}")

@@ -63,7 +63,8 @@ class Unit(threading.Thread):
         while not self.stop.wait(0.05):
             if not (asked / REQUEST).exists():
                 continue
-            joined = ["join", "--asked", asked, "--progress", self.folder / "progress", "--into", new]
+            joined = ["join", "--asked", asked, "--into", new, "--progress", self.folder / "progress"]
+            joined += ["--witness", self.folder / "witness"]
             done = CliRunner().invoke(command, list(map(str, joined)))
             (asked / REQUEST).unlink()
             if done.exit_code == 0:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,6 +61,7 @@ class Box:
             join(
                 self.request(),
                 self.folder / "own",
+                self.folder / "witness",
                 self.seen.append,
                 lambda: self.says,
                 lambda _: step.wait(0.02),
@@ -133,11 +133,10 @@ def test_both_sides_show_the_same_words_and_the_rows_arrive(
     with pit.database.transaction() as connection:
         row = connection.execute("SELECT name, device_key, witness_key FROM gaming_table").fetchone()
     assert row is not None
-    witness = load_pem_private_key((tmp_path / "own" / settings.WITNESS).read_bytes(), None)
     assert row == (
         "Table 7",
         DeviceKey.open(tmp_path / "key").public,
-        witness.public_key().public_bytes_raw(),  # type: ignore[union-attr]
+        DeviceKey.open(tmp_path / "witness").public,
     )
     assert (tmp_path / "own" / settings.HOUSE).read_text().strip() == pit.authority.house.public.hex()
     assert pit.authority.issued()["Table 7"]
@@ -264,7 +263,7 @@ def test_who_has_the_authority_but_not_the_secret_is_found_out(
     monkeypatch.setattr(door, "enrolment_answer", lambda *_: (b'{"certificate": "", "house": ""}', "0" * 64))
     box = Box(tmp_path, code)
     with pytest.raises(UplinkError, match="not the one that made this code"):
-        join(box.request(), tmp_path / "own", box.seen.append, lambda: "same")
+        join(box.request(), tmp_path / "own", tmp_path / "witness", box.seen.append, lambda: "same")
 
 
 def test_who_guesses_letters_gets_one_sentence(pit: Pit, tmp_path: Path, boxes: Callable[..., Box]) -> None:
@@ -314,7 +313,13 @@ def test_a_table_that_lacks_the_key_it_names_is_refused(pit: Pit, tmp_path: Path
     box = Box(tmp_path, code)
     foreign = DeviceKey.open(tmp_path / "another").public.hex()
     with pytest.raises(UplinkError, match="does not have the key"):
-        join(replace(box.request(), device_key=foreign), tmp_path / "own", box.seen.append, lambda: "")
+        join(
+            replace(box.request(), device_key=foreign),
+            tmp_path / "own",
+            tmp_path / "witness",
+            box.seen.append,
+            lambda: "",
+        )
 
 
 @given(st.integers(0, 2**58 - 1), st.integers(0, 2**58 - 1))
