@@ -150,7 +150,7 @@ def add_downs(database: Database) -> None:
                 )
 
 
-GAMES: Final = ("washington-1-unit", "california-face-up", "california-classic")
+GAMES: Final = ("washington-1-unit", "california-face-up", "traditional")
 PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev", "Maximiliane Wolkenstein", "Noor")
 
 
