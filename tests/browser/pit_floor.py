@@ -188,8 +188,13 @@ def add_hands(database: Database) -> None:
                     )
                 if disputed:
                     _dispute(connection, row[0], hand, opened + 200_000)
-        acts = (("log-in", None, ""), ("search", None, "player=Bao&with=foul"), ("review.hand", 2, ""))
-        acts += (("records.make_file", 2, ""), ("dispute.dispute_file", 2, ""))
+        acts: tuple[tuple[str, int | None, str], ...] = (
+            ("log-in", None, ""),
+            ("search", None, "player=Bao&with=foul"),
+            ("review.hand", 2, ""),
+            ("records.make_file", 2, ""),
+            ("dispute.dispute_file", 2, ""),
+        )
         for turn, (what, of, detail) in enumerate(acts):
             connection.execute(
                 "INSERT INTO act (at, person, role, what, record_id, hand, detail) SELECT to_timestamp(%s), 'Ines',"

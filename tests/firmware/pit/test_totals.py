@@ -48,10 +48,8 @@ def test_a_table_is_compared_with_its_own_last_fourteen_days(database: Database)
         began = (TODAY - ago) * DAY_MS
         down(database, record, 1000 - 2 * ago, "Lin", began, unsure=1 + ago % 3, **figures)
         down(database, record, 1001 - 2 * ago, "Bo", began + 5, unsure=1, **{**figures, "errors": 1})
-    down(
-        *(database, record, 2000, "Lin", TODAY * DAY_MS),
-        **{"hands": 20, "cards": 1000, "unsure": 6, "errors": 1, "readings": 20, "reading_ms": 18_000},
-    )
+    today = {"hands": 20, "cards": 1000, "unsure": 6, "errors": 1, "readings": 20, "reading_ms": 18_000}
+    down(database, record, 2000, "Lin", TODAY * DAY_MS, **today)
     days = days_of(database, NOW_MS)[record, "Table 1"]
     assert [day.day for day in days] == list(range(TODAY - 14, TODAY + 1))
     assert days[-1] == Day(TODAY, 20, 1000, 0.006, 0.001, 0.9)
