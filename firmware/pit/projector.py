@@ -97,15 +97,18 @@ class _Followed:
 
 
 def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -> _Followed:
-    """Follow a record from row `seq` to row `head`."""
+    """Follow a record from row `seq` to row `head`.
+
+    No row is dated later than the pit took it: else a table whose clock is ahead stands first in every list.
+    """
     connection = source.connection
     at = _Followed(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
     if not source.known(record_id, seq) and not _is_of_interest(connection, record_id, seq):
         at.seq = head  # as most of a hand's are
         return at
-    for row, _ in source.after(record_id, seq):
+    for row, taken_ms in source.after(record_id, seq):
         if row.type not in _OF_NO_INTEREST:
-            if why := _add(at.batch, row):
+            if why := _add(at.batch, row, min(row.wall_ms, taken_ms)):
                 at.stuck = row.seq, why
                 break
             at.texts.update(texts_named(row.type, row.payload))
@@ -115,15 +118,15 @@ def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -
     return at
 
 
-def _add(batch: Batch, row: Entry) -> Message | None:
-    """Add a row; return why it cannot be read."""
+def _add(batch: Batch, row: Entry, at_ms: int) -> Message | None:
+    """Add a row, dated so; return why it cannot be read."""
     if row.type not in BY_TYPE:
         return Message(
             "Row %(seq)s is of a later release (%(type)s). Update the pit.", seq=row.seq, type=row.type
         )
     if row.type in TOLD:
         try:
-            batch.take(row.seq, row.hand, row.wall_ms, row.type, row.payload)
+            batch.take(row.seq, row.hand, at_ms, row.type, row.payload)
         except UNREADABLE:
             return of_no_release(row.seq, row.type)
     return None

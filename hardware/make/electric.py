@@ -289,7 +289,7 @@ def electric_page(said: dict[str, Any]) -> str:
         "of 20 cm², one low, one high.",
         f"- **USB:** the Pi's ports give {usb['negotiated_a']:g} A together on its own 27 W supply, "
         f"{usb['else_a']:g} A on any other. On a UPS set "
-        + " and ".join(f"`{flag}`" for flag in usb["ups_flags"])
+        + " and ".join(usb["ups_flags"])
         + "; without a UPS set neither.",
         f"- **UPS (optional):** {ups['board']}, {ups['cells']}: BCM {ups['fail']} is low when the mains have "
         f"failed; BCM {ups['charging']} "
