@@ -15,12 +15,13 @@ from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
+from firmware.uplink.heard import WITNESS as WITNESSED
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import Witness
 
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
-WITNESS: Final = Path("/var/lib/feltwatch-witness")
+WITNESS: Final = Path("/") / WITNESSED
 STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
