@@ -56,11 +56,15 @@ def tables(connection: Connection) -> list[Logged]:
         " LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id"
         "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
         " LEFT JOIN log_mark m ON m.record_id = h.record_id"
-        " LEFT JOIN LATERAL (SELECT seq FROM leaf WHERE leaf.record_id = h.record_id ORDER BY seq DESC LIMIT 1) l ON true"
+        " LEFT JOIN LATERAL (SELECT seq FROM leaf WHERE leaf.record_id = h.record_id ORDER BY seq DESC LIMIT 1) l"
+        " ON true"
         " LEFT JOIN LATERAL (SELECT size, at FROM cosignature WHERE cosignature.table_id = t.table_id"
         "  ORDER BY epoch DESC, size DESC LIMIT 1) c ON true WHERE t.struck_at IS NULL ORDER BY t.name"
     ).fetchall()
-    return [Logged(*row[:7], (row[7], row[8]) if row[7] is not None else None) for row in rows]
+    return [
+        Logged(table_id, name, head, signed, held, held_ms, differs, (bad, why) if bad is not None else None)
+        for table_id, name, head, signed, held, held_ms, differs, bad, why in rows
+    ]
 
 
 def log_state(connection: Connection) -> LogState:
@@ -85,14 +89,18 @@ def log_state(connection: Connection) -> LogState:
         "SELECT (extract(epoch FROM opened_at) * 1000)::bigint FROM epoch WHERE epoch > 1 ORDER BY epoch DESC LIMIT 1"
     ).fetchone()
     epoch, origin, key, size, note, at_ms = newest
+    proven_size, proven_ms, signers, heard = proven
     return LogState(
-        epoch,
-        origin,
-        bytes(key),
-        size,
-        note,
-        at_ms,
-        *proven,
-        waits[0] if waits else 0.0,
-        back[0] if back else None,
+        epoch=epoch,
+        origin=origin,
+        key=bytes(key),
+        size=size,
+        note=note,
+        at_ms=at_ms,
+        proven=proven_size,
+        proven_ms=proven_ms,
+        signers=signers,
+        heard=heard,
+        unproven_s=waits[0] if waits else 0.0,
+        set_back_ms=back[0] if back else None,
     )
