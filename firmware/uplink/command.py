@@ -13,9 +13,9 @@ import click
 from firmware.messages import Text
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
+from firmware.uplink.heard import WITNESS as WITNESSED
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
-from firmware.uplink.heard import WITNESS as WITNESSED
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import Witness

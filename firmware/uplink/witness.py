@@ -167,10 +167,10 @@ class Witness:
                     raise NoNote("That is no list of hashes.")
             own = anchor_at(seq)
             if own is None:
-                raise Conflict(Message(_NOT_OURS.template, seq=seq))
+                raise Conflict(_not_ours(seq))
             leaf = leaf_hash(head_entry(own[0], own[1].text))
             if root_of_inclusion(leaf, number, new.size, proof.hashes) != new.root:
-                raise Conflict(Message(_NOT_OURS.template, seq=seq))
+                raise Conflict(_not_ours(seq))
             self._keep(seq, proof, new.origin, public)
             highest = max(highest, seq)
         return highest
@@ -207,6 +207,12 @@ def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
     if found:
         found[LOG_KEYS] = "".join(f"{one}\n" for one in keys).encode()
     return found
+
+
+def _not_ours(seq: int) -> Message:
+    return Message(
+        "The pit's log does not have row %(seq)s as this table signed it. Tell surveillance.", seq=seq
+    )
 
 
 def _key_of(answer: dict[str, Any]) -> bytes:

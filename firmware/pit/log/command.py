@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from firmware.command_options import progress_bar
 from firmware.pit.errors import PitError
 from firmware.terminal import say, say_json
 
@@ -44,6 +43,9 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
 
     Ends with 1 if anything is wrong; each sentence says what to do. The pit goes on meanwhile.
     """
+    from rich.console import Console
+    from rich.progress import Progress
+
     from firmware.pit.database import Database
     from firmware.pit.log.keeper import FOLDER
     from firmware.pit.log.verify import read_note, verify
@@ -61,8 +63,15 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
         raise PitError("%(why)s", why=str(error)) from error
     except ValueError as error:
         raise PitError("--log: 64 hexadecimal digits.") from error
-    with Database(url, connections=1) as database, progress_bar("rows") as done:
-        found = verify(database, public, given=given, done=done)
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    with Database(url, connections=1) as database, bar:
+        task = bar.add_task("rows", total=None)
+        found = verify(
+            database,
+            public,
+            given=given,
+            done=lambda rows, of: bar.update(task, completed=rows, total=of),
+        )
     if as_json:
         figures = {name: value for name, value in vars(found).items() if name != "problems"}
         say_json(
