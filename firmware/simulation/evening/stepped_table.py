@@ -14,6 +14,7 @@ from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.inputs import Request
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
@@ -256,6 +257,7 @@ class SteppedTable:
                     None,
                     TURN_UP,
                     lambda: self.now,
+                    keeper=self._keeper(journal),
                 )
             )
             if self._process is not None:
@@ -268,6 +270,10 @@ class SteppedTable:
             else:
                 self.broken.append(f"The table process does not start: {error}")
             self._died()
+
+    def _keeper(self, journal: Journal) -> RecordMaintenance | None:
+        """Return what signs and maintains the record; None: nothing does."""
+        return None
 
     def _clock(self) -> Clock:
         system = SystemClock(

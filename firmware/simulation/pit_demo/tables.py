@@ -11,9 +11,11 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final
 
+from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.errors import AppError
 from firmware.runtime.house_config import house_rules
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
 from firmware.simulation.evening.page_reader import Page
@@ -63,16 +65,19 @@ class PacedTable(SteppedTable):
         speed: float,
         cut: Callable[[], Callable[[], object] | None],
         deeds: SimpleQueue[Deed],
+        witness: Path,
         *parts: Any,
     ) -> None:
         """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody.
 
-        `deeds`: what people do at the table besides playing, as soon as its process runs.
+        `deeds`: what people do at the table besides playing, as soon as its process runs. `witness`: where its uplink
+        keeps what the pit has proven.
         """
         self._stop = stop
         self.speed = speed
         self._cut = cut
         self._deeds = deeds
+        self._witness = witness
         self._due = time.monotonic()
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
@@ -82,6 +87,12 @@ class PacedTable(SteppedTable):
         self._due = max(self._due + seconds / self.speed, time.monotonic() - LARGEST_DEBT_S)
         if self._stop.wait(max(0.0, self._due - time.monotonic())):
             raise Stopped("The demo ends.")
+
+    def _keeper(self, journal: Journal) -> RecordMaintenance:
+        config = self._config
+        return RecordMaintenance(
+            config.data, journal, config.key, config.keeping, self._clock(), witness=self._witness
+        )
 
     def _moment(self) -> None:
         self._wall_ms = _now_ms() - round(self.now * 1000)
@@ -123,9 +134,10 @@ class DemoTable:
         self._deeds: SimpleQueue[Deed] = SimpleQueue()
         self._is_to_be_rewritten = False
         self._config = simulated_house(data, profile).model_copy(
-            update={"table": name.removeprefix("Table ")}
+            update={"table": name.removeprefix("Table "), "key": data.with_name(f"{data.name}-key")}
         )
         self.key_folder: Final = self._config.key
+        self._witness: Final = data.with_name(f"{data.name}-witness")
         self._seed = seed
         self._speed = speed
         self._hands = hands or FOR_EVER
@@ -141,7 +153,7 @@ class DemoTable:
             health=lambda: HEALTH,
             clock=time.monotonic,
             rng=random.Random(seed),
-            witness=Witness(data.with_name(f"{data.name}-witness")),
+            witness=Witness(self._witness),
         )
         self._threads = [
             threading.Thread(target=self._guarded, args=(work,), name=f"{name} {work.__name__}")
@@ -227,7 +239,9 @@ class DemoTable:
         auditor = Auditor(faults, readings.given)
         rng = random.Random(f"table {seed}")
         speed = HURRY if self._disputed else self._speed
-        table = PacedTable(self._stop, speed, self._cut, self._deeds, config, faults, rng, readings)
+        table = PacedTable(
+            self._stop, speed, self._cut, self._deeds, self._witness, config, faults, rng, readings
+        )
 
         def played(hand: int) -> None:
             if self._disputed and hand == 1:
