@@ -177,7 +177,7 @@ last_words() {
 try_release() {
     local new=$1 old
     old=$(current)
-    # Where the power is cut from here on, the goback unit does the rest at the next start.
+    # Where the power is cut from here on, this says what to go back to.
     [ -z "$old" ] || [ "$old" = "$new" ] || point trial "$old"
     say "Switching to release $new: its programs have $ready_within s to report ready."
     if before_switch "$new" && switch_to "$new" && ready; then
@@ -207,21 +207,11 @@ keep_two() {
     done
 }
 
-# ---- what an installer is asked for ----
-
-go_back_after_a_cut() { # what the goback unit runs
-    preflight
-    local release
-    release=$(basename "$(readlink "$base/trial")")
-    say "An upgrade to $(current) was cut off and does not start: going back to $release."
-    go_back_to "$release" || failed "Nor does $release start any more; call the technician."
-    keep_two
-}
-
 rollback() {
     preflight
     local release
     release=$(previous)
+    [ ! -L "$base/trial" ] || release=$(basename "$(readlink "$base/trial")") # an upgrade that a power cut ended
     [ -n "$release" ] || bad_input "There is no release before this one."
     set_back "$release"
     try_release "$release"

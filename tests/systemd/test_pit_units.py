@@ -20,7 +20,7 @@ from firmware.pit.front import NGINX
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"
 UNITS: Final = sorted((HERE / "units").iterdir())
-BASE: Final = "/opt/feltwatch-pit"
+BASE: Final = "/opt/feltwatch-pit/current"
 
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian's systemd)"
