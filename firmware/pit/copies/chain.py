@@ -118,7 +118,10 @@ def publish(url: str, name: str, reader: str) -> str:
 
 
 def withdraw(url: str, reader: str) -> None:
-    """Publish nothing any more; the reader may read nothing. Raises ChainError."""
+    """Publish nothing any more; the reader may read nothing. Raises ChainError.
+
+    A head office that is to follow again afterwards begins again: `subscribe(again=True)`.
+    """
     with _connected(url) as connection:
         connection.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(PUBLICATION)))
         for table in KEYS:

@@ -201,6 +201,7 @@ def test_a_head_office_that_stays_away_costs_a_house_a_bounded_log_and_begins_ag
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         ask(south.for_reader, "SELECT hand FROM hand")
     run("publish", "South", "--to", READER, "--url", south.url)
+    run("subscribe", south.for_reader, "--again", "--url", chain.url)
     south.play()
     chain.arrived()
 
