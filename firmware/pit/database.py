@@ -6,6 +6,7 @@ not both migrate. A database of a later release is refused: the pit is updated b
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -125,6 +126,7 @@ def is_current(url: str) -> bool:
 
 
 def _scripts() -> tuple[ScriptDirectory, str]:
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])

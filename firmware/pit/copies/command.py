@@ -15,7 +15,7 @@ from firmware.terminal import say, say_json
 
 FOLDERS: Final = (FOLDER, Path(f"{FOLDER}-floor"), Path("/etc/feltwatch-pit"))
 """What is copied next to the database: authority, keys, certificates."""
-_path = click.Path(path_type=Path, file_okay=False)
+_path = click.Path(path_type=Path, file_okay=False, readable=False)  # click would ask without its capability
 _url = click.option(
     "--url",
     envvar="FELTWATCH_PIT_DATABASE",
