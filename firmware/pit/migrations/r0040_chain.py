@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0040"
-down_revision = "0011"
+down_revision = "0012"
 
 _HOUSE = """
 CREATE TABLE house (
