@@ -20,6 +20,7 @@ import pytest
 
 from firmware.bench.generated_record import generate_record
 from firmware.record.journal.journal import JournalReader
+from tests.install.chapter import commands
 from tests.install.machine import (
     LONG,
     PACKAGES,
@@ -39,7 +40,6 @@ pytestmark = [
 REPOSITORY: Final = Path(__file__).parents[2]
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 DISK: Final = "/srv/feltwatch-pit-backup"
-SYSTEM: Final = "/opt/feltwatch-pit/current/system"
 PROGRAMS: Final = ("feltwatch-pit", "feltwatch-pit-front", "feltwatch-pit-floor", "feltwatch-pit-floor-front")
 ROLES: Final = ("floor", "auditor", "technician", "owner")
 EXPOSURE_AT_MOST: Final = 1.5
@@ -113,6 +113,16 @@ def newest_revision() -> str:
 def install(server: Machine, release: str, *more: str) -> tuple[int, str]:
     done = server.run("bash", f"/media/{release}/install", "pit", *more)
     return done.returncode, done.stdout + done.stderr
+
+
+def follow(server: Machine, page: str, heading: str, other: dict[str, str] | None = None) -> str:
+    """Type the commands of a page of the book; return what they said."""
+    said = ""
+    for line in commands(page, heading, other):
+        done = server.run("bash", "-c", line)
+        said += done.stdout + done.stderr
+        assert done.returncode == 0, f"{line}\n{said}{server.log()}"
+    return said
 
 
 def releases(server: Machine) -> dict[str, str]:
@@ -246,7 +256,7 @@ def test_people_come_in_by_their_roles_and_nobody_else(server: Machine) -> None:
     for role in ROLES:
         passphrase = add_person(server, f"Ines {role}", role)
         seen = [status for status, _ in browse(server, f"Ines {role}", passphrase, "/", "/hands", "/people")]
-        hands, people = (403 if role == "technician" else 200), (200 if role == "owner" else 403)
+        hands, people = (403 if role == "technician" else 200), (200 if role in ("auditor", "owner") else 403)
         assert seen == [303, 200, hands, people], role
     assert browse(server, "Ines owner", "a wrong passphrase", "/")[0][0] == 403
     assert browse(server, "Nobody", passphrase, "/")[0][0] == 403
@@ -288,8 +298,13 @@ def test_everything_is_backed_up_to_the_second_disk_and_the_pages_say_when(serve
         lambda: server.unit("feltwatch-pit-backup.service", "ActiveState") != "activating",
         "the first one ends",
     )
-    server.run("systemctl", "start", "feltwatch-pit-backup.service", check=True)
-    assert "was made 0.0 h ago" in pit(server, "feltwatch-pit-floor", "backup", "last")
+    said = follow(
+        server,
+        "pit/disaster.md",
+        "What lies on the second disk",
+        {" stop feltwatch-pit-backup.timer": " status"},
+    )
+    assert "was made 0.0 h ago" in said
     assert server.unit("feltwatch-pit-backup.timer", "ActiveState") == "active"
     disk = server.root / "srv/disk"
     assert len(list((disk / "base").iterdir())) == 2
@@ -350,9 +365,7 @@ def test_going_back_by_hand_loses_no_row_no_strike_off_and_nobody(server: Machin
     )
     pit(server, "feltwatch-pit", "table", "strike", "Table 8")
     before = kept(server)
-    done = server.run("bash", f"{SYSTEM}/install", "--rollback")
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said + server.log()
+    said = follow(server, "pit/install.md", "Going back")
     assert releases(server) == {"current": FIRST, "previous": SECOND}
     assert f"The database is the one of release {FIRST} again" in said
     assert sql(server, "SELECT to_regclass('later')") == ""
@@ -388,8 +401,7 @@ def test_a_server_whose_disk_is_lost_is_restored_from_the_second_disk(server: Ma
         " /var/lib/feltwatch-pit/*",
         check=True,
     )
-    done = server.run("bash", f"{SYSTEM}/restore")
-    assert done.returncode == 0, done.stdout + done.stderr + server.log()
+    assert "The pit is as it was" in follow(server, "pit/disaster.md", "A restore")
     assert kept(server) == before, "also what came after the copy: it was in the log"
     assert sql(server, "SELECT max(seq) FROM head") == str(seq)
     server.run("systemctl", "start", "feltwatch-uplink.service", check=True)
@@ -401,10 +413,55 @@ def test_a_server_whose_disk_is_lost_is_restored_from_the_second_disk(server: Ma
     nothing_failed(server)
 
 
+def test_a_second_server_follows_and_takes_over_by_the_books_steps(server: Machine) -> None:
+    """The second one is another cluster on this machine: its own port, its own data."""
+    server.run("pg_createcluster", "--port=5433", "15", "second", check=True)
+    follow(server, "pit/second-server.md", "On the first", {"192.0.2.8/32": "127.0.0.1/32"})
+    second = {
+        "systemctl disable --now feltwatch-pit feltwatch-pit-floor": "true",
+        "postgresql@15-main": "postgresql@15-second",
+        "/var/lib/postgresql/15/main": "/var/lib/postgresql/15/second",
+        "192.0.2.7": "127.0.0.1",
+    }
+    follow(server, "pit/second-server.md", "On the second", second)
+    seq = play(server, 1)
+    arrives(server, seq)
+    there = "psql -XAtq -p 5433 feltwatch_pit -c"
+    rows = f'runuser -u postgres -- {there} "SELECT max(seq) FROM head"'
+    server.wait(lambda: server.run("bash", "-c", rows).stdout.strip() == str(seq), "the second server has it")
+    over = {"15 main": "15 second", "systemctl enable --now feltwatch-pit feltwatch-pit-floor": "true"}
+    follow(server, "pit/second-server.md", "The first is lost", over)
+    writes = f'runuser -u postgres -- {there} "CREATE TABLE after_the_first (one int)"'
+    server.wait(lambda: server.run("bash", "-c", writes).returncode == 0, "it is written to")
+    sql(server, "SELECT pg_drop_replication_slot('second_server')")
+    nothing_failed(server)
+
+
+def test_a_head_office_follows_by_the_books_steps(server: Machine) -> None:
+    """The head office's database is on the cluster that was the second server's."""
+    said = follow(server, "pit/chain.md", "At a house", {"198.51.100.1/32": "127.0.0.1/32"})
+    assert "North is published" in said
+    again, withdraw = commands("pit/chain.md", "When something stays away", {"192.0.2.7": "127.0.0.1"})
+    office = [*commands("pit/chain.md", "At the head office", {"192.0.2.7": "127.0.0.1"}), again]
+    listing = office[-2].replace("postgresql:///feltwatch_chain", "postgresql:///feltwatch_chain?port=5433")
+    for line in office:
+        here = line.replace("createdb", "createdb -p 5433").replace("_chain", "_chain?port=5433")
+        done = server.run(
+            "bash", "-c", here.replace("5433 feltwatch_chain?port=5433", "5433 feltwatch_chain")
+        )
+        assert done.returncode == 0, line + done.stdout + done.stderr
+    hands = sql(server, "SELECT count(*) FROM hand")
+    there = f"North: {hands} hands"
+    server.wait(lambda: there in server.run("bash", "-c", listing).stdout, "the head office has them")
+    assert server.run("bash", "-c", withdraw).returncode == 0
+    server.run("pg_dropcluster", "--stop", "15", "second", check=True)
+    sql(server, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
+    nothing_failed(server)
+
+
 def test_removal_keeps_everything_that_somebody_would_miss(server: Machine) -> None:
     before = kept(server)
-    done = server.run("bash", f"{SYSTEM}/uninstall")
-    assert done.returncode == 0, done.stderr
+    assert "The pit is off this server" in follow(server, "pit/install.md", "Removing")
     assert [path.name for path in (server.root / "etc/systemd/system").glob("feltwatch-pit*")] == []
     assert not (server.root / "opt/feltwatch-pit").exists()
     assert kept(server) == before

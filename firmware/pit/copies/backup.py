@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -38,6 +39,8 @@ KEPT: Final = 2
 LATE_S: Final = 25 * 3600
 """Seconds after which a backup is late: one is made each night."""
 _NEW: Final = ".new"
+_PIECE: Final = re.compile("[0-9A-F]{24}")
+"""A whole piece of PostgreSQL's log: eight digits of its timeline, then its place."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def make(url: str, disk: Path, state: Path, folders: Iterable[Path], images: Pat
         part.rename(disk / "base" / name)
         os.sync()
         made = Backup(name, began, time.time() - began, _size(disk / "base" / name))
-        _prune(disk, programs)
+        _prune(disk)
         _write(state, json.dumps(asdict(made)))
     except OSError as error:
         raise _failed(disk, error.strerror or str(error)) from error
@@ -173,14 +176,16 @@ def _mirror(images: Path, to: Path) -> None:
             part.rename(target)
 
 
-def _prune(disk: Path, programs: Path) -> None:
+def _prune(disk: Path) -> None:
     names = sorted(path.name for path in (disk / "base").iterdir() if not path.name.endswith(_NEW))
     for name in names[:-KEPT]:
         _remove(disk / "base" / name)
         (disk / "files" / f"{name}.tar").unlink(missing_ok=True)
     label = (disk / "base" / names[-KEPT:][0] / "backup_label").read_text(encoding="utf-8")
     first = label.split("(file ", 1)[1].split(")", 1)[0]
-    _run(programs / "pg_archivecleanup", str(disk / "wal"), first)
+    for piece in (disk / "wal").iterdir():  # a .partial is being written: pg_archivecleanup would take it, too
+        if _PIECE.fullmatch(piece.name) and piece.name[8:] < first[8:]:  # whatever the timeline
+            piece.unlink()
 
 
 def _remove(path: Path) -> None:
