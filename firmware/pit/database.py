@@ -32,6 +32,7 @@ SURE_S: Final = 1.0
 """Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
+logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
 
 
 class Database:
@@ -126,7 +127,6 @@ def is_current(url: str) -> bool:
 
 
 def _scripts() -> tuple[ScriptDirectory, str]:
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
     from alembic.script import ScriptDirectory
 
     scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
