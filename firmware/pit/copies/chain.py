@@ -47,6 +47,8 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
             ("hands", "voids", "misdeals", *_COUNTS, "corrected", "errors", "faults", "readings"), "int"
         ),
     },
+    "epoch": {"house": "uuid", "epoch": "bigint", "origin": "text", "opened_at": "timestamptz"},
+    "checkpoint": {"house": "uuid", "epoch": "bigint", "size": "bigint", "note": "text", "at": "timestamptz"},
 }
 """What leaves a house: tables, their columns and types."""
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -55,6 +57,8 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "head": ("house", "record_id"),
     "hand": ("house", "record_id", "hand"),
     "down_total": ("house", "record_id", "began_seq"),
+    "epoch": ("house", "epoch"),
+    "checkpoint": ("house", "epoch", "size"),
 }
 """What a row is known by at the head office."""
 

@@ -1,4 +1,4 @@
-"""The house's own number, in what a head office may have: hands, downs, tables' heads.
+"""The house's own number, in what a head office may have: hands, downs, tables' heads, checkpoints.
 
 It is random and made once, so that the rows of several houses can lie in one table. New columns with a constant default
 rewrite no row.
@@ -22,7 +22,7 @@ DECLARE
     own uuid := (SELECT house FROM house);
     one text;
 BEGIN
-    FOREACH one IN ARRAY ARRAY['record', 'head', 'hand', 'down_total'] LOOP
+    FOREACH one IN ARRAY ARRAY['record', 'head', 'hand', 'down_total', 'epoch', 'checkpoint'] LOOP
         EXECUTE format('ALTER TABLE %I ADD COLUMN house uuid NOT NULL DEFAULT %L', one, own);
     END LOOP;
 END $$;
