@@ -15,6 +15,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import pytest
 
@@ -56,26 +57,14 @@ DIES: Final = (
     '    raise PitError("a mistake")\n    Authority(folder',
 )
 """A release that migrates the database and then does not come up."""
-_BROWSE: Final = """
-import http.client, json, ssl, sys, time, urllib.parse
-name, passphrase, *paths = sys.argv[1:]
-def ask(method, path, body=None, **headers):
-    context = ssl._create_unverified_context()
-    line = http.client.HTTPSConnection("127.0.0.1", 8444, context=context, timeout=60)
-    kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://127.0.0.1:8444"} if body else {}
-    line.request(method, path, body, {"Accept": "text/html", **kind, **headers})
-    answer = line.getresponse()
-    if answer.status == 429:
-        time.sleep(int(answer.headers["Retry-After"]))
-        return ask(method, path, body, **headers)
-    return answer.status, answer.getheader("Set-Cookie") or "", answer.read().decode()
-form = urllib.parse.urlencode({"name": name, "passphrase": passphrase})
-status, cookie, _ = ask("POST", "/log-in", form)
-found = [[status, ""]]
-for path in paths:
-    status, _, body = ask("GET", path, Cookie=cookie.partition(";")[0])
-    found.append([status, body])
-print(json.dumps(found))
+_ASK: Final = """
+import http.client, json, ssl, sys
+path, form, cookie = sys.argv[1:]
+line = http.client.HTTPSConnection("127.0.0.1", 8444, context=ssl._create_unverified_context(), timeout=60)
+own = {"Content-Type": "application/x-www-form-urlencoded", "Origin": "https://127.0.0.1:8444"} if form else {}
+line.request("POST" if form else "GET", path, form or None, {"Accept": "text/html", "Cookie": cookie, **own})
+answer = line.getresponse()
+print(json.dumps([answer.status, (answer.getheader("Set-Cookie") or "").partition(";")[0], answer.read().decode()]))
 """
 
 
@@ -103,6 +92,12 @@ def server(folder: Path) -> Iterator[Machine]:
     machine.boot()
     yield machine
     machine.cut_power()
+
+
+@pytest.fixture(scope="module")
+def owner() -> list[str]:
+    """The cookie of the owner's session, once somebody has logged in."""
+    return []
 
 
 def newest_revision() -> str:
@@ -151,10 +146,19 @@ def add_person(server: Machine, name: str, role: str) -> str:
     return said.partition("Passphrase: ")[2].strip()
 
 
-def browse(server: Machine, name: str, passphrase: str, *paths: str) -> list[tuple[int, str]]:
-    """Log in on port 8444 and open pages: the status and the text of each, the log-in's first."""
-    done = server.run("python3", "-c", _BROWSE, name, passphrase, *paths, check=True)
-    return [(status, body) for status, body in json.loads(done.stdout)]
+def log_in(server: Machine, name: str, passphrase: str) -> tuple[int, str]:
+    """Log in on port 8444: the status, and the session's cookie."""
+    form = urlencode({"name": name, "passphrase": passphrase})
+    done = server.run("python3", "-c", _ASK, "/log-in", form, "", check=True)
+    status, cookie, _ = json.loads(done.stdout)
+    return status, cookie
+
+
+def look(server: Machine, cookie: str, path: str) -> tuple[int, str]:
+    """Open a page: its status and its text."""
+    done = server.run("python3", "-c", _ASK, path, "", cookie, check=True)
+    status, _, text = json.loads(done.stdout)
+    return status, text
 
 
 def play(server: Machine, hands: int) -> int:
@@ -252,17 +256,21 @@ def test_no_unit_could_do_much_if_it_were_taken_over(server: Machine) -> None:
     assert {name: figure for name, figure in found.items() if float(figure) > EXPOSURE_AT_MOST} == {}
 
 
-def test_people_come_in_by_their_roles_and_nobody_else(server: Machine) -> None:
+def test_people_come_in_by_their_roles_and_nobody_else(server: Machine, owner: list[str]) -> None:
     for role in ROLES:
-        passphrase = add_person(server, f"Ines {role}", role)
-        seen = [status for status, _ in browse(server, f"Ines {role}", passphrase, "/", "/hands", "/people")]
-        hands, people = (403 if role == "technician" else 200), (200 if role in ("auditor", "owner") else 403)
-        assert seen == [303, 200, hands, people], role
-    assert browse(server, "Ines owner", "a wrong passphrase", "/")[0][0] == 403
-    assert browse(server, "Nobody", passphrase, "/")[0][0] == 403
+        status, cookie = log_in(server, f"Ines {role}", add_person(server, f"Ines {role}", role))
+        assert status == 303, server.log()
+        opened = [path for path in ("/", "/hands", "/people") if look(server, cookie, path)[0] == 200]
+        past = [] if role == "technician" else ["/hands"]
+        assert opened == ["/", *past, *(["/people"] if role in ("auditor", "owner") else [])]
+    owner.append(cookie)
+    assert log_in(server, "Ines owner", "a wrong passphrase")[0] == 403
+    assert look(server, "", "/hands")[0] == 302, "to the log-in"
 
 
-def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page(server: Machine) -> None:
+def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page(
+    server: Machine, owner: list[str]
+) -> None:
     units = REPOSITORY / "systemd/units"
     uplink = (units / "feltwatch-uplink.service").read_text()
     server.file(
@@ -293,7 +301,9 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     nothing_failed(server)
 
 
-def test_everything_is_backed_up_to_the_second_disk_and_the_pages_say_when(server: Machine) -> None:
+def test_everything_is_backed_up_to_the_second_disk_and_the_pages_say_when(
+    server: Machine, owner: list[str]
+) -> None:
     server.wait(
         lambda: server.unit("feltwatch-pit-backup.service", "ActiveState") != "activating",
         "the first one ends",
@@ -311,10 +321,10 @@ def test_everything_is_backed_up_to_the_second_disk_and_the_pages_say_when(serve
     assert list((disk / "wal").iterdir())
     owner = server.run("stat", "--format=%U %a", f"{DISK}/base").stdout.strip()
     assert owner == "feltwatch-pit-backup 700"
-    passphrase = add_person(server, "Tai", "technician")
-    metrics = browse(server, "Tai", passphrase, "/metrics")[1][1]
+    metrics = look(server, owner[0], "/metrics")[1]
     assert re.search(r"(?m)^feltwatch_pit_backup_time_seconds [0-9.e+]+$", metrics), metrics
     assert 'feltwatch_pit_slot_active{slot="feltwatch_backup"} 1.0' in metrics
+    assert "The last backup: " in look(server, owner[0], "/tables")[1]
 
 
 def test_all_of_it_comes_back_after_a_power_cut(server: Machine) -> None:
