@@ -290,13 +290,8 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     server.run("systemctl", "start", "feltwatch-uplink.service", check=True)
     arrives(server, seq)
     is_whole(server)
-    passphrase = add_person(server, "Bao", "owner")
-    server.wait(
-        lambda: "Table 7" in browse(server, "Bao", passphrase, "/")[1][1], "the table is on the floor page"
-    )
-    server.wait(
-        lambda: "Table 7" in browse(server, "Bao", passphrase, "/hands")[1][1], "its hands are listed"
-    )
+    server.wait(lambda: "Table 7" in look(server, owner[0], "/")[1], "the table is on the floor page")
+    server.wait(lambda: "Table 7" in look(server, owner[0], "/hands")[1], "its hands are listed")
     assert f"Table 7: {seq} rows, 0 behind" in pit(server, "feltwatch-pit", "table", "list")
     nothing_failed(server)
 
