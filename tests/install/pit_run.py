@@ -314,8 +314,8 @@ def test_everything_is_backed_up_to_the_second_disk_and_the_pages_say_when(
     disk = server.root / "srv/disk"
     assert len(list((disk / "base").iterdir())) == 2
     assert list((disk / "wal").iterdir())
-    owner = server.run("stat", "--format=%U %a", f"{DISK}/base").stdout.strip()
-    assert owner == "feltwatch-pit-backup 700"
+    who = server.run("stat", "--format=%U %a", f"{DISK}/base").stdout.strip()
+    assert who == "feltwatch-pit-backup 700"
     metrics = look(server, owner[0], "/metrics")[1]
     assert re.search(r"(?m)^feltwatch_pit_backup_time_seconds [0-9.e+]+$", metrics), metrics
     assert 'feltwatch_pit_slot_active{slot="feltwatch_backup"} 1.0' in metrics

@@ -83,13 +83,9 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     tmp_path = tmp_path_factory.mktemp("records")
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-chain-", dir="/tmp"))
     folder.chmod(0o711)
-    bounds = {"max_slot_wal_keep_size": "16MB", "min_wal_size": "32MB", "max_wal_size": "32MB"}
-    servers = [
-        Postgres(folder / name, durable=False, wal_level="logical", **bounds)
-        for name in ("north", "south", "office")
-    ]
+    servers = [small(folder / name) for name in ("north", "south", "office")]
+    branches: list[Branch] = []
     try:
-        branches = []
         for name, server in zip(("North", "South"), servers[:2], strict=True):
             server.start()
             url = server.make("pit")
@@ -114,6 +110,19 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
         for server in servers:
             server.stop()
         shutil.rmtree(folder)
+
+
+def small(folder: Path) -> Postgres:
+    """A server that keeps 16 MB of its log for who stays away."""
+    wal = "32MB"
+    return Postgres(
+        folder,
+        durable=False,
+        wal_level="logical",
+        max_slot_wal_keep_size="16MB",
+        min_wal_size=wal,
+        max_wal_size=wal,
+    )
 
 
 def ask_nothing(url: str, statement: str) -> None:
