@@ -183,9 +183,8 @@ def _prune(disk: Path) -> None:
         (disk / "files" / f"{name}.tar").unlink(missing_ok=True)
     label = (disk / "base" / names[-KEPT:][0] / "backup_label").read_text(encoding="utf-8")
     first = label.split("(file ", 1)[1].split(")", 1)[0]
-    for piece in (
-        disk / "wal"
-    ).iterdir():  # a .partial is being written: pg_archivecleanup would take it, too
+    # Whole pieces only: a .partial is being written, and pg_archivecleanup would take it, too.
+    for piece in (disk / "wal").iterdir():
         if _PIECE.fullmatch(piece.name) and piece.name[8:] < first[8:]:  # whatever the timeline
             piece.unlink()
 
