@@ -87,7 +87,7 @@ make_release() { # RELEASE UNPACKED SYSTEM WHEEL: SYSTEM becomes its folder syst
     sync --file-system "$target"
 }
 
-# Python 3.13 has no lgpio wheel; Debian's own is taken into the release, and nothing else of the system's Python.
+# Python 3.13 has no lgpio wheel; Raspberry Pi OS's own is taken into the release, and nothing else of the system's Python.
 borrow_lgpio() {
     "$1/bin/python" -c 'import lgpio' 2>/dev/null && return
     local packages file

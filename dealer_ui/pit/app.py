@@ -19,6 +19,7 @@ from flask import Flask, request, url_for
 from dealer_ui.pit import (
     dealers,
     disputes,
+    enrol_page,
     floor_page,
     guard,
     hands,
@@ -121,6 +122,7 @@ def create_app(
         dealers,
         reports,
         tables,
+        enrol_page,
         people_page,
         metrics,
         records,

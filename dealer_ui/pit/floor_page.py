@@ -9,7 +9,7 @@ from flask import Blueprint, Response, abort, current_app, jsonify, request
 
 from dealer_ui.glance.stream import client_gone, following
 from dealer_ui.pit import guard
-from dealer_ui.pit.people import EVERYONE, FLOOR, record_act
+from dealer_ui.pit.people import EVERYONE, FLOOR, PitSessions, record_act
 from dealer_ui.pit.services import page as shown
 from dealer_ui.pit.services import pit
 from dealer_ui.pit.tile import Band
@@ -45,11 +45,15 @@ def events() -> Response:
         abort(503, _("Too many screens follow the floor. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": token(), "now": str(served.live.clock_ms())}
     own = request.args.get("language", "")
-    sessions, cookie = services().sessions, request.cookies.get(services().sessions.cookie)
+    sessions = services().sessions
+    assert isinstance(sessions, PitSessions)
+    cookie = request.cookies.get(sessions.cookie)
     disconnected = client_gone(request.environ.get("waitress.client_disconnected"), None)
     checked = [time.monotonic()]
 
     def gone() -> bool:
+        if not sessions.is_open(cookie):
+            return True
         if time.monotonic() - checked[0] > SESSION_CHECK_S:
             checked[0] = time.monotonic()
             if sessions.role(cookie, ()) is None:
@@ -64,7 +68,7 @@ def events() -> Response:
 
 
 SESSION_CHECK_S = 30.0
-"""Seconds between two looks at whether a stream's session is still open. An open floor page keeps it open."""
+"""Seconds after which an open floor page extends its session."""
 
 
 @blueprint.post("/going/<int:table_id>")

@@ -38,6 +38,10 @@ DEEDS: Final[Mapping[str, str]] = {
     "dispute.dispute": N_("opened the dispute"),
     "dispute.dispute_file": N_("took the dispute file"),
     "records.make_file": N_("had the dispute file made"),
+    "enrol.make": N_("made a code for a table"),
+    "enrol.same": N_("said that a table's words are the same"),
+    "enrol.other": N_("said that a table's words differ"),
+    "enrol.end": N_("gave a table's code up"),
     "records.capture": N_("looked at a picture"),
 }
 """What an act is called. One that a later release knows is shown by its own name."""

@@ -11,6 +11,7 @@ from typing import Final
 from flask import Blueprint, Response, abort, request
 
 from dealer_ui.pit import guard
+from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.people import REPORTS
 from dealer_ui.pit.services import page, pit
 from dealer_ui.reports.report_view import Line, as_csv, cells, harmless, shown
@@ -88,9 +89,9 @@ def asked(more: frozenset[str] = frozenset()) -> Asked:
 
 
 def groups(of: Asked) -> list[Group]:
-    """Return the lines of a report that is not by down."""
+    """Return the lines of a report that is not by down; "Table 9" comes before "Table 10"."""
     find = {"house": by_table, "table": by_table, "dealer": by_dealer, "game": by_game, "down": by_dealer}
-    return find[of.by](pit().database, of.span)
+    return sorted(find[of.by](pit().database, of.span), key=lambda group: number_in(group.name))
 
 
 @blueprint.get("/reports")

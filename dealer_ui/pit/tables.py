@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -84,7 +83,7 @@ def table(table_id: int) -> str:
     row = next((one for one in _rows() if one.state.table.table_id == table_id), None)
     if row is None:
         abort(404, _("There is no such table."))
-    name, now_ms = row.state.table.name, round(time.time() * 1000)
+    name, now_ms = row.state.table.name, pit().live.clock_ms()
     found: list[Found] = []
     if guard.who().role in HANDS:
         found = search(pit().database, Wanted(table=name), LAST)

@@ -14,9 +14,10 @@ from firmware.messages import Message, Term, Text
 from firmware.pit.table_facts import Need, TableFacts
 from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.uplink.follow import HEARTBEAT_S
 
-SILENT_MS: Final = 12_500
-"""A heartbeat comes every ten seconds: after this one is missing, and nothing is shown as well any more."""
+SILENT_MS: Final = round(1000 * HEARTBEAT_S) + 1_500
+"""A heartbeat is missing: nothing is shown as well any more. One that is late by a slow answer still comes in time."""
 UNHEARD_MS: Final = 30_000
 QUESTION_MS: Final = 30_000
 """How long a dealer may look at a question before somebody should come."""

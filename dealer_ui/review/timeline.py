@@ -18,7 +18,7 @@ from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
 
-QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed"})
+QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed", "pit_words_compared"})
 """Types of rows that tell nothing about a hand."""
 LAST_MS: Final = 253_402_000_000_000  # late in December 9999
 

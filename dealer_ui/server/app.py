@@ -23,6 +23,7 @@ from dealer_ui.server import health, menu
 from dealer_ui.server import openapi as interface
 from dealer_ui.setup import camera
 from dealer_ui.setup import currency as set_up_currency
+from dealer_ui.setup import pit as pit_setup
 from dealer_ui.setup import routes as set_up
 from dealer_ui.text import i18n
 from dealer_ui.text.messages import say
@@ -44,6 +45,7 @@ from firmware.record.stick_request import PROGRESS
 from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import read as read_heard
+from firmware.uplink.join_request import PROGRESS as JOIN
 
 MAX_REQUEST: Final = 16 * 1024  # bytes; commands are short
 
@@ -73,6 +75,8 @@ class Settings:
     """Where the uplink says how far the pit has heard of this table."""
     stick: Path = PROGRESS
     """Where it is told how far a dispute file is on its way to a stick."""
+    join: Path = JOIN
+    """Where it is told how far the table is with its enrolment at a pit."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -108,6 +112,7 @@ def create_app(settings: Settings) -> Flask:
         tallies=Tallies(reader),
         slow_s={"export_hand": settings.export_s},
         stick=settings.stick,
+        join=settings.join,
     ).attach(app)
     for part in (
         camera,
@@ -119,6 +124,7 @@ def create_app(settings: Settings) -> Flask:
         interface,
         menu,
         pin,
+        pit_setup,
         profiles,
         review,
         report_page,

@@ -91,6 +91,7 @@ _ROUTES: Final[Mapping[str, _Route]] = {
     "set_up.set_clock": _Route("Done", "ClockOrder"),
     "set_up.trial": _Route("Trial", "TrialOrder"),
     "camera.look": _Route("Done"),
+    "pit_setup.look": _Route("Done"),
     "camera.job": _Route("Job", refusals=(409, 503)),
     "camera.picture": _Route(kinds=_PICTURES, refusals=(503,)),
     "profiles.change": _Route("Done", "ProfileOrder", refusals=(422,)),

@@ -27,6 +27,8 @@ from firmware.table.events import Calibrated, Calibration, DeckChecked, DeckEnro
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table_client import TableUnreachable
+from firmware.uplink.code import Code, parse
+from firmware.uplink.errors import UplinkError
 
 blueprint = Blueprint("camera", __name__)
 
@@ -36,6 +38,7 @@ DECK_NAMES: Final = (N_("House deck"), N_("Red deck"), N_("Blue deck"), N_("Spar
 """What a deck may be called: there is no keyboard."""
 _PARTS: Final = {
     "look": "look",
+    "code": "code",
     "felt": "calibrated",
     "lens_begin": "board",
     "lens_view": "board",
@@ -184,6 +187,8 @@ def _words(facts: dict[str, Any]) -> dict[str, Any]:
                 "figures": camera_words.figures(result["verdicts"]),
                 "trouble": say_json(result["error"] or ""),
             }
+        case "code":
+            return {"code": _pits_code(str(result["text"]))}
         case "calibrated":
             return _standing("felt" if facts["work"] == "felt" else "lens")
         case "spread":
@@ -192,6 +197,13 @@ def _words(facts: dict[str, Any]) -> dict[str, Any]:
         case "tally":
             return {"figures": [one for one in camera_words.figures(result["verdicts"]) if not one.ok]}
     return {}
+
+
+def _pits_code(text: str) -> Code | None:
+    try:
+        return parse(text)
+    except UplinkError:
+        return None
 
 
 def _enough(facts: dict[str, Any]) -> bool:

@@ -18,6 +18,7 @@
   let busy = false; // a user's order is pending: the live picture waits
   let touched = performance.now();
   let saying = 0;
+  let taken = ""; // the order that the live picture gave last
 
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
@@ -87,7 +88,8 @@
       if (end.state === undefined) {
         result.textContent = result.dataset.done || "";
         for (const open of document.querySelectorAll("dialog[open]")) open.close();
-        if (result.dataset.done === undefined) location.reload();
+        if (end.join) location.assign(bench.dataset.then + end.join);
+        else if (result.dataset.done === undefined) location.reload();
         for (const other of document.querySelectorAll("[data-needs]")) other.disabled = true;
       }
     } finally {
@@ -115,7 +117,14 @@
         sentence.textContent = why;
         into.replaceChildren(sentence);
         into.dataset.job = "failed";
-      } else if (answer.html) await show(into, answer);
+      } else if (answer.html) {
+        await show(into, answer);
+        const now = into.querySelector("[data-at-once]"); // both hands hold what the camera sees
+        if (now && now.dataset.order !== taken) {
+          taken = now.dataset.order;
+          await sendButton(now);
+        }
+      }
       await wait(why ? AFTER_TROUBLE_MS : BETWEEN_LOOKS_MS);
     }
   }

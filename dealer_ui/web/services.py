@@ -20,6 +20,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.record.stick_request import PROGRESS
 from firmware.table_client import TableLink
+from firmware.uplink.join_request import PROGRESS as JOIN
 
 _KEY: Final = "feltwatch"
 _FOLLOWED: Final = "feltwatch-followed"
@@ -85,6 +86,9 @@ class Services:
     """Seconds that the table may take for commands that are more than an event, by name."""
     stick: Path = PROGRESS
     """Where it is told how far a dispute file is on its way to a stick."""
+
+    join: Path = JOIN
+    """Where it is told how far the table is with its enrolment at a pit."""
 
     def attach(self, app: Flask) -> None:
         """Make these the application's services."""

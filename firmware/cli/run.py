@@ -47,12 +47,14 @@ def run(config: Config) -> None:
     from firmware.runtime.device_factory import make_camera, open_devices
     from firmware.runtime.house_config import house_rules, prepare_house
     from firmware.runtime.maintenance import RecordMaintenance
+    from firmware.runtime.pit_desk import PitDesk
     from firmware.runtime.power_off import PowerOff
     from firmware.runtime.reading.messages import ReaderSpec
     from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
     from firmware.runtime.table_process import TableProcess
     from firmware.runtime.timestamps import box_clock
     from firmware.systemd import ServiceManager
+    from firmware.uplink.join_request import JoinDesk
 
     manager = ServiceManager.from_environment()
     house_rules(config)  # reports an invalid configuration before anything is created
@@ -77,6 +79,7 @@ def run(config: Config) -> None:
             ),
             answer_within=times.answer,
             limits=vars(limits),
+            pit=PitDesk(JoinDesk()),
         )
 
         def turned() -> None:

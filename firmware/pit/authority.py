@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import (
@@ -25,6 +26,7 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from firmware.pit.errors import AuthorityError
+from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.uplink import settings as enrolment
 
 CERTIFICATE: Final = "authority.crt"
@@ -33,6 +35,8 @@ DOOR_CERTIFICATE: Final = "door.crt"
 DOOR_KEY: Final = "door.key"
 ISSUED: Final = "issued.jsonl"
 """A line for each certificate of a table, for a database that was lost: its name and serial number."""
+HOUSE_FOLDER: Final = "house"
+"""The folder of the house's key."""
 LASTS: Final = timedelta(days=3653)
 
 
@@ -77,15 +81,56 @@ class Authority:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
-            _write(folder / enrolment.AUTHORITY, self._certificate.public_bytes(Encoding.PEM))
+            _write(folder / enrolment.AUTHORITY, self.pem)
+            _write(folder / enrolment.HOUSE, f"{self.house.public.hex()}\n".encode())
             _write(folder / enrolment.FILE, enrolment.text_of(pit).encode())
-            with (self.folder / ISSUED).open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"name": name, "serial": f"{serial:x}"}) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
+            self._note(name, serial)
         except OSError as error:
             raise _cannot(folder, error) from error
         return serial
+
+    def sign(self, request: str, name: str) -> tuple[str, int]:
+        """Return a certificate, PEM, and its serial number for a table's PKCS #10 request, PEM.
+
+        Of the request only the key counts: the name is the pit's. Raises AuthorityError.
+        """
+        public = requested_key(request)
+        made = _certificate(
+            _name(name),
+            self._certificate.subject,
+            public,
+            is_authority=False,
+            usage=ExtendedKeyUsageOID.CLIENT_AUTH,
+        ).sign(self._key, hashes.SHA256())
+        try:
+            self._note(name, made.serial_number)
+        except OSError as error:
+            raise _cannot(self.folder, error) from error
+        return made.public_bytes(Encoding.PEM).decode(), made.serial_number
+
+    @property
+    def pem(self) -> bytes:
+        """The authority's own certificate."""
+        return self._certificate.public_bytes(Encoding.PEM)
+
+    @property
+    def der(self) -> bytes:
+        """The same, as its fingerprint is taken of it."""
+        return self._certificate.public_bytes(Encoding.DER)
+
+    @property
+    def house(self) -> DeviceKey:
+        """The key that signs what tables may take: profiles, decks. Made the first time. Raises AuthorityError."""
+        try:
+            return DeviceKey.open(self.folder / HOUSE_FOLDER)
+        except KeyUnusable as error:
+            raise AuthorityError(error.sentence) from error
+
+    def _note(self, name: str, serial: int) -> None:
+        with (self.folder / ISSUED).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"name": name, "serial": f"{serial:x}"}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
 
     def issued(self) -> dict[str, str]:
         """Return the serial number of each table's newest certificate, by the table's name. Raises AuthorityError."""
@@ -106,6 +151,19 @@ class Authority:
         _write(key_file, _pem(key))
         _write(certificate, made.public_bytes(Encoding.PEM))
         return made.serial_number
+
+
+def requested_key(request: str) -> ec.EllipticCurvePublicKey:
+    """Return the key of a PKCS #10 request, PEM, that its sender has. Raises AuthorityError."""
+    try:
+        parsed = x509.load_pem_x509_csr(request.encode())
+        public = parsed.public_key()
+        valid = parsed.is_signature_valid
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        valid = False
+    if not valid or not isinstance(public, ec.EllipticCurvePublicKey) or public.curve.name != "secp256r1":
+        raise AuthorityError("The table's request for a certificate cannot be used.")
+    return public
 
 
 def _name(text: str) -> x509.Name:

@@ -82,20 +82,23 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
     from firmware.pit.door import make_door
+    from firmware.pit.enrolment import remember
     from firmware.pit.files import Files
     from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
     from firmware.systemd import ServiceManager
 
-    Authority(folder / "authority").door()
+    authority = Authority(folder / "authority")
+    authority.door()
     migrate(url)
     with Database(url) as database, listen_on(path) as listening:
+        remember(database, authority)
         news, keeper = News(), Keeper(database, folder)
         background = (Projector(database, news), KeeperThread(keeper))
         for thread in background:
             thread.start()
-        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper)
+        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
         serving = server(door, listening)
 
         def end(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -196,16 +199,40 @@ def table_group() -> None:
 
 
 _to = click.option(
-    "--to", type=click.Path(path_type=Path, file_okay=False), required=True, help="Write the enrolment here."
+    "--to",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Show no code: write the enrolment here, for a stick.",
 )
 _addresses = click.option(
     "--pit",
     "addresses",
     multiple=True,
-    required=True,
     metavar="HOST:PORT",
-    help="The pit's address; a second one for a second server.",
+    help="The pit's address; a second one for a second server.  [default: as for the last code]",
 )
+
+
+def _enrol(
+    name: str, to: Path | None, addresses: tuple[str, ...], url: str, folder: Path, *, renews: bool
+) -> None:
+    """Enrol a table by a code, or by files in a folder."""
+    from firmware.pit.authority import Authority
+    from firmware.pit.bring_in import bring_in
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.tables import enrol, free, known, renew
+
+    if to is not None and not addresses:
+        raise click.UsageError("With --to, say where the table finds the pit: --pit HOST:PORT")
+    migrate(url)
+    with Database(url) as database:
+        if to is None:
+            bring_in(database, name, addresses, "console", renews=renews)
+            return
+        (known if renews else free)(database, name)
+        (renew if renews else enrol)(
+            database, name, Authority(folder / "authority").enrol(name, to, list(addresses))
+        )
+    say(f"{name} is enrolled{' again' if renews else ''}. Its files are in {to}.")
 
 
 @table_group.command("add")
@@ -214,20 +241,14 @@ _addresses = click.option(
 @_addresses
 @_url
 @_folder
-def add_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folder: Path) -> None:
-    """Enrol the table NAME: writes its key, its certificate and the pit's addresses into a folder.
+def add_command(name: str, to: Path | None, addresses: tuple[str, ...], url: str, folder: Path) -> None:
+    """Enrol the table NAME: shows a code for its camera, good once and for fifteen minutes.
 
-    Carry the folder to the table by a stick, put it in its place there (feltwatch uplink enrol), and delete it here.
+    Then compare the five words that the table shows. NAME holds the table's number: "Table 7". With --to the table's
+    key, its certificate and the pit's addresses are written into a folder: carry it to the table by a stick, put it in
+    its place there (feltwatch uplink enrol), and delete it here.
     """
-    from firmware.pit.authority import Authority
-    from firmware.pit.database import Database, migrate
-    from firmware.pit.tables import enrol, free
-
-    migrate(url)
-    with Database(url) as database:
-        free(database, name)
-        enrol(database, name, Authority(folder / "authority").enrol(name, to, list(addresses)))
-    say(f"{name} is enrolled. Its files are in {to}.")
+    _enrol(name, to, addresses, url, folder, renews=False)
 
 
 @table_group.command("readmit")
@@ -264,19 +285,12 @@ def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
 @_addresses
 @_url
 @_folder
-def renew_command(name: str, to: Path, addresses: tuple[str, ...], url: str, folder: Path) -> None:
+def renew_command(name: str, to: Path | None, addresses: tuple[str, ...], url: str, folder: Path) -> None:
     """Enrol the table NAME again, for a new card: its record goes on, and its old certificate is refused.
 
-    With the new files the table can fetch its record: feltwatch restore --from-pit.
+    It shows a code, as `add` does. Then the table can fetch its record: feltwatch restore --from-pit.
     """
-    from firmware.pit.authority import Authority
-    from firmware.pit.database import Database
-    from firmware.pit.tables import known, renew
-
-    with Database(url) as database:
-        known(database, name)
-        renew(database, name, Authority(folder / "authority").enrol(name, to, list(addresses)))
-    say(f"{name} is enrolled again. Its files are in {to}.")
+    _enrol(name, to, addresses, url, folder, renews=True)
 
 
 @table_group.command("strike")
@@ -332,4 +346,4 @@ def list_command(as_json: bool, url: str) -> None:
         behind = max(0, one.table_seq - one.seq)
         say(f"{one.table.name}: {one.seq} rows, {behind} behind, heard {heard}  {trouble}")
     if not tables:
-        say("No table is enrolled. Begin with: feltwatch pit table add NAME --to FOLDER --pit HOST:PORT")
+        say("No table is enrolled. Begin with: feltwatch pit table add NAME --pit HOST:PORT")

@@ -12,8 +12,18 @@ from typing import Any, Final
 
 from flask import Flask, Request, Response, g, request
 
+from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.errors import Busy, DatabaseError, Fork, NotEnrolled, PitError
+from firmware.pit.enrolment import answer as enrolment_answer
+from firmware.pit.errors import (
+    AuthorityError,
+    Busy,
+    DatabaseError,
+    EnrolmentRefused,
+    Fork,
+    NotEnrolled,
+    PitError,
+)
 from firmware.pit.files import Files, FilesError
 from firmware.pit.log.answers import Answers
 from firmware.pit.log.keeper import Keeper
@@ -23,6 +33,8 @@ from firmware.pit.take import take_from
 from firmware.pit.turns import Turns
 from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
+from firmware.uplink import enrolment
+from firmware.uplink.enrolment import EnrolmentError
 from firmware.uplink.wire import (
     MOST_BYTES,
     MOST_INFLATED,
@@ -36,6 +48,8 @@ from firmware.uplink.wire import (
 
 MOST_IMAGE_BYTES: Final = 32 << 20
 """Bytes of an image: a whole frame without losses is 20 MB."""
+OPEN: Final = frozenset({"authority_certificate", "enrol"})
+"""Routes for a table without a certificate."""
 SERIAL: Final = "X-Client-Serial"
 """The header in which nginx says whose certificate it has checked; it overwrites what a client sends."""
 Identify = Callable[[Request], str | None]
@@ -54,8 +68,12 @@ def make_door(
     *,
     news: News | None = None,
     keeper: Keeper | None = None,
+    authority: Authority | None = None,
 ) -> Flask:
-    """Return the application; `news` hears of the rows that it stores, `keeper` of what tables hold of its log."""
+    """Return the application.
+
+    `news` hears of the rows that it stores, `keeper` of what tables hold of its log; `authority` brings tables in.
+    """
     app = Flask("firmware.pit")
     answers = Answers(database, keeper) if keeper is not None else None
     turns = Turns()
@@ -64,6 +82,8 @@ def make_door(
 
     @app.before_request
     def only_tables() -> None:
+        if request.endpoint in OPEN:
+            return  # a table that is being brought in has no certificate yet: its code is its proof
         serial = identify(request)
         if serial is None:
             raise NotEnrolled("A table shows its certificate.")
@@ -132,8 +152,28 @@ def make_door(
             return _refused(404, PitError("There is no such file for this table."))
         return Response(bytes(row[0]), mimetype="application/octet-stream")
 
+    if authority is not None:
+        _bring_in(app, database, authority)
     _refusals(app)
     return app
+
+
+def _bring_in(app: Flask, database: Database, authority: Authority) -> None:
+    """Add the routes of a table without a certificate."""
+
+    @app.get(enrolment.AUTHORITY_PATH)
+    def authority_certificate() -> Response:
+        return Response(authority.pem, mimetype="application/x-pem-file")
+
+    @app.post(enrolment.PATH)
+    def enrol() -> Response:
+        if (request.content_length or 0) > enrolment.MOST_BYTES:
+            return _refused(413, PitError("The body is too long."))
+        proof = request.headers.get(enrolment.HEADER, "")
+        body, own = enrolment_answer(
+            database, authority, request.get_data(cache=False), proof, app.logger.warning
+        )
+        return Response(body, mimetype="application/json", headers={enrolment.HEADER: own})
 
 
 def _rows_after(
@@ -161,9 +201,18 @@ def _rows_after(
 
 def _refusals(app: Flask) -> None:
     """Give every error a sentence and a status; a later try may succeed after 503 only."""
-    later = (Busy, DatabaseError, FilesError)
-    for kind, status in ((NotEnrolled, 403), (WireError, 400), *((one, 503) for one in later)):
+    later = (Busy, DatabaseError, FilesError, AuthorityError)
+    for kind, status in (
+        (NotEnrolled, 403),
+        (WireError, 400),
+        (EnrolmentError, 400),
+        *((one, 503) for one in later),
+    ):
         app.register_error_handler(kind, lambda error, status=status: _refused(status, error))
+    app.register_error_handler(
+        EnrolmentRefused,
+        lambda error: _answer(403, {"error": str(error), **error.sentence.as_json()}),
+    )
     app.register_error_handler(Fork, lambda error: _answer(409, {"fork": error.seq, "error": str(error)}))
     for status, sentence in (
         (400, "The request cannot be read."),

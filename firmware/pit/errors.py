@@ -27,6 +27,10 @@ class NotEnrolled(PitError):
     """Nobody who may send: no table has this certificate, or it was struck off."""
 
 
+class EnrolmentRefused(PitError):
+    """A table is not brought in; the message says why, on both screens."""
+
+
 class Fork(PitError):
     """What a table sends does not continue what the pit has of its record; `seq` is the row that differs."""
 

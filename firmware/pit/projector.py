@@ -104,15 +104,21 @@ class _Followed:
 def _follow(
     connection: Connection, record_id: int, seq: int, subject: int, head: int, known: Rows
 ) -> _Followed:
-    """Follow a record from row `seq` to row `head`: the rows that are known already, else those of the database."""
+    """Follow a record from row `seq` to row `head`: the rows that are known already, else those of the database.
+
+    No row is dated later than the pit took it: else a table whose clock is ahead stands first in every list.
+    """
     at = _Followed(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
-    rows: Iterable[TupleRow] = [(row.seq, row.hand, row.wall_ms, row.type, row.payload) for row, _ in known]
+    rows: Iterable[TupleRow] = [
+        (row.seq, row.hand, min(row.wall_ms, taken_ms), row.type, row.payload) for row, taken_ms in known
+    ]
     if not rows:
         if not _is_of_interest(connection, record_id, seq):  # as most of a hand's are
             at.seq = head
             return at
         rows = connection.execute(
-            "SELECT seq, hand, wall_ms, type, payload FROM entry WHERE record_id = %s AND seq > %s"
+            "SELECT seq, hand, least(wall_ms, (extract(epoch FROM taken_at) * 1000)::bigint), type, payload"
+            " FROM entry WHERE record_id = %s AND seq > %s"
             " ORDER BY seq LIMIT %s",
             (record_id, seq, BATCH),
         )

@@ -18,6 +18,8 @@ from firmware.pit.errors import DatabaseError
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",
     "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key)",
+    "enrolment": "SELECT, UPDATE",
+    "house_fact": "SELECT, INSERT, UPDATE",
     "record": "SELECT, INSERT",
     "head": "SELECT, INSERT, UPDATE",
     "entry": "SELECT, INSERT",
@@ -45,6 +47,8 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     "entry_disputed": "SELECT",
     "wish": "SELECT, INSERT",
     "act": "SELECT, INSERT",
+    "enrolment": "SELECT, INSERT, UPDATE (pit_said, pit_said_by, ended_at, why, code)",
+    "house_fact": "SELECT, INSERT, UPDATE",
     **dict.fromkeys(("person", "session", "going"), "SELECT, INSERT, UPDATE, DELETE"),
 }
 """What the role of the floor's pages may do: it cannot read `entry`, so no row of a hand that lies on a table."""

@@ -73,7 +73,7 @@ class Progress:
 
 def read_request(path: Path) -> Request | None:
     """Return the request in a file; None if it is not valid. Raises OSError."""
-    fields = _read(path)
+    fields = read_small(path)
     request, hand, table = fields.get("id"), fields.get("hand"), fields.get("table")
     if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 < hand < 10**9):
         return None
@@ -83,7 +83,7 @@ def read_request(path: Path) -> Request | None:
 def read_progress(path: Path = PROGRESS) -> Progress | None:
     """Return the progress of the last request; None without a valid file."""
     try:
-        progress = Progress(**_read(path))
+        progress = Progress(**read_small(path))
     except (OSError, TypeError):
         return None
     numbers = (progress.hand, progress.at, progress.of, progress.beat_s)
@@ -96,7 +96,7 @@ def read_progress(path: Path = PROGRESS) -> Progress | None:
     return progress if fits else None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_small(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; an empty one for anything else. Follows no link and waits for no pipe."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
 
@@ -85,8 +85,12 @@ class CameraConfig(_Section):
     """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period.
     """
     gain: float | None = Field(default=None, gt=0)
-    focus: float | None = Field(default=None, ge=0)
-    """Dioptres (1 / metres) for a ribbon cable camera; the camera's own steps for a USB camera."""
+    focus: Annotated[float, Field(ge=0)] | Literal["locked"] | None = None
+    """Dioptres (1 / metres) for a ribbon cable camera; the camera's own steps for a USB camera; "locked": a lens
+    without a motor, its focus held by a screw.
+    """
+    size: tuple[int, int] = (4608, 2592)
+    """Ribbon cable camera only: width (a multiple of 64) and height (even) of a picture, pixels."""
     white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
     """USB camera only, in kelvin."""
     colour_gains: tuple[float, float] | None = None

@@ -106,17 +106,18 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "rpicam":
             from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 
-            return RpicamCamera(
-                RpicamSettings(**_fixed(config, "gain", "focus", "colour_gains")), **_timing(config)
-            )
+            fixed = _fixed(config, "gain", "focus", "colour_gains")
+            if config.focus == "locked":
+                fixed["focus"] = None
+            fixed["width"], fixed["height"] = config.size
+            return RpicamCamera(RpicamSettings(**fixed), **_timing(config))
         case "uvc":
             from firmware.devices.camera.uvc import UvcCamera, UvcSettings
 
-            return UvcCamera(
-                config.device,
-                UvcSettings(**_fixed(config, "gain", "focus", "white_balance_k")),
-                **_timing(config),
-            )
+            fixed = _fixed(config, "gain", "focus", "white_balance_k")
+            if config.focus == "locked":
+                del fixed["focus"]
+            return UvcCamera(config.device, UvcSettings(**fixed), **_timing(config))
 
 
 def _fixed(config: CameraConfig, *names: str) -> dict[str, Any]:

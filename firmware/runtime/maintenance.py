@@ -166,7 +166,8 @@ class RecordMaintenance:
                 self._look_for_old_images(rule)
                 return {"ok": True}
 
-    def _need_key(self) -> DeviceKey:
+    def need_key(self) -> DeviceKey:
+        """Return the device's key. Raises CommandRefused without one."""
         if self._key is None:
             raise CommandRefused(self._trouble)
         return self._key
@@ -174,7 +175,7 @@ class RecordMaintenance:
     def _sign(self, table: Table, actor: str) -> tuple[Anchor, int]:
         seq, digest = self._journal.head
         event = sign_head(
-            self._need_key(),
+            self.need_key(),
             seq=seq,
             digest=digest,
             hands=table.state.last_hand,
@@ -184,7 +185,7 @@ class RecordMaintenance:
         return Anchor.of(event), table.write([event], actor)
 
     def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
-        key = self._need_key()
+        key = self.need_key()
         if command.stick:
             self._need_stick().need_free()
         hand = self._archive.hand(command.past)  # refused before anything is signed

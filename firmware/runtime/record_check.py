@@ -10,6 +10,7 @@ import logging
 import multiprocessing
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -92,7 +93,8 @@ class RecordCheck:
 
 def _check(data: Path, answer: Connection) -> None:
     os.nice(NICE)
-    answer.send(first_problem(data))
+    with suppress(BrokenPipeError):  # the table has ended meanwhile: its next start checks again
+        answer.send(first_problem(data))
 
 
 def first_problem(data: Path) -> Text:

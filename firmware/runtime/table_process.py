@@ -32,6 +32,7 @@ from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
 from firmware.runtime.maintenance import Answer, RecordMaintenance
 from firmware.runtime.panel_state import beeps, lights
+from firmware.runtime.pit_desk import PitDesk
 from firmware.runtime.puck_calm import CalmPuck
 from firmware.runtime.reading.calibrations import CameraCalibration
 from firmware.runtime.reading.messages import (
@@ -63,6 +64,7 @@ from firmware.table.settling import natural_verdict, pending_natural, rules_of
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import RecordCommand
 from firmware.table.topics.house import SetHouse, profile_text
+from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
 from firmware.table.topics.reading import LookAgain
 from firmware.table.topics.settlement import Confirm
@@ -124,13 +126,14 @@ class TableProcess:
         *,
         answer_within: float = ANSWER_WITHIN,
         limits: Mapping[str, AdaptiveLimit] | None = None,
+        pit: PitDesk | None = None,
     ) -> None:
         """Recover the state from the journal.
 
         `socket`: where commands come from, None for `put` only; `turn_up`: seconds from the showdown signal to the
         first reading; `keeper`: signs, exports and maintains the record, closed with the table; `answer_within`:
-        seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name.
-        Raises TableError for a record that cannot be continued, SocketError.
+        seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name;
+        `pit`: asks to be brought in at a pit. Raises TableError for a record that cannot be continued, SocketError.
         """
         self._journal = journal
         self._configured = self._house = house
@@ -149,6 +152,7 @@ class TableProcess:
         self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
         self._calibration = CameraCalibration(readings.use, self._reader.content)
         self._maintenance = keeper
+        self._pit = pit
         self._access = AccessControl(PinStore(data), clock)
         self._access.tidy(self.state)
         self._puck = CalmPuck()
@@ -412,6 +416,10 @@ class TableProcess:
             if self._maintenance is None:
                 raise CommandRefused("This table signs nothing.")
             return self._maintenance.handle(command, self, who)
+        if isinstance(command, PitCommand):
+            if self._pit is None:
+                raise CommandRefused("This table has no program that speaks to a pit.")
+            return self._pit.handle(command, self, who, self._maintenance)
         if isinstance(command, AccessCommand):
             return self._access.handle(command, self, who)
         if isinstance(command, DeviceTestCommand):

@@ -12,6 +12,7 @@ from firmware.table.topics.floor import *
 from firmware.table.topics.house import *
 from firmware.table.topics.opening import *
 from firmware.table.topics.people import *
+from firmware.table.topics.pit import *
 from firmware.table.topics.placing import *
 from firmware.table.topics.players import *
 from firmware.table.topics.playing import *

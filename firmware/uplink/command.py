@@ -13,6 +13,8 @@ import click
 from firmware.messages import Text
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
+from firmware.uplink.join_request import FOLDER as JOIN
+from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import Witness
@@ -106,6 +108,68 @@ def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
         "This table is enrolled. Now: sudo systemctl daemon-reload && sudo systemctl restart feltwatch-uplink. "
         f"Then delete {source}: the table's key lies in it."
     )
+
+
+@command.command("join")
+@click.option(
+    "--asked",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=JOIN,
+    show_default=True,
+    help="The folder in which the table asks.",
+)
+@click.option(
+    "--progress",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=JOIN_PROGRESS,
+    show_default=True,
+    help="Where to say how far it is.",
+)
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FOLDER / "new",
+    show_default=True,
+    help="Where to write the enrolment; `feltwatch uplink enrol` puts it in its place.",
+)
+@click.option(
+    "--witness",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=WITNESS,
+    show_default=True,
+    help="The folder of the key that cosigns what the pit shows.",
+)
+def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None:
+    """Bring this table in at a pit, by the code that the table was shown.
+
+    The service manager starts this when a technician shows a code to the table's camera, or types it
+    (feltwatch-join.service). The page says how it went.
+    """
+    from firmware.messages import Message
+    from firmware.uplink.errors import UplinkError
+    from firmware.uplink.join_request import JoinProgress, read_join_answer, read_join_request
+    from firmware.uplink.joining import join
+
+    request = read_join_request(asked)
+    if request is None:
+        raise click.UsageError(f"Nothing is asked for in {asked}.")
+    try:
+        join(
+            request,
+            into,
+            witness,
+            lambda shown: shown.write(progress),
+            lambda: read_join_answer(asked, request.id),
+        )
+    except UplinkError as error:
+        JoinProgress(request.id, "failed", refusal=error.sentence.as_json()).write(progress)
+        raise
+    except Exception:
+        ours = Message("The program that enrols this table met an error of ours; look at the box's log.")
+        JoinProgress(request.id, "failed", refusal=ours.as_json()).write(progress)
+        raise
+    JoinProgress(request.id, "done").write(progress)
+    say("The pit has taken this table in.")
 
 
 def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:

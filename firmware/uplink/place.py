@@ -11,7 +11,17 @@ from typing import Final
 
 from firmware.record.journal.disk import write_whole
 from firmware.uplink.errors import UplinkError
-from firmware.uplink.settings import AUTHORITY, CERTIFICATE, FILE, KEY, Settings, in_address, load, text_of
+from firmware.uplink.settings import (
+    AUTHORITY,
+    CERTIFICATE,
+    FILE,
+    HOUSE,
+    KEY,
+    Settings,
+    in_address,
+    load,
+    text_of,
+)
 
 USER: Final = "feltwatch-uplink"
 
@@ -33,6 +43,10 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in (KEY, CERTIFICATE, AUTHORITY):
             _write(folder / name, (source / name).read_bytes())
+        (folder / HOUSE).unlink(missing_ok=True)
+        if (source / HOUSE).exists():  # an enrolment that an earlier pit wrote has none
+            _write(folder / HOUSE, (source / HOUSE).read_bytes())
+            (folder / HOUSE).chmod(0o644)  # the table checks with it what came from the pit
         drop_in.parent.mkdir(parents=True, exist_ok=True)
         hosts = " ".join(dict.fromkeys(host for host, _ in addresses))
         write_whole(drop_in, f"[Service]\nIPAddressAllow={hosts}\n".encode())

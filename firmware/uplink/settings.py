@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import ssl
 import tomllib
 from collections.abc import Iterable
@@ -17,6 +18,9 @@ FILE: Final = "uplink.toml"
 CERTIFICATE: Final = "table.crt"
 KEY: Final = "table.key"
 AUTHORITY: Final = "pit.crt"
+HOUSE: Final = "house.pub"
+"""The house's public key, 64 hex digits: what comes from the pit is signed with its other half."""
+_HOST: Final = re.compile(r"[0-9a-zA-Z._:%-]{1,253}")
 _NO_CHECK_TIME: Final = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME of OpenSSL: a Raspberry Pi without a clock battery may be years off."""
 
@@ -33,12 +37,7 @@ class Settings:
 
         Raises UplinkError.
         """
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.check_hostname = (
-            False  # a pit has no name that its tables could check; its authority signs for one house
-        )
-        context.verify_flags |= _NO_CHECK_TIME
+        context = bare_context()
         try:
             context.load_verify_locations(self.folder / AUTHORITY)
             context.load_cert_chain(self.folder / CERTIFICATE, self.folder / KEY)
@@ -49,6 +48,17 @@ class Settings:
                 why=error.strerror or str(error),
             ) from error
         return context
+
+
+def bare_context() -> ssl.SSLContext:
+    """Return TLS settings that believe no authority yet, and check no dates."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.check_hostname = (
+        False  # a pit has no name that its tables could check; its authority signs for one house
+    )
+    context.verify_flags |= _NO_CHECK_TIME
+    return context
 
 
 def load(folder: Path) -> Settings | None:
@@ -67,13 +77,25 @@ def load(folder: Path) -> Settings | None:
 
 
 def _address(text: str, path: Path) -> tuple[str, int]:
+    host, port = split_address(text) or ("", None)
+    if not host or not port:
+        raise UplinkError("%(path)s: %(text)s is no address with a port.", path=str(path), text=repr(text))
+    return host, port
+
+
+def split_address(text: str) -> tuple[str, int | None] | None:
+    """Return host and port of an address; None where it is none.
+
+    >>> split_address("[::1]:8443"), split_address("pit.local"), split_address("pit:x")
+    (('::1', 8443), ('pit.local', None), None)
+    """
     try:
         parts = urlsplit(f"//{text}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        host = port = None
-    if not host or not port or parts.path:
-        raise UplinkError("%(path)s: %(text)s is no address with a port.", path=str(path), text=repr(text))
+        return None
+    if not host or port == 0 or parts.netloc != text or "@" in text or not _HOST.fullmatch(host):
+        return None
     return host, port
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Final
 
@@ -112,6 +113,8 @@ def main(context: click.Context) -> None:
     if context.invoked_subcommand:
         return
     failed = False
+    if old := Sources.load(HARDWARE, TableLayout.load()).bom.stale(date.today()):
+        click.echo(f"prices: {old}", err=True)
     steps: tuple[tuple[str, Callable[[], None]], ...] = (
         ("lists, rules, looms", lambda: write_texts(HARDWARE)),
         ("felt, cloth, board", lambda: write_prints(HARDWARE / "out", TableLayout.load(), standard_frame())),
@@ -126,6 +129,9 @@ def main(context: click.Context) -> None:
         except (HardwareError, VisionError) as error:
             failed = True
             click.echo(f"{name}: {error}", err=True)
+        except KeyError as error:
+            failed = True
+            click.echo(f"{name}: the data lack {error}, or name it wrongly", err=True)
     if failed:
         raise click.exceptions.Exit(1)
     write_stamps(HARDWARE)

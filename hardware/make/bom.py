@@ -199,6 +199,11 @@ class Bom(_Strict):
             0 <= age <= FRESH_DAYS,
         )
 
+    def stale(self, today: date) -> str:
+        """Say that prices have to be asked for anew; empty while they are fresh."""
+        age = (today - min(choice.dated for part in self.part for choice in part.choices)).days
+        return f"the oldest price is {age} days old: ask for all of them anew" if age > FRESH_DAYS else ""
+
     def length_m(self, part_id: str) -> float:
         """Return how long a cable is.
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from firmware.puck_reader import config
 from hardware.make.bom import MARGIN, Bom
+from hardware.make.errors import BomError
 from hardware.make.finding import Finding
 from hardware.make.wiring import panel_cores
 
@@ -52,9 +53,11 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def amps(bom: Bom, names: list[str], volts: float) -> float:
-    """Add up what these parts draw at most."""
+    """Add up what these parts draw at most. Raises BomError: one draws nothing, or is no part."""
     watts = {part.id: part.watts for part in bom.part}
-    return sum(watts.get(name, 0.0) for name in names) / volts
+    if unknown := [name for name in names if not watts.get(name)]:
+        raise BomError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
+    return sum(watts[name] for name in names) / volts
 
 
 def rails(said: dict[str, Any], bom: Bom) -> list[Finding]:
@@ -286,7 +289,7 @@ def electric_page(said: dict[str, Any]) -> str:
         "of 20 cm², one low, one high.",
         f"- **USB:** the Pi's ports give {usb['negotiated_a']:g} A together on its own 27 W supply, "
         f"{usb['else_a']:g} A on any other. On a UPS set "
-        + " and ".join(f"`{flag}`" for flag in usb["ups_flags"])
+        + " and ".join(usb["ups_flags"])
         + "; without a UPS set neither.",
         f"- **UPS (optional):** {ups['board']}, {ups['cells']}: BCM {ups['fail']} is low when the mains have "
         f"failed; BCM {ups['charging']} "

@@ -129,7 +129,7 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
             )
     sheet.text(
         wide / 2,
-        high - 4,
+        high - 40,
         "UNTESTED on hardware: compare the circles with the antennas before you cut",
         4,
         line,
@@ -180,7 +180,11 @@ def board_sheet() -> Sheet:
     top = (height - BOARD_SQUARES[1] * BOARD_SQUARE_MM) / 2
     _cells(sheet, cells, (left, top), 1.0)
     sheet.text(
-        width / 2, height - 5, "print at 100 %, glue on something flat; squares of 38 mm", 4, "#777777"
+        width / 2,
+        height - 5,
+        "print at 100 %, glue on something flat; squares of 38 mm; UNTESTED on hardware",
+        4,
+        "#777777",
     )
     return sheet
 
@@ -203,7 +207,9 @@ def card_pages(path: Path, codes: tuple[str, ...] = CARDS) -> int:
                 HEIGHT_MM * mm,
             )
         canvas.setFont("Helvetica", 7)
-        canvas.drawCentredString(across / 2 * mm, 6 * mm, "print at 100 % on card; a card is 63.5 mm wide")
+        canvas.drawCentredString(
+            across / 2 * mm, 6 * mm, "print at 100 % on card; a card is 63.5 mm wide; UNTESTED on hardware"
+        )
         canvas.showPage()
     canvas.save()
     return len(pages)

@@ -139,7 +139,10 @@ class Sheet:
         canvas.save()
 
     def tiles(self, path: Path, paper: str) -> int:
-        """Write a PDF of tiles for this paper (`a4`, `a3`), the way round that takes fewer; return how many."""
+        """Write a PDF of tiles for this paper (`a4`, `a3`), the way round that takes fewer; return how many.
+
+        Tiles on which nothing is drawn are left out.
+        """
         across, down = min(
             (PAPERS[paper], PAPERS[paper][::-1]), key=lambda size: math.prod(self._grid(*size))
         )
@@ -147,9 +150,17 @@ class Sheet:
         wide, high = across - 2 * MARGIN_MM, down - 2 * MARGIN_MM
         canvas = _canvas(path, f"{self.title}, in tiles", across, down)
         drawing = self.drawing()
+        inked = [[value / mm for value in shape.getBounds()] for shape in self._shapes]
+        count = 0
         for row in range(rows):
             for column in range(columns):
                 left, top = column * (wide - OVERLAP_MM), row * (high - OVERLAP_MM)
+                over, below = self.height - top, self.height - top - high
+                if not any(
+                    x1 < left + wide and x2 > left and y1 < over and y2 > below for x1, y1, x2, y2 in inked
+                ):
+                    continue  # a white sheet
+                count += 1
                 canvas.saveState()
                 window = canvas.beginPath()
                 window.rect(MARGIN_MM * mm, MARGIN_MM * mm, wide * mm, high * mm)
@@ -159,13 +170,13 @@ class Sheet:
                 canvas.restoreState()
                 _marks(
                     canvas,
-                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}",
+                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}; UNTESTED",
                     across,
                     down,
                 )
                 canvas.showPage()
         canvas.save()
-        return columns * rows
+        return count
 
     def _grid(self, across: float, down: float) -> tuple[int, int]:
         def count(length: float, paper: float) -> int:

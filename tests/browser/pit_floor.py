@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware.messages import Message
-from firmware.pit.database import Database
+from firmware.pit.database import Connection, Database
 from firmware.pit.table_facts import Need, TableFacts
 
 NOW_MS: Final = 1_795_470_425_000
@@ -81,12 +81,13 @@ TABLES: Final = (
         ),
         going=("Ito", "q:1"),
     ),
+    At(4, dealing(4, 40, Need("call:88", "call", since(25), 628, by="dealer:Lee"))),
     At(5, dealing(5, 70, down_ms=since(2350), dealer="Ana")),
     At(14, dealing(14), health={"celsius": 71.2, "free_percent": 60}),
     At(21, dealing(21, hand=612), heard_s=720),
     At(9, dealing(9, 20, Need("fault:lamps", "fault", since(300), detail="lamps", text=Message("gone")))),
     At(2, dealing(2, 14), heard_s=15),
-    *(At(number, dealing(number, 12 + 9 * number)) for number in (1, 4, 6, 8, 10, 11, 13, 15)),
+    *(At(number, dealing(number, 12 + 9 * number)) for number in (1, 6, 8, 10, 11, 13, 15)),
     *(At(number, CLOSED) for number in (22, 23)),
 )
 
@@ -147,3 +148,70 @@ def add_downs(database: Database) -> None:
                         *(18 + number, number % 2, 936 + number, number % 4, 12_600 + 700 * number, table),
                     ),
                 )
+
+
+GAMES: Final = ("washington-1-unit", "california-face-up", "traditional")
+PLAYERS: Final = ("Ann", "Bao", "Carla", "Dev", "Maximiliane Wolkenstein", "Noor")
+
+
+def add_hands(database: Database) -> None:
+    """Write four hands of each of six tables, two of them in dispute, and what one person did."""
+    with database.transaction() as connection:
+        for number, table in enumerate(("1", "3", "5", "7", "12", "21")):
+            row = connection.execute(
+                "SELECT record_id FROM record JOIN gaming_table USING (table_id) WHERE name = %s", (table,)
+            ).fetchone()
+            assert row is not None
+            for hand in range(1, 5):
+                opened = NOW_MS - (5 - hand) * 150_000 - number * 9_000
+                disputed = hand == 2 and number in (0, 3)
+                connection.execute(
+                    "INSERT INTO hand VALUES (%s, %s, 1, 900, %s, %s, %s, %s, %s, 3, 1, %s, %s, %s, 52, %s, 0, 0, %s,"
+                    " %s, 0, 4, 0, '{}')",
+                    (
+                        *(
+                            row[0],
+                            hand,
+                            opened,
+                            opened + 90_000,
+                            "void" if hand == number == 3 else "settled",
+                        ),
+                        *(GAMES[number % 3], DEALERS[number], int(hand == 4), int(number == 2)),
+                        *(int(hand == 1), int(hand == 3), int(disputed), disputed),
+                    ),
+                )
+                for seat in range(1, 5):
+                    connection.execute(
+                        'INSERT INTO hand_seat (record_id, hand, seat, player, points, foul, "natural", opened_ms)'
+                        " VALUES (%s, %s, %s, %s, 0, false, NULL, %s)",
+                        (row[0], hand, seat, PLAYERS[(number + seat) % len(PLAYERS)], opened),
+                    )
+                if disputed:
+                    _dispute(connection, row[0], hand, opened + 200_000)
+        acts: tuple[tuple[str, int | None, str], ...] = (
+            ("log-in", None, ""),
+            ("search", None, "player=Bao&with=foul"),
+            ("review.hand", 2, ""),
+            ("records.make_file", 2, ""),
+            ("dispute.dispute_file", 2, ""),
+        )
+        for turn, (what, of, detail) in enumerate(acts):
+            connection.execute(
+                "INSERT INTO act (at, person, role, what, record_id, hand, detail) SELECT to_timestamp(%s), 'Ines',"
+                " 'auditor', %s, CASE WHEN %s::int IS NULL THEN NULL ELSE max(record_id) END, %s, %s FROM record",
+                (NOW_MS / 1000 - 300 + 40 * turn, what, of, of, detail),
+            )
+
+
+def _dispute(connection: Connection, record_id: int, hand: int, at_ms: int) -> None:
+    reason = json.dumps({"hand": hand, "reason": "A row was read wrong"})
+    connection.execute(
+        "INSERT INTO entry (record_id, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload,"
+        " previous, hash) VALUES (%s, 800, %s, 'b', 1, %s, 'synchronised', 'floor:Moreno', '', 'hand_disputed', %s,"
+        " '', '')",
+        (record_id, hand, at_ms, reason),
+    )
+    connection.execute(
+        "INSERT INTO place (record_id, type, hand, seq) VALUES (%s, 'hand_disputed', %s, 800)",
+        (record_id, hand),
+    )

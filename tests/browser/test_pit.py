@@ -21,7 +21,7 @@ from firmware.table import events as ev
 from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
-from tests.browser.pit_floor import NOW_MS, add_downs, furnish
+from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, furnish
 from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import listening
 from tests.waiting import DEADLINE
@@ -68,45 +68,63 @@ def floor(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
     """The same tables at the same moment, whenever the test runs."""
     with house.database.transaction() as connection:
         connection.execute("UPDATE gaming_table SET struck_at = now()")
+        connection.execute("UPDATE head SET heard_at = to_timestamp(%s)", (NOW_MS / 1000 - 86_400,))
         connection.execute("TRUNCATE hand, hand_seat, down_total")
     furnish(house.database)
     monkeypatch.setattr(pit(house.app).live, "_clock", lambda: NOW_MS / 1000)
     return house
 
 
-@pytest.mark.browser
-@pytest.mark.parametrize("language", ["en", "zh_Hans"])
-def test_the_floor_looks_as_it_is_meant_to(floor: House, chromium: Browser, language: str) -> None:
-    look_as_meant(floor, chromium, "/", "floor", language)
+PAGES = {
+    "floor": "/",
+    "hands": "/hands",
+    "disputes": "/disputes",
+    "dealers": "/dealers?days=1",
+    "reports": "/reports?by=table&days=1",
+    "tables": "/tables",
+    "table": "/tables/7",
+    "people": "/people?person=Ines",
+}
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("language", ["en", "zh_Hans"])
-def test_the_dealers_look_as_they_are_meant_to(floor: House, chromium: Browser, language: str) -> None:
+def test_each_page_looks_as_it_is_meant_to_at_each_size(
+    floor: House, chromium: Browser, language: str
+) -> None:
+    """Where there is no picture yet, it is taken, and the test fails: look at it before you commit it."""
+    taken: list[str] = []
     add_downs(floor.database)
-    look_as_meant(floor, chromium, "/dealers?days=1", "dealers", language)
-
-
-def look_as_meant(floor: House, chromium: Browser, address: str, name: str, language: str) -> None:
-    """Compare a page with its pictures at every size; where there is none, take it."""
-    with served(floor, chromium) as page:
-        taken: list[str] = []
-        page.clock.set_fixed_time(NOW_MS)
-        page.goto("/")
-        page.evaluate(f"document.cookie = 'language={language}; path=/'")
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.goto(address)
-            if page.locator("#live").count():
-                page.wait_for_selector("body:not([data-notlive])")
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            assert barriers(page) == []
-            path = GOLDEN / f"{name}-{language}-{width}.png"
-            if not path.exists():
-                keep(path, take(page))
-                taken.append(path.name)
-            assert different(take(page), load(path)) < MOST, path
+    add_hands(floor.database)
+    with floor.database.transaction() as connection:
+        row = connection.execute("SELECT table_id FROM gaming_table WHERE name = '7'").fetchone()
+    assert row is not None
+    for role, names in ((PitRole.FLOOR, PAGES.keys() - {"people"}), (PitRole.OWNER, {"people"})):
+        with served(floor, chromium, role) as page:
+            page.clock.set_fixed_time(NOW_MS)
+            page.goto("/log-in")
+            page.evaluate(f"document.cookie = 'language={language}; path=/'")
+            for name in sorted(names):
+                taken += look_as_meant(page, PAGES[name].replace("/7", f"/{row[0]}"), f"{name}-{language}")
     assert taken == [], "look at these before you commit them"
+
+
+def look_as_meant(page: Page, address: str, name: str) -> list[str]:
+    """Compare a page with its pictures at every size; return those that were not there and are now."""
+    taken: list[str] = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(address)
+        if page.locator("#live").count():
+            page.wait_for_selector("body:not([data-notlive])")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        path = GOLDEN / f"{name}-{width}.png"
+        if not path.exists():
+            keep(path, take(page))
+            taken.append(path.name)
+        assert different(take(page), load(path)) < MOST, path
+    assert barriers(page) == [], name
+    return taken
 
 
 @pytest.mark.browser

@@ -118,7 +118,7 @@ def test_the_demo_shows_the_dispute_first_loses_the_unplugged_table_and_turns_th
 ) -> None:
     trouble: list[str] = []
     seconds: dict[str, float] = {}
-    with running(postgres.url, "--unplug", "5", "--rewrite", "5") as demo:
+    with running(postgres.url, "--unplug", "5", "--rewrite", "5", "--call", "20") as demo:
         context = chromium.new_context(viewport={"width": 1280, "height": 720})
         context.set_default_timeout(1000 * DEADLINE)
         page = context.new_page()
@@ -141,6 +141,11 @@ def test_the_demo_shows_the_dispute_first_loses_the_unplugged_table_and_turns_th
             expect(page.locator("#now li").first).to_contain_text("Table 1")  # it has waited longest
             gone = page.locator("#soon #tile-6")
             expect(gone).to_contain_text("Not heard of", timeout=1000 * DEADLINE)
+
+            called = page.locator("#tile-2")
+            expect(called).to_contain_text("The dealer calls the floor", timeout=1000 * DEADLINE)
+            called.get_by_role("button", name="I go").click()
+            expect(called).not_to_contain_text("The dealer calls the floor", timeout=1000 * DEADLINE)
 
             began = demo.seconds()
             path, touches = dispute_file(page)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from firmware.devices.camera.rpicam import RpicamCamera
+from firmware.runtime.config import CameraConfig
+from firmware.runtime.device_factory import make_camera
+from hardware.make.__main__ import standard_frame
 from hardware.make.assembly import Assembly, assembly_page
 from hardware.make.errors import AssemblyError
 from hardware.make.mech import SCENES
@@ -33,6 +38,15 @@ def test_the_books_page_on_building_shows_every_section_once_and_in_order() -> N
     assert at == sorted(at)
     with pytest.raises(KeyError):
         ASSEMBLY.text("roof")
+
+
+def test_the_settings_that_the_steps_name_for_the_camera_are_taken_and_show_all_of_its_sensor() -> None:
+    across, down = map(int, re.findall(r"size = \[(\d+), (\d+)\]", TEXT)[0])
+    made = make_camera(CameraConfig(kind="rpicam", focus="locked", size=(across, down)))
+    assert isinstance(made, RpicamCamera)
+    camera = standard_frame().camera
+    assert (across, down) == pytest.approx((camera.width_px, camera.height_px), rel=0.01)
+    assert 'focus = \\"locked\\"' in TEXT
 
 
 @pytest.mark.parametrize(

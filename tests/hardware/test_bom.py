@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,11 @@ def test_every_price_has_its_day_and_the_sum_its_range() -> None:
     page = bom_page(BOM)
     assert f"| 1 table, from … to | {low:,.0f} … {high:,.0f} |" in page
     assert all(f"price of {choice.dated}" in page for part in BOM.part for choice in part.choices)
+
+
+def test_old_prices_are_told_when_the_files_are_made() -> None:
+    assert BOM.stale(BOM.as_of) == ""
+    assert "91 days old" in BOM.stale(BOM.as_of + timedelta(days=91))
 
 
 def test_a_price_without_a_day_is_refused_and_an_old_one_breaks_the_rule(tmp_path: Path) -> None:

@@ -196,6 +196,19 @@ def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) 
     assert view.px_per_mm == pytest.approx(fine, rel=0.002)
 
 
+@pytest.mark.parametrize(("paper", "most"), [("a4", 28), ("a3", 15)])
+def test_the_cloths_tiles_leave_white_sheets_out(tmp_path: Path, paper: str, most: int) -> None:
+    sheet = cloth_sheet(standard_frame(), ground=False)
+    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
+    assert count == len(page_sizes_mm(tmp_path / "tiles.pdf")) <= most
+    grid = math.prod(sheet._grid(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0])))
+    assert count < grid
+    inside = round((MARGIN_MM + 1) * 2.0)
+    for number in range(count):
+        page = pixels(tmp_path / "tiles.pdf", 2.0, number)[inside:-inside, inside:-inside]
+        assert (page < 250).any(), f"sheet {number + 1} is white"
+
+
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_is_written_below_a_tile_lies_side_by_side(tmp_path: Path, paper: str) -> None:
     sheet = felt_sheet(LAYOUT, ground=False)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hardware.make import electric, loom_sheet, strength, view
+from hardware.make.__main__ import write_texts
 from hardware.make.bom import Bom
+from hardware.make.errors import BomError, RuleBroken
 from hardware.make.finding import Finding
 from hardware.make.frame import Frame
 from hardware.make.rules import Sources, antennas_hold, broken, cloth_holds, judge, looms_hold, rules_page
@@ -202,6 +205,29 @@ def test_a_rail_that_carries_too_much_is_found(tmp_path: Path) -> None:
     found = wrong(electric.rails(NOW.electric, Bom.load(path)))
     assert "panel's 5 V" in found
     assert "USB-C supply of the box" in found
+
+
+def test_a_rail_that_names_a_part_that_draws_nothing_is_refused() -> None:
+    said = copy.deepcopy(NOW.electric)
+    said["rail"][0]["parts"].append("felt")
+    with pytest.raises(BomError, match="felt draws nothing"):
+        electric.rails(said, NOW.bom)
+
+
+def test_data_that_break_a_rule_are_refused_and_lacking_data_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "hardware"
+    shutil.copytree(HARDWARE, root, ignore=shutil.ignore_patterns("out", "make", "*.py"))
+    monkeypatch.setattr("hardware.make.__main__.HARDWARE", root)
+    mech = root / "mech/mech.toml"
+    good = mech.read_text()
+    mech.write_text(good.replace("lamp_z_mm = 1370.0", "lamp_z_mm = 1000.0"))
+    with pytest.raises(RuleBroken, match="Head room beyond the table: lamps"):
+        write_texts(root)
+    mech.write_text(good.replace("lamp_lm = ", "lamp_lumen = "))
+    with pytest.raises(KeyError, match="lamp_lm"):
+        write_texts(root)
 
 
 def test_large_pucks_and_a_missing_or_proud_lid_are_found() -> None:

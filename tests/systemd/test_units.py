@@ -28,6 +28,9 @@ from firmware.table.people import PINS_FOLDER
 from firmware.table_client import DATA, SOCKET
 from firmware.uplink.command import DROP_IN, STATE
 from firmware.uplink.command import FOLDER as UPLINK
+from firmware.uplink.join_request import FOLDER as JOIN
+from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
+from firmware.uplink.join_request import REQUEST as JOIN_REQUEST
 from firmware.uplink.settings import FILE as ENROLLED
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
@@ -47,6 +50,7 @@ needs_systemd = pytest.mark.skipif(
         ("feltwatch-ui", 0.8),
         ("feltwatch-training", 1.5),
         ("feltwatch-uplink", 1.0),
+        ("feltwatch-join", 1.2),
         ("feltwatch-review", 0.8),
         ("feltwatch-review-page", 0.8),
         ("feltwatch-fault@", 1.0),
@@ -130,7 +134,9 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
 
 def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
     """So installer and `uninstall` stop it, whatever a release brings."""
-    runs_once = {f"feltwatch-{name}.service" for name in ("clock@", "fault@", "goback", "poweroff", "stick")}
+    runs_once = {
+        f"feltwatch-{name}.service" for name in ("clock@", "fault@", "goback", "join", "poweroff", "stick")
+    }
     parts = {unit.name for unit in UNITS if "\nPartOf=feltwatch.target\n" in unit.read_text()}
     assert parts == {unit.name for unit in UNITS} - runs_once - {"feltwatch.target"}
 
@@ -262,6 +268,16 @@ def test_the_uplink_waits_for_an_enrolment_and_reaches_the_pit_alone() -> None:
     assert DROP_IN.parent.name == "feltwatch-uplink.service.d"
     assert f"d {UPLINK} 0750 feltwatch-uplink feltwatch -\n" in (HERE / "feltwatch.tmpfiles").read_text()
     assert 'u feltwatch-uplink -:feltwatch "' in (HERE / "feltwatch.sysusers").read_text()
+
+
+def test_who_enrols_a_table_is_started_by_its_request_and_sees_nothing_of_the_record() -> None:
+    unit = (HERE / "units/feltwatch-join.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch uplink join" in unit
+    assert f"ExecStartPost=+{BASE}/bin/feltwatch uplink enrol {UPLINK}/new" in unit
+    assert "RestrictAddressFamilies=AF_INET AF_INET6" in unit
+    assert not any("/var/lib/feltwatch " in f"{line} " for line in unit)
+    assert f"RuntimeDirectory={JOIN_PROGRESS.parent.name}" in unit
+    assert f"PathChanged={JOIN / JOIN_REQUEST}\n" in (HERE / "units/feltwatch-join.path").read_text()
 
 
 def test_who_writes_sticks_sees_dispute_files_alone_and_reaches_no_disk_of_the_boxs_own() -> None:

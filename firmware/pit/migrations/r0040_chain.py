@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0040"
-down_revision = "0012"
+down_revision = "0020"
 
 _HOUSE = """
 CREATE TABLE house (

@@ -93,6 +93,7 @@ class ReaderSetup:
 
 CameraWork = Literal[
     "look",
+    "code",
     "felt",
     "lens_begin",
     "lens_view",

@@ -29,6 +29,7 @@ from firmware.table.topics.camera import (
     CheckDeck,
     EnrolDeck,
     Look,
+    ReadCode,
     UseCalibration,
 )
 
@@ -37,6 +38,8 @@ log = logging.getLogger(__name__)
 KEPT: Final = 8
 """Number of finished jobs whose results are still available."""
 OPENED: Final = Message("A hand was opened meanwhile; do it again between hands.")
+_LOOKS: Final = frozenset({"look", "code"})
+"""What a live picture asks for again and again; anything else goes before it."""
 _HIDES: Final = frozenset({"joker", "back"})
 
 JobState = Literal["running", "done", "failed"]
@@ -109,6 +112,8 @@ class CameraJobs:
         match command:
             case Look():
                 return self._begin(record, who, "look", "look")
+            case ReadCode():
+                return self._begin(record, who, command.do, "code")
             case CalibrateFelt():
                 return self._begin(record, who, command.do, "felt")
             case CalibrateLens():
@@ -152,9 +157,9 @@ class CameraJobs:
 
     def _begin(self, record: Record, who: Who, do: str, work: CameraWork, deck: str = "") -> dict[str, Any]:
         running = next((job for job in self._jobs.values() if job.state == "running"), None)
-        if running is not None and running.work == work == "look":
+        if running is not None and running.work == work and work in _LOOKS:
             return {"ok": True, "job": running.number}  # one picture serves every screen
-        if running is not None and running.work != "look":
+        if running is not None and running.work not in _LOOKS:
             raise CommandRefused("The camera is busy with something else; wait until that is done.")
         if "camera" in record.state.faults:
             raise CommandRefused(message_of(record.state.faults["camera"]))

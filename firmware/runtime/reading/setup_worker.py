@@ -29,6 +29,7 @@ from vision.felt.lens import (
     lens_of,
     reach,
 )
+from vision.felt.qr_code import qr_text
 from vision.felt.survey import SHOWN_PX, jpeg, survey
 from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, read_spread
 from vision.reading.network import CardReader
@@ -83,6 +84,8 @@ class CameraBench:
         match job.work:
             case "look":
                 return self._look(job), None
+            case "code":
+                return self._read_code(job), None
             case "felt":
                 return self._calibrate_felt(job, show)
             case "lens_begin":
@@ -109,6 +112,11 @@ class CameraBench:
     def _look(self, job: CameraJob) -> JobDone:
         seen = survey(self._frame(), self._layout, self._lens, self._felt)
         return JobDone(job.number, seen.to_json(), picture=seen.picture)
+
+    def _read_code(self, job: CameraJob) -> JobDone:
+        frame = self._frame()
+        small, _ = reduced(frame, SHOWN_PX)
+        return JobDone(job.number, {"text": qr_text(frame)}, picture=jpeg(small))
 
     def _calibrate_felt(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         frames = []

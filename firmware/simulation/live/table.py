@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+import cv2
 import numpy as np
 
 from firmware.cli.dispute_pdf_hook import dispute_pdf
@@ -28,6 +29,7 @@ from firmware.runtime.config import Config
 from firmware.runtime.device_factory import panel_trouble, power
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.maintenance import RecordMaintenance
+from firmware.runtime.pit_desk import PitDesk
 from firmware.runtime.reading.messages import ReaderSpec
 from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
 from firmware.runtime.table_devices import Devices
@@ -35,6 +37,7 @@ from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
 from firmware.table import events as ev
 from firmware.table.people import Role
+from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.synthetic.decks import Deck
 from vision.synthetic.render import Hands, render_table
@@ -67,12 +70,13 @@ class SimulatedTable:
         fresh: bool = False,
         scale: float = 1.0,
         disks: Disks = SimulatedPuck.disks,
+        pit: PitDesk | None = None,
     ) -> None:
         """`room`: a folder for the camera's picture; `deck`: the deck in play, by default the one drawn by us.
 
         `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
-        the camera's pictures relative to the product's camera. `disks`: those of the configuration. Raises AppError,
-        TableError.
+        the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: asks to
+        be brought in at a pit. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
         self._deck = deck
@@ -122,6 +126,7 @@ class SimulatedTable:
                 ),
                 answer_within=config.times.answer,
                 limits=vars(self.readings.limits),
+                pit=pit,
             )
         except BaseException:
             self._journal.close()
@@ -140,6 +145,18 @@ class SimulatedTable:
     def clear(self) -> None:
         """Collect all cards."""
         self.camera.show(self._empty)
+
+    def hold(self, picture: Image) -> None:
+        """Hold a picture flat over the middle of the felt, before the camera; `clear` takes it away."""
+        frame = self._empty.copy()
+        side = frame.shape[0] // 2
+        held = cv2.resize(
+            picture, (side, side * picture.shape[0] // picture.shape[1]), interpolation=cv2.INTER_AREA
+        )
+        held = held[: frame.shape[0]]
+        top, left = (frame.shape[0] - held.shape[0]) // 2, (frame.shape[1] - side) // 2
+        frame[top : top + held.shape[0], left : left + side] = held
+        self.camera.show(frame)
 
     @property
     def commit_s(self) -> float:

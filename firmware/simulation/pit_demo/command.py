@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SHOW_EVERY_S: Final = 1.0
 SAY_EVERY_S: Final = 10.0
 """Seconds between two summaries where the output is no terminal."""
+COMES_S: Final = 10.0
+"""Seconds after which the floor person comes who said "I go"."""
 
 
 @click.command("demo")
@@ -68,7 +70,17 @@ SAY_EVERY_S: Final = 10.0
     help="Rewrite the record of the last table but one so long after the floor page opens: its tile turns red.",
 )
 @click.option(
-    "--calm", is_flag=True, help="Nothing goes wrong: no dispute, no table unplugged, no record rewritten."
+    "--call",
+    type=click.FloatRange(min=0),
+    default=20.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Let the dealer of the second table call the floor so long after the floor page opens.",
+)
+@click.option(
+    "--calm",
+    is_flag=True,
+    help="Nothing happens: no dispute, no call, no table unplugged, no record rewritten.",
 )
 def command(
     tables: int,
@@ -79,14 +91,16 @@ def command(
     from_url: str | None,
     unplug: float,
     rewrite: float,
+    call: float,
     calm: bool,
 ) -> None:
     """Play several simulated tables that send their records to a pit.
 
     Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL, and
     the pit's pages for people. Hand 1 of the first table is disputed from the beginning; with two tables or more the
-    last one is unplugged, with three or more somebody rewrites the record of the one before it, in its files. It
-    prints when and what to look at. Nothing is left behind.
+    last one is unplugged, with three or more somebody rewrites the record of the one before it, in its files, and with
+    four or more the dealer of the second one calls the floor. It prints when and what to look at. Nothing is left
+    behind.
     """
     from firmware.pit.database import Database, migrate
     from firmware.simulation.pit_demo.floor import floor_page
@@ -112,7 +126,9 @@ def command(
         say(f"The pit's door for tables: https://{address}/   (TLS, a certificate for each table)", err=True)
         say(f'Its tables: feltwatch pit table list --url "{url}"', err=True)
         say(f"A table's record: feltwatch hands list --data {played[0].data}", err=True)
-        for line in () if calm else stack.enter_context(_incidents(played, unplug, rewrite)):
+        for line in (
+            () if calm else stack.enter_context(_incidents(database, played, stop, (unplug, rewrite, call)))
+        ):
             say(line, err=True)
         say("Ctrl-C ends the demo and removes all of it.", err=True)
         whole = _show(database, played, stop)
@@ -207,8 +223,14 @@ def _tables(
 
 
 @contextmanager
-def _incidents(tables: Sequence[DemoTable], unplug: float, rewrite: float) -> Iterator[list[str]]:
-    """Let things go wrong at their times from now; yield what there is to see, and when."""
+def _incidents(
+    database: Database,
+    tables: Sequence[DemoTable],
+    stop: threading.Event,
+    after: tuple[float, float, float],
+) -> Iterator[list[str]]:
+    """Let things happen so many seconds from now; yield what there is to see, and when."""
+    unplug, rewrite, call = after
     first, *others = tables
     said = [
         f"Look at the floor page: {first.name} stands first. Its hand 1 is in dispute: the tile leads to the hand, "
@@ -227,13 +249,33 @@ def _incidents(tables: Sequence[DemoTable], unplug: float, rewrite: float) -> It
             f"After {rewrite:g} s somebody rewrites the record of {others[-2].name} in its files; at the table it "
             "verifies. Within 15 s its tile is red: the pit has the rows as they were."
         )
+    if len(others) > 2:
+        timers.append(threading.Timer(call, _call_floor, (database, others[0], stop)))
+        said.append(
+            f"After {call:g} s the dealer of {others[0].name} calls the floor: its tile says so at once. Touch “I go” "
+            f"there: {COMES_S:g} s later you have come, and the call is over."
+        )
     for timer in timers:
         timer.start()
     try:
         yield said
     finally:
+        stop.set()
         for timer in timers:
             timer.cancel()
+            timer.join()
+
+
+def _call_floor(database: Database, table: DemoTable, stop: threading.Event) -> None:
+    """Let the dealer call the floor, and whoever says "I go" on the floor page come."""
+    table.call_floor()
+    query = "SELECT FROM going JOIN gaming_table USING (table_id) WHERE name = %s AND need LIKE 'call:%%'"
+    while not stop.wait(SHOW_EVERY_S):
+        with database.transaction() as connection:
+            goes = connection.execute(query, (table.name,)).fetchone() is not None
+        if goes and not stop.wait(COMES_S):
+            table.floor_comes()
+            return
 
 
 def _show(database: Database, tables: Sequence[DemoTable], stop: threading.Event) -> bool:

@@ -34,6 +34,16 @@ def dispute(table: SteppedTable, hand: int) -> None:
     _send(table, do="dispute", past=hand, reason=REASON, by=name, pin=pin)
 
 
+def call_floor(table: SteppedTable) -> None:
+    """Let the dealer call a floor person. Raises AppError."""
+    _send(table, do="call_floor")
+
+
+def floor_comes(table: SteppedTable) -> None:
+    """Let the floor person come who was called. Raises AppError."""
+    _send(table, do="end_floor_call", answered=True)
+
+
 def _send(table: SteppedTable, **command: Any) -> dict[str, Any]:
     answer = table.touch(command)
     if answer is None or not answer["ok"]:

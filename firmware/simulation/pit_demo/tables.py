@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Final
 
 from firmware.record.journal.reader import JournalReader
@@ -25,7 +26,7 @@ from firmware.simulation.habits import Habits
 from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
 from firmware.simulation.pit_demo.attacker import rewrite
-from firmware.simulation.pit_demo.people import dispute, list_people
+from firmware.simulation.pit_demo.people import call_floor, dispute, floor_comes, list_people
 from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
 from firmware.terminal import say
@@ -45,6 +46,10 @@ HEALTH: Final = {"celsius": 47.5, "free_percent": 71}
 """What a simulated box measures of itself."""
 
 
+Deed = Callable[[SteppedTable], object]
+"""What somebody does at a table."""
+
+
 class Stopped(AppError):
     """The demo ends."""
 
@@ -53,12 +58,21 @@ class PacedTable(SteppedTable):
     """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
 
     def __init__(
-        self, stop: threading.Event, speed: float, cut: Callable[[], Callable[[], object] | None], *parts: Any
+        self,
+        stop: threading.Event,
+        speed: float,
+        cut: Callable[[], Callable[[], object] | None],
+        deeds: SimpleQueue[Deed],
+        *parts: Any,
     ) -> None:
-        """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody."""
+        """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody.
+
+        `deeds`: what people do at the table besides playing, as soon as its process runs.
+        """
         self._stop = stop
         self.speed = speed
         self._cut = cut
+        self._deeds = deeds
         self._due = time.monotonic()
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
@@ -75,6 +89,8 @@ class PacedTable(SteppedTable):
             self._died()
             meanwhile()
         super()._moment()
+        if self._process is not None and not self._deeds.empty():
+            self._deeds.get()(self)
 
 
 class DemoTable:
@@ -104,6 +120,7 @@ class DemoTable:
         self.is_apart = False
         """Whether the pit will not get all of its rows: it is unplugged, or its record is rewritten."""
         self._disputed = disputed
+        self._deeds: SimpleQueue[Deed] = SimpleQueue()
         self._is_to_be_rewritten = False
         self._config = simulated_house(data, profile).model_copy(
             update={"table": name.removeprefix("Table ")}
@@ -154,6 +171,16 @@ class DemoTable:
         """
         self.is_apart = self._is_to_be_rewritten = True
 
+    def call_floor(self) -> None:
+        """Let the dealer call a floor person."""
+        self._deeds.put(call_floor)
+        say(f"The dealer of {self.name} calls the floor now.", err=True)
+
+    def floor_comes(self) -> None:
+        """Let the floor person come who was called."""
+        self._deeds.put(floor_comes)
+        say(f"A floor person has come to {self.name} now.", err=True)
+
     @property
     def played(self) -> bool:
         """Whether all hands are played."""
@@ -200,7 +227,7 @@ class DemoTable:
         auditor = Auditor(faults, readings.given)
         rng = random.Random(f"table {seed}")
         speed = HURRY if self._disputed else self._speed
-        table = PacedTable(self._stop, speed, self._cut, config, faults, rng, readings)
+        table = PacedTable(self._stop, speed, self._cut, self._deeds, config, faults, rng, readings)
 
         def played(hand: int) -> None:
             if self._disputed and hand == 1:

@@ -99,6 +99,12 @@ class Look(Command, roles=TECHNICIAN):
     do: Literal["look"] = "look"
 
 
+class ReadCode(Command, roles=TECHNICIAN):
+    """Look for a QR code in the camera's picture, such as a pit's; the result has its `text`, "" without one."""
+
+    do: Literal["read_code"] = "read_code"
+
+
 class CalibrateFelt(Command, roles=TECHNICIAN):
     """Measure the felt's position."""
 
@@ -143,7 +149,9 @@ class AskJob(Command, roles=AT_TABLE | TECHNICIAN):
     picture: bool = False
 
 
-CameraCommand = Look | CalibrateFelt | CalibrateLens | EnrolDeck | CheckDeck | UseCalibration | AskJob
+CameraCommand = (
+    Look | ReadCode | CalibrateFelt | CalibrateLens | EnrolDeck | CheckDeck | UseCalibration | AskJob
+)
 
 
 def _with(state: State, what: Calibrates, made: Calibration | None) -> State:

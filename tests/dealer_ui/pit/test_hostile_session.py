@@ -11,7 +11,6 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.pit import floor_page
 from dealer_ui.pit import people as pit_people
 from dealer_ui.pit.app import create_app
 from dealer_ui.pit.people import PitPeople
@@ -91,10 +90,10 @@ def test_a_session_ends_with_what_it_stands_on(
     assert asked(client, "/metrics")[0] == code
 
 
-def test_a_stream_ends_when_its_person_is_removed(
+def test_a_stream_ends_at_the_next_look_after_its_person_is_removed(
     house: House, people: PitPeople, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(floor_page, "SESSION_CHECK_S", -1.0)
+    monkeypatch.setattr(pit_people, "LOOK_S", -1.0)
     people.add("Ines", F, PHRASE)
     client = house.visitor()
     logged_in_by_passphrase(client)

@@ -152,6 +152,11 @@ def test_no_clock_of_a_table_takes_the_pages_away(house: House, tmp_path: Path, 
     assert "/record/1/review/1" in found["/hands"][1]
     hand = shown(house, HAND)
     assert {page: code for page, (code, _) in hand.items() if code >= 500} == {}
+    with house.database.transaction() as connection:
+        later = connection.execute(
+            "SELECT count(*) FROM hand WHERE opened_ms > extract(epoch FROM now()) * 1000"
+        ).fetchone()
+    assert later == (0,), "no hand stands first in every list until its date has come"
 
 
 DEEP = 960

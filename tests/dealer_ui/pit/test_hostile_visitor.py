@@ -42,6 +42,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "tables.table": ALL,
     "people.listed": {PitRole.AUDITOR, OWNER},
     "metrics.metrics": {T, OWNER},
+    **{f"enrol.{name}": {T, OWNER} for name in ("form", "make", "code", "part", "decide")},
     **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
     **{f"review.{name}": HANDS for name in ("listed", "hand", "story", "look", "changes", "again")},
     **{f"dispute.{name}": HANDS for name in ("dispute", "dispute_file")},
@@ -55,7 +56,13 @@ NO_LIMIT = (1 << 60, 1.0)
 
 def addresses(house: House) -> Iterator[tuple[str, str, str]]:
     """Every route and method of the application: its endpoint, the method, an address."""
-    told = {"int:record": "1", "int:table_id": "1", "hand": "1", "path:name": "000001/first.jpg"}
+    told = {
+        "int:record": "1",
+        "int:table_id": "1",
+        "int:number": "1",
+        "hand": "1",
+        "path:name": "000001/first.jpg",
+    }
     told |= {"path:filename": "pages.css"}
     for rule in house.app.url_map.iter_rules():
         address = re.sub(r"<([^>]+)>", lambda found: told[found[1]], rule.rule)

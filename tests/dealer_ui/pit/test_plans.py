@@ -1,4 +1,4 @@
-"""Pages that list downs and acts read an index, however many years they look back on."""
+"""The queries of every page read an index, however many years of hands, downs and acts lie behind them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,39 @@ from typing import Any
 import psycopg
 import pytest
 
-from dealer_ui.pit.people_page import acts, people
+from dealer_ui.pit.floor import FloorLive
+from dealer_ui.pit.people_page import _names, acts, people
 from firmware.pit.database import Database
-from firmware.pit.totals import Span, by_dealer, downs_of
-from tests.firmware.pit.many_hands import fill
+from firmware.pit.search import Wanted, disputes, last_hour, names, record_of, search
+from firmware.pit.tables import listed
+from firmware.pit.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
+from tests.firmware.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.firmware.pit.postgres import Postgres
 from tests.firmware.pit.test_search import scanned
 
 DAY_MS = 86_400_000
 YEARS = 3 * 365
+HOUR = Span(BEGAN_MS + 900 * HAND_MS, BEGAN_MS + 930 * HAND_MS)
+"""Of the hands: 30 of each table."""
 LISTS: dict[str, Callable[[Database], object]] = {
     "downs of a week": lambda pit: downs_of(pit, _last(7), "", 500),
     "a dealer's downs of a month": lambda pit: downs_of(pit, _last(30), "dealer 3", 500),
     "totals of a week": lambda pit: by_dealer(pit, _last(7)),
+    "a report of a week": lambda pit: report_of(pit, _last(7)),
+    "totals of a week by table": lambda pit: by_table(pit, _last(7)),
+    "totals of an hour by game": lambda pit: by_game(pit, HOUR),
+    "the hands of an hour in a report": lambda pit: report_of(pit, HOUR),
+    "drift of every table": lambda pit: unusual(pit, YEARS * DAY_MS),
+    "drift of one table": lambda pit: days_of(pit, YEARS * DAY_MS, "Table 3"),
+    "the sums over the floor": lambda pit: last_hour(pit, HOUR.until_ms),
+    "the tiles of the floor": lambda pit: FloorLive(pit)._tiles(),
+    "the queue of disputes": disputes,
+    "the last hands of a table": lambda pit: search(pit, Wanted(table="Table 3"), 10),
+    "every dealer": lambda pit: names(pit, "dealer"),
+    "every game": lambda pit: names(pit, "profile"),
+    "a record": lambda pit: record_of(pit, 3),
+    "the tables": listed,
+    "everybody who did something": _names,
     "who may log in": people,
     "the newest acts": lambda pit: acts(pit, "", 1 << 62, 101),
     "older acts of one person": lambda pit: acts(pit, "person 3", 30_000, 101),
@@ -36,7 +56,7 @@ def _last(days: int) -> Span:
 def years(postgres: Postgres) -> Iterator[Database]:
     """Three years of 20 tables: 65,700 downs, and as many acts of 50 people."""
     with Database(postgres.make("pit_years", "template_pit"), connections=2) as database:
-        fill(database, 100, 20)
+        fill(database, 20_000, 20)
         with database.transaction() as connection:
             sums = (
                 "hands, voids, misdeals, fouls, naturals, reopened, corrected, cards, unsure, errors, faults"
@@ -53,6 +73,7 @@ def years(postgres: Postgres) -> Iterator[Database]:
                 " FROM generate_series(1, %s) AS n",
                 (YEARS * 60,),
             )
+            connection.execute("INSERT INTO place SELECT record_id, 'hand_opened', hand, first FROM hand")
             connection.execute("ANALYZE")
         yield database
 

@@ -205,6 +205,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "calibrate_lens": {"step": "begin"},
     "enrol_deck": {"step": "begin"},
     "use_calibration": {"what": "felt"},
+    "join_pit": {"code": "A"},
+    "compare_pit_words": {"same": True},
 }
 
 

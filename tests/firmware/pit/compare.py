@@ -16,6 +16,8 @@ _NEWEST = (
     "FROM {} WHERE record_id ="
     " (SELECT record_id FROM record WHERE genesis = %s ORDER BY branch DESC LIMIT 1) ORDER BY {}"
 )
+TAKEN_MS = "(extract(epoch FROM taken_at) * 1000)::bigint"
+"""When the pit took a row: its list dates nothing later."""
 _SEAT = ("hand", "seat", "player", "points", "foul", "natural")
 
 
@@ -73,7 +75,9 @@ def _compare(connection: Connection, rows: list[Entry], found: Difference) -> No
     found.lost += len(set(rows) - set(kept))
     found.doubled += len(kept) - len({row.seq for row in kept})
     found.differing += kept != rows
-    found.differing_lists += (hands, seats) != lists_of(rows)
+    taken = dict(_all(connection, f"SELECT seq, {TAKEN_MS} {_NEWEST.format('entry', 'seq')}", genesis))
+    dated = [row._replace(wall_ms=min(row.wall_ms, taken.get(row.seq, row.wall_ms))) for row in rows]
+    found.differing_lists += (hands, seats) != lists_of(dated)
 
 
 def lists_of(rows: list[Entry]) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:

@@ -24,6 +24,7 @@ from firmware.bench.generated_record import generate_record
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
 from firmware.pit.door import make_door
+from firmware.pit.enrolment import remember
 from firmware.pit.files import Files
 from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
@@ -142,6 +143,7 @@ def opened_pit(door: str, database: Database) -> Iterator[Pit]:
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
     authority = Authority(folder / "authority")
     authority.door()
+    remember(database, authority)
     try:
         opened = behind_nginx if door == "nginx" else without_nginx
         with opened(database, authority, folder) as address:
@@ -155,7 +157,7 @@ def opened_pit(door: str, database: Database) -> Iterator[Pit]:
 
 @contextmanager
 def without_nginx(database: Database, authority: Authority, folder: Path) -> Iterator[tuple[str, int]]:
-    app = make_door(database, Files(folder / "images"), by_tls)
+    app = make_door(database, Files(folder / "images"), by_tls, authority=authority)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, authority.folder)
         thread = threading.Thread(target=front.serve_forever, daemon=True)
@@ -175,7 +177,7 @@ def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iter
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     listening = listen_on(folder / "door.sock")
-    door: Any = server(make_door(database, Files(folder / "images")), listening)
+    door: Any = server(make_door(database, Files(folder / "images"), authority=authority), listening)
     thread = threading.Thread(target=door.run, daemon=True)
     thread.start()
     command = front_command(

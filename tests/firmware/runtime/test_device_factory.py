@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from firmware.devices.camera.files import FileFrames
 from firmware.devices.camera.replay import ReplayFrames
 from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 from firmware.devices.camera.uvc import UvcCamera, UvcSettings
+from firmware.devices.errors import DeviceSettings
 from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel.simulated import SimulatedPanel
 from firmware.devices.puck.protocol import PuckLine
@@ -47,6 +49,33 @@ def test_a_camera_is_fixed_as_the_configuration_says() -> None:
     usb = make_camera(CameraConfig(kind="uvc", exposure_ms=20, gain=8, white_balance_k=4000))
     assert isinstance(usb, UvcCamera)
     assert usb._settings == UvcSettings(exposure_ms=20, gain=8, white_balance_k=4000)
+
+
+def test_a_lens_without_a_motor_is_never_told_to_focus_and_pictures_have_the_size_that_is_configured() -> (
+    None
+):
+    """The HQ camera: 4,056 pixels across are no multiple of 64."""
+    ribbon = make_camera(CameraConfig(kind="rpicam", focus="locked", size=(4032, 3024)))
+    assert isinstance(ribbon, RpicamCamera)
+    assert ribbon._settings == RpicamSettings(width=4032, height=3024, focus=None)
+    told = ribbon._settings.arguments()
+    assert "--lens-position" not in told
+    assert told[told.index("--width") + 1] == "4032"
+    usb = make_camera(CameraConfig(kind="uvc", focus="locked"))
+    assert isinstance(usb, UvcCamera)
+    assert usb._settings == UvcSettings()
+
+
+@pytest.mark.parametrize("size", [(4056, 3040), (4032, 3023), (0, 2)])
+def test_a_picture_of_a_size_that_no_camera_gives_is_refused_with_a_sentence(size: tuple[int, int]) -> None:
+    with pytest.raises(DeviceSettings, match="cannot be had from this camera"):
+        make_camera(CameraConfig(kind="rpicam", size=size))
+
+
+@pytest.mark.parametrize("wrong", ["loose", -1.0])
+def test_a_focus_that_is_neither_a_figure_nor_locked_is_refused(wrong: Any) -> None:
+    with pytest.raises(ValidationError, match="focus"):
+        CameraConfig(focus=wrong)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -105,6 +106,18 @@ def test_a_check_that_breaks_off_is_said(data: Path, monkeypatch: pytest.MonkeyP
     (fault,) = told
     assert isinstance(fault, RecordFault)
     assert "the check broke off" in str(fault.detail)
+
+
+@pytest.mark.slow
+def test_a_check_whose_table_has_ended_ends_without_a_word(data: Path) -> None:
+    spawned = multiprocessing.get_context("spawn")
+    ours, there = spawned.Pipe(duplex=False)
+    check = spawned.Process(target=record_check._check, args=(data, there))
+    check.start()
+    there.close()
+    ours.close()
+    check.join()
+    assert check.exitcode == 0
 
 
 def test_a_record_that_takes_no_row_is_not_started_on(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

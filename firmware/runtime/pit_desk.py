@@ -1,0 +1,42 @@
+"""What the table process does for the pit: asks to be brought in, signed with the device's key. It has no network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from firmware.access.control import Who
+from firmware.runtime.maintenance import RecordMaintenance, Table
+from firmware.table import events as ev
+from firmware.table.errors import CommandRefused
+from firmware.table.topics.pit import ComparePitWords, JoinPit, PitCommand
+from firmware.uplink.code import parse
+from firmware.uplink.enrolment import NO_NUMBER, device_text
+from firmware.uplink.join_request import JoinDesk
+
+
+class PitDesk:
+    """Used on the table's thread."""
+
+    def __init__(self, join: JoinDesk) -> None:
+        self._join = join
+
+    def handle(
+        self, command: PitCommand, table: Table, who: Who, keeper: RecordMaintenance | None
+    ) -> dict[str, Any]:
+        """Run a command. Raises CommandRefused, UplinkError, JournalError."""
+        match command:
+            case JoinPit():
+                if keeper is None:
+                    raise CommandRefused("This table signs nothing.")
+                number = table.state.house.table
+                if not number:
+                    raise CommandRefused(NO_NUMBER)
+                code = parse(command.code)
+                key = keeper.need_key()
+                return {
+                    "ok": True,
+                    "join": self._join.ask(code.text, key.public, key.sign(device_text(code.name)), number),
+                }
+            case ComparePitWords():
+                words = self._join.say("same" if command.same else "other")
+                return {"ok": True, "seq": table.write([ev.PitWordsCompared(words, command.same)], who.actor)}

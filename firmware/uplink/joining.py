@@ -1,0 +1,210 @@
+"""Brings this table in at a pit, by a one-time code: the program behind the table's page.
+
+It compares the pit's authority with the code before it says anything, asks for a certificate, shows five words, and
+writes the enrolment once the technicians on both sides have compared them. Keys are made here and never leave the box.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import ssl
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from firmware.messages import Message
+from firmware.record.evidence.signing import DeviceKey
+from firmware.record.journal.disk import write_whole
+from firmware.uplink import enrolment, settings
+from firmware.uplink.code import Code, parse
+from firmware.uplink.enrolment import Request, Says
+from firmware.uplink.errors import NotReached, Refused, UplinkError
+from firmware.uplink.join_request import JoinProgress, JoinRequest
+from firmware.uplink.wire import is_hash
+
+LOOK_EVERY_S: Final = 1.0
+"""Seconds between two requests while a technician compares the words."""
+WITHIN_S: Final = 15 * 60.0
+"""Seconds after which the table gives up; the code is dead by then."""
+ANSWER_WITHIN_S: Final = 10.0
+MOST_TRIES: Final = 20
+"""Requests in a row that a pit may leave unanswered, once it has answered."""
+ANOTHER_PIT: Final = Message(
+    "The pit at %(address)s is not the one that made this code. Nothing was sent. Tell the house's technician."
+)
+
+
+class _Pit:
+    """The pit's two routes for a table that has no certificate yet."""
+
+    def __init__(self, address: str, code: Code) -> None:
+        """Compare the authority's certificate with the code. Raises NotReached, Refused."""
+        self.address = address
+        self._code = code
+        host, port = settings.split_address(address) or ("", None)
+        self._at = (host, port or 0)
+        bare = settings.bare_context()
+        bare.verify_mode = ssl.CERT_NONE
+        pem = self._ask(bare, "GET", enrolment.AUTHORITY_PATH, b"", {})[0]
+        try:
+            self.authority = x509.load_pem_x509_certificate(pem).public_bytes(Encoding.DER)
+        except ValueError as error:
+            raise NotReached("What answers at %(address)s is no pit.", address=address) from error
+        if not code.is_of(self.authority):
+            raise Refused(Message(ANOTHER_PIT.message, address=address))
+        self.pem = ssl.DER_cert_to_PEM_cert(self.authority).encode()
+        self._context = settings.bare_context()
+        self._context.load_verify_locations(cadata=self.pem.decode())
+
+    def ask(self, request: Request) -> dict[str, Any]:
+        """Send a request; return the pit's answer. Raises NotReached, Refused."""
+        body, key = request.to_bytes(), self._code.key()
+        sent = {enrolment.HEADER: enrolment.of_table(key, body), "Content-Type": "application/json"}
+        data, proof = self._ask(self._context, "POST", enrolment.PATH, body, sent)
+        if proof != enrolment.of_pit(key, body, data):
+            raise Refused(Message(ANOTHER_PIT.message, address=self.address))
+        value = json.loads(data)
+        assert isinstance(value, dict)
+        return value
+
+    def _ask(
+        self, context: ssl.SSLContext, method: str, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[bytes, str]:
+        line = http.client.HTTPSConnection(*self._at, timeout=ANSWER_WITHIN_S, context=context)
+        try:
+            with closing(line):
+                line.request(method, path, body or None, headers)
+                answer = line.getresponse()
+                data = answer.read(enrolment.MOST_BYTES + 1)
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise NotReached(
+                "The pit at %(address)s cannot be reached (%(why)s). Look at the address and the network cable.",
+                address=self.address,
+                why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
+            ) from error
+        if answer.status == http.HTTPStatus.OK and len(data) <= enrolment.MOST_BYTES:
+            return data, answer.headers.get(enrolment.HEADER, "")
+        if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
+            raise NotReached(_reason(data))
+        raise Refused(_reason(data))
+
+
+def join(
+    asked: JoinRequest,
+    folder: Path,
+    witness: Path,
+    show: Callable[[JoinProgress], None],
+    says: Callable[[], Says],
+    wait: Callable[[float], object] = time.sleep,
+) -> None:
+    """Bring the table in, and write its enrolment into `folder`, complete or not at all.
+
+    `witness`: the folder of the uplink's own key, which cosigns what the pit shows; made if there is none.
+    `show` gets each progress; `says` returns what the technician at this table says of the words. Raises UplinkError:
+    then nothing was enrolled, and the pit's screen says why, too.
+    """
+    code = parse(asked.code)
+    progress = JoinProgress(asked.id, "reaching")
+    show(progress)
+    pit = _first(code)
+    key = ec.generate_private_key(ec.SECP256R1())
+    request = Request(
+        code.name,
+        _certificate_request(key, asked.table),
+        asked.device_key,
+        asked.proof,
+        DeviceKey.open(witness).public.hex(),
+        asked.table,
+    )
+    answer = pit.ask(request)
+    progress = replace(
+        progress, step="compare", words=enrolment.words(pit.authority, request), pit=pit.address
+    )
+    ends = time.monotonic() + WITHIN_S
+    tries = 0
+    while "certificate" not in answer:
+        if time.monotonic() > ends:
+            raise Refused(Message("Nobody compared the words in time. Begin again with a new code."))
+        if request.says:
+            progress = replace(progress, step="waiting")
+        show(progress)
+        wait(LOOK_EVERY_S)
+        request = replace(request, says=request.says or says())
+        try:
+            answer = pit.ask(request)
+            tries = 0
+        except NotReached:
+            tries += 1
+            if tries > MOST_TRIES:
+                raise
+    _write(folder, code, pit, answer, key)
+
+
+def _first(code: Code) -> _Pit:
+    """Return the first of the code's addresses that answers. Raises NotReached, Refused."""
+    failed: NotReached | None = None
+    for address in code.addresses:
+        try:
+            return _Pit(address, code)
+        except NotReached as error:
+            failed = failed or error
+    assert failed is not None
+    raise failed
+
+
+def _certificate_request(key: ec.EllipticCurvePrivateKey, table: str) -> str:
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, (table or "table")[:64])])
+    request = x509.CertificateSigningRequestBuilder().subject_name(name).sign(key, hashes.SHA256())
+    return request.public_bytes(Encoding.PEM).decode()
+
+
+def _write(
+    folder: Path,
+    code: Code,
+    pit: _Pit,
+    answer: dict[str, Any],
+    key: ec.EllipticCurvePrivateKey,
+) -> None:
+    certificate, house = answer["certificate"], answer.get("house", "")
+    own = [pit.address, *(one for one in code.addresses if one != pit.address)]
+    if not isinstance(certificate, str) or not is_hash(house):
+        raise Refused(Message("The pit gave an answer that this release does not understand."))
+    files = {
+        settings.AUTHORITY: pit.pem,
+        settings.CERTIFICATE: certificate.encode(),
+        settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        settings.HOUSE: f"{house}\n".encode(),
+        settings.FILE: settings.text_of(own).encode(),  # last: where it lies, the enrolment is whole
+    }
+    before = os.umask(0o077)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (folder / settings.FILE).unlink(missing_ok=True)
+        for name, data in files.items():
+            write_whole(folder / name, data)
+    except OSError as error:
+        raise UplinkError(
+            "The enrolment cannot be written to %(folder)s (%(why)s).", folder=str(folder), why=error
+        ) from error
+    finally:
+        os.umask(before)
+
+
+def _reason(data: bytes) -> Message:
+    """Return the sentence of a refusal."""
+    try:
+        value = json.loads(data)
+        return Message.from_json({"message": value["message"], "args": value["args"]})
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return Message("The pit refuses, without a reason that this release understands.")
