@@ -53,8 +53,9 @@ MIGRATES: Final = (
 """A release with another schema."""
 DIES: Final = (
     "firmware/pit/command.py",
-    "    Authority(folder",
-    '    raise PitError("a mistake")\n    Authority(folder',
+    '    authority = Authority(folder / "authority")',
+    '    raise PitError(\'a mistake\')
+    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
 _ASK: Final = """
