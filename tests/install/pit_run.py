@@ -54,8 +54,7 @@ MIGRATES: Final = (
 DIES: Final = (
     "firmware/pit/command.py",
     '    authority = Authority(folder / "authority")',
-    '    raise PitError(\'a mistake\')
-    authority = Authority(folder / "authority")',
+    '    raise PitError("a mistake")\n    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
 _ASK: Final = """
