@@ -25,6 +25,7 @@ from dealer_ui.pit import (
     hands,
     metrics,
     people_page,
+    proof,
     records,
     reports,
     tables,
@@ -65,6 +66,7 @@ NAVIGATION: Final = (
     ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
+    ("proof.shown", N_("Proof"), proof.PROOF),
     ("people.listed", N_("People"), people_page.AUDIT),
 )
 
@@ -124,6 +126,7 @@ def create_app(
         tables,
         enrol_page,
         people_page,
+        proof,
         metrics,
         records,
     ):

@@ -20,6 +20,8 @@ from dealer_ui.pit.services import pit
 from dealer_ui.pit.tile import Health
 from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
+from firmware.pit.log.keys import listed
+from firmware.pit.log.state import log_state
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -65,6 +67,7 @@ class _Now(Collector):
                 "SELECT (SELECT count(*) FROM hand WHERE disputed), (SELECT count(*) FROM session WHERE used_at >"
                 " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
             ).fetchone() or (0, 0, 0)
+            log, keys = log_state(connection), listed(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
@@ -76,6 +79,20 @@ class _Now(Collector):
             made.at if made else 0,
         )
         yield from _of_copies(slots)
+        yield GaugeMetricFamily("feltwatch_pit_log_size", "Signed heads in the log's epoch", log.size)
+        yield GaugeMetricFamily(
+            "feltwatch_pit_log_epoch", "More than 1: the database was set back", log.epoch
+        )
+        yield GaugeMetricFamily(
+            "feltwatch_pit_unproven_seconds",
+            "For how long a checkpoint waits for the signatures of most tables",
+            log.unproven_s,
+        )
+        yield GaugeMetricFamily(
+            "feltwatch_pit_unaccepted_keys",
+            "Tables that sign with a key that nobody has accepted",
+            sum(bool(one.other) for one in keys),
+        )
         yield from _of_tables(rows)
 
 

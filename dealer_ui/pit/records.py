@@ -35,6 +35,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.web.services import Services, services
+from firmware.pit.log.proofs import proofs_of
 from firmware.pit.reader import PitCaptures, PitReader
 from firmware.pit.search import Record, record_of
 from firmware.pit.wishes import wish
@@ -188,7 +189,8 @@ def make_file(hand: str) -> AnyResponse:
         key = DeviceKey.open(pit().folder / "key")
         served = services()
         page = partial(dispute_pdf, data(), reader=served.reader, store=served.captures)
-        write_dispute_file(archive_of_record(), number, key, out, lambda number: page(number))
+        proofs = partial(proofs_of, pit().database, g.of_record.record_id)
+        write_dispute_file(archive_of_record(), number, key, out, lambda number: page(number), proofs)
     except (TableError, OSError) as error:
         abort(503, say(error) if isinstance(error, TableError) else _("The disk cannot be written."))
     return redirect(url_for("dispute.dispute", hand=number), 303)

@@ -12,6 +12,7 @@ from typing import Final, NoReturn
 import click
 
 from firmware.pit.errors import PitError
+from firmware.pit.log.command import key_command, verify_command
 from firmware.terminal import say, say_json
 
 FOLDER: Final = Path("/var/lib/feltwatch-pit")
@@ -64,6 +65,10 @@ def command() -> None:
 
     Tables send by themselves, over HTTPS with a certificate each; nothing here can play, confirm or settle.
     """
+
+
+command.add_command(verify_command)
+command.add_command(key_command)
 
 
 @command.command("serve")

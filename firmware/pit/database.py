@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,8 +28,12 @@ Connection = psycopg.Connection[TupleRow]
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
+IDLE_S: Final = 30.0
+"""Seconds after which a connection that was not needed is closed: few that are used often cost less than many."""
 SURE_S: Final = 1.0
 """Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
+FEW: Final = 10
+"""Up to so many rows, inserting costs less than COPY."""
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
 logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
@@ -42,7 +46,14 @@ class Database:
         """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
         self.url: Final = url
         self._pool: ConnectionPool[Connection] = ConnectionPool(
-            url, min_size=1, max_size=connections, open=False, timeout=ANSWER_WITHIN_S, check=self._check
+            url,
+            kwargs={"autocommit": True},  # `transaction` begins and ends its own
+            min_size=1,
+            max_size=connections,
+            max_idle=IDLE_S,
+            open=False,
+            timeout=ANSWER_WITHIN_S,
+            check=self._check,
         )
         self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
 
@@ -60,10 +71,19 @@ class Database:
         Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
         writer here can be repeated.
         """
+        with self._connected() as connection, connection.transaction():
+            yield connection
+
+    def at_once(self, query: str, values: Sequence[Any]) -> TupleRow | None:
+        """Run one statement, a transaction of its own; return its first row. Raises what `transaction` raises."""
+        with self._connected() as connection:
+            return connection.execute(query.encode(), values).fetchone()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
         try:
             with self._pool.connection() as connection:
-                with connection.transaction():
-                    yield connection
+                yield connection
                 self._used[connection] = time.monotonic()
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
@@ -156,3 +176,15 @@ def _revision(connection: psycopg.Connection[Any]) -> str | None:
 def columns(names: tuple[str, ...]) -> sql.Composed:
     """Return names as a list of SQL identifiers."""
     return sql.SQL(", ").join(map(sql.Identifier, names))
+
+
+def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows: a few as one statement each, many by COPY."""
+    into = sql.SQL("{} ({})").format(sql.Identifier(table), columns(names))
+    if len(rows) > FEW:
+        with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(into)) as copy:
+            for row in rows:
+                copy.write_row(row)
+    elif rows:
+        values = sql.SQL(", ").join([sql.Placeholder()] * len(names))
+        connection.cursor().executemany(sql.SQL("INSERT INTO {} VALUES ({})").format(into, values), rows)

@@ -1,4 +1,4 @@
-"""Rows that the door has just stored, handed on to what follows them, so that they need not be read again."""
+"""Rows that were just stored, handed on to what follows them; other rows are read from the database, once for all."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware.table.entry import Entry
+from firmware.pit.database import Connection
+from firmware.table.entry import COLUMNS, Entry
 
 Rows = Sequence[tuple[Entry, int]]
 """Rows of one record, each with the time at which the pit took it, in milliseconds."""
+BATCH: Final = 2_000
+"""Rows that are followed in one transaction: no record adds more, and then no other record."""
 MOST: Final = 500
 """Rows that are kept; of more, only the records are named, and the rows are read."""
 
@@ -41,9 +44,44 @@ class News:
 
 def after(rows: Rows, seq: int) -> Rows:
     """Return the rows after number `seq`, as far as they follow it without a gap."""
+    if rows and rows[0][0].seq == seq + 1 and rows[-1][0].seq == seq + len(rows):
+        return rows  # rows of a record are in order
     found = []
     for row, at_ms in rows:
         if row.seq == seq + 1:
             found.append((row, at_ms))
             seq += 1
     return found
+
+
+class Source:
+    """The rows that are followed in one transaction."""
+
+    def __init__(
+        self, connection: Connection, known: Mapping[int, Rows] | None = None, *, only_known: bool = False
+    ) -> None:
+        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all."""
+        self.connection: Final = connection
+        self._rows = dict(known or {})
+        self.records: Final = list(self._rows) if only_known else None
+
+    def known(self, record_id: int, seq: int) -> Rows:
+        """Return the rows of a record after number `seq` that need not be read."""
+        return after(self._rows.get(record_id, ()), seq)
+
+    def after(self, record_id: int, seq: int) -> Rows:
+        """Return the rows of a record after number `seq`, `BATCH` at most."""
+        if known := self.known(record_id, seq):
+            return known
+        self._rows[record_id] = stored(self.connection, record_id, seq, BATCH)
+        return self._rows[record_id]
+
+
+def stored(connection: Connection, record_id: int, seq: int, most: int) -> Rows:
+    """Read the rows of a record after number `seq`, so many at most."""
+    found = connection.execute(
+        f"SELECT {COLUMNS}, (extract(epoch FROM taken_at) * 1000)::bigint FROM entry"
+        " WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
+        (record_id, seq, most),
+    )
+    return [(Entry._make(row[:-1]), row[-1]) for row in found]

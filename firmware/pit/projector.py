@@ -8,25 +8,20 @@ commit would be overtaken there and never be seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
-
-from psycopg import Cursor
-from psycopg.rows import TupleRow
+from typing import Final
 
 from firmware.messages import Message
-from firmware.pit.database import Connection, Database, columns
+from firmware.pit.database import Connection, Database, columns, insert
 from firmware.pit.errors import UNREADABLE, of_no_release
-from firmware.pit.news import Rows, after
+from firmware.pit.news import BATCH, Source
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
+from firmware.table.entry import Entry
 from firmware.table.events import BY_TYPE, HandDisputed
 from firmware.uplink.wire import NAMING_TEXTS, texts_named
 
-BATCH: Final = 5_000
-"""Rows in one transaction."""
-_OF_NO_INTEREST: Final = sorted(frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS})
+_OF_NO_INTEREST: Final = frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS}
 """Types of the rows that change nothing here."""
 _LINE: Final = (*COLUMNS, "image_names")
 _SEAT: Final = ("seat", "player", "points", "foul", "natural")
@@ -35,24 +30,24 @@ _SEAT: Final = ("seat", "player", "points", "foul", "natural")
 def project(database: Database) -> int:
     """Follow the records that have new rows, some rows of each; return how many rows were followed."""
     with database.transaction() as connection:
-        return project_in(connection)
+        return project_in(Source(connection))
 
 
-def project_in(connection: Connection, news: Mapping[int, Rows] | None = None) -> int:
-    """Do the same in a transaction; with `news`, for these records only."""
+def project_in(source: Source) -> int:
+    """Do the same in a transaction."""
+    connection, records = source.connection, source.records
     marks = connection.execute(
         "SELECT record_id, projection.seq, subject, head.seq FROM projection JOIN head USING (record_id)"
         " WHERE projection.seq < head.seq AND stuck_at IS NULL AND (%s OR record_id = ANY(%s))"
         " ORDER BY head.seq - projection.seq, record_id LIMIT 500 FOR UPDATE OF projection SKIP LOCKED",
-        (news is None, list(news or ())),
+        (records is None, records or []),
     ).fetchall()
     followed: list[_Followed] = []
     rows = 0
     for record_id, seq, subject, head in marks:
         if rows >= BATCH:
             break
-        known = after((news or {}).get(record_id, ()), seq)
-        followed.append(_follow(connection, record_id, seq, subject, head, known))
+        followed.append(_follow(source, record_id, seq, subject, head))
         rows += followed[-1].seq - seq
     if followed:
         _write(connection, followed)
@@ -63,7 +58,7 @@ def _is_of_interest(connection: Connection, record_id: int, seq: int) -> bool:
     """Return whether a row after number `seq` changes anything here."""
     found = connection.execute(
         "SELECT FROM entry WHERE record_id = %s AND seq > %s AND type <> ALL(%s) LIMIT 1",
-        (record_id, seq, _OF_NO_INTEREST),
+        (record_id, seq, list(_OF_NO_INTEREST)),
     )
     return found.fetchone() is not None
 
@@ -101,49 +96,39 @@ class _Followed:
     disputed: set[int] = field(default_factory=set)
 
 
-def _follow(
-    connection: Connection, record_id: int, seq: int, subject: int, head: int, known: Rows
-) -> _Followed:
-    """Follow a record from row `seq` to row `head`: the rows that are known already, else those of the database.
+def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -> _Followed:
+    """Follow a record from row `seq` to row `head`.
 
     No row is dated later than the pit took it: else a table whose clock is ahead stands first in every list.
     """
+    connection = source.connection
     at = _Followed(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
-    rows: Iterable[TupleRow] = [
-        (row.seq, row.hand, min(row.wall_ms, taken_ms), row.type, row.payload) for row, taken_ms in known
-    ]
-    if not rows:
-        if not _is_of_interest(connection, record_id, seq):  # as most of a hand's are
-            at.seq = head
-            return at
-        rows = connection.execute(
-            "SELECT seq, hand, least(wall_ms, (extract(epoch FROM taken_at) * 1000)::bigint), type, payload"
-            " FROM entry WHERE record_id = %s AND seq > %s"
-            " ORDER BY seq LIMIT %s",
-            (record_id, seq, BATCH),
-        )
-    for row in rows:
-        if why := _add(at.batch, row):
-            at.stuck = row[0], why
-            break
-        at.seq = row[0]
-        at.texts.update(texts_named(row[3], row[4]))
-        if row[3] == HandDisputed.type:
-            at.disputed.add(json.loads(row[4])["hand"])
+    if not source.known(record_id, seq) and not _is_of_interest(connection, record_id, seq):
+        at.seq = head  # as most of a hand's are
+        return at
+    for row, taken_ms in source.after(record_id, seq):
+        if row.type not in _OF_NO_INTEREST:
+            if why := _add(at.batch, row, min(row.wall_ms, taken_ms)):
+                at.stuck = row.seq, why
+                break
+            at.texts.update(texts_named(row.type, row.payload))
+            if row.type == HandDisputed.type:
+                at.disputed.add(json.loads(row.payload)["hand"])
+        at.seq = row.seq
     return at
 
 
-def _add(batch: Batch, row: tuple[Any, ...]) -> Message | None:
-    """Add a row; return why it cannot be read."""
-    if row[3] not in BY_TYPE:
+def _add(batch: Batch, row: Entry, at_ms: int) -> Message | None:
+    """Add a row, dated so; return why it cannot be read."""
+    if row.type not in BY_TYPE:
         return Message(
-            "Row %(seq)s is of a later release (%(type)s). Update the pit.", seq=row[0], type=row[3]
+            "Row %(seq)s is of a later release (%(type)s). Update the pit.", seq=row.seq, type=row.type
         )
-    if row[3] in TOLD:
+    if row.type in TOLD:
         try:
-            batch.take(*row)
+            batch.take(row.seq, row.hand, at_ms, row.type, row.payload)
         except UNREADABLE:
-            return of_no_release(row[0], row[3])
+            return of_no_release(row.seq, row.type)
     return None
 
 
@@ -165,49 +150,48 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
 
 def _write(connection: Connection, followed: list[_Followed]) -> None:
     hands = [(at.record_id, line) for at in followed for line in at.batch.lines.values()]
-    with connection.pipeline():
-        cursor = connection.cursor()
-        if hands:
-            _write_hands(connection, cursor, hands)
-        for at in followed:
-            if at.texts:
-                wish(
-                    connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()]
-                )
-            for hand in at.disputed:
-                wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
-        cursor.executemany(
-            "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
-            [
-                (
-                    at.seq,
-                    at.batch.subject,
-                    *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
-                    at.record_id,
-                )
-                for at in followed
-            ],
-        )
+    if hands:
+        _write_hands(connection, hands)
+    for at in followed:
+        if at.texts:
+            wish(connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()])
+        for hand in at.disputed:
+            wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
+    connection.cursor().executemany(
+        "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
+        [
+            (
+                at.seq,
+                at.batch.subject,
+                *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
+                at.record_id,
+            )
+            for at in followed
+        ],
+    )
 
 
-def _write_hands(connection: Connection, cursor: Cursor[TupleRow], hands: list[tuple[int, HandLine]]) -> None:
+def _write_hands(connection: Connection, hands: list[tuple[int, HandLine]]) -> None:
     """Write the lines of hands, each with its record, in place of those that are there."""
+    places = ([record_id for record_id, _ in hands], [line.hand for _, line in hands])
     for table in ("hand_seat", "hand"):
-        cursor.executemany(
-            f"DELETE FROM {table} WHERE record_id = %s AND hand = %s",
-            [(record_id, line.hand) for record_id, line in hands],
+        connection.execute(
+            f"DELETE FROM {table} WHERE (record_id, hand) IN (SELECT * FROM unnest(%s::bigint[], %s::bigint[]))",
+            places,
         )
-    names = columns(("record_id", *_LINE)).as_string(connection)
-    cursor.executemany(
-        f"INSERT INTO hand ({names}) VALUES ({', '.join(['%s'] * (len(_LINE) + 1))})",
+    insert(
+        connection,
+        "hand",
+        ("record_id", *_LINE),
         [
             (record_id, *(getattr(line, name) for name in COLUMNS), sorted(line.names))
             for record_id, line in hands
         ],
     )
-    names = columns(("record_id", "hand", "opened_ms", *_SEAT)).as_string(connection)
-    cursor.executemany(
-        f"INSERT INTO hand_seat ({names}) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+    insert(
+        connection,
+        "hand_seat",
+        ("record_id", "hand", "opened_ms", *_SEAT),
         [
             (record_id, line.hand, line.opened_ms, *(getattr(seat, name) for name in _SEAT))
             for record_id, line in hands

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import logging
 import socket
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,23 +18,26 @@ from flask import Flask
 from waitress import create_server  # type: ignore[attr-defined]
 from waitress.server import BaseWSGIServer
 
-from firmware.pit.database import Database
+from firmware.pit.database import Connection, Database
 from firmware.pit.errors import DatabaseError
-from firmware.pit.news import News, Rows
-from firmware.pit.now import BATCH, Follower
+from firmware.pit.news import BATCH, News, Rows, Source
+from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
+from firmware.table.entry import Entry
 
 THREADS: Final = 8 + PLACES
 """Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
 SWITCH_S: Final = 0.001
 """Seconds after which a thread lets others compute: a request waits for a long one or the projector some ten times."""
+_M_ARENA_MAX: Final = -8
+"""glibc's number for how many heaps threads allocate from: one, else each keeps what the others could use."""
 CONNECTIONS: Final = 1000
 """Connections from nginx, which keeps few open; more only while many tables come at once."""
 FOLLOW_EVERY_S: Final = 0.1
-"""Seconds between two looks at what the door has taken."""
+"""Seconds between two looks at what the door has taken, for the floor."""
 LOOK_EVERY_S: Final = 1.0
-"""Seconds between two looks at all records: another process may have taken rows."""
+"""Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
 log = logging.getLogger(__name__)
 
 
@@ -47,6 +53,10 @@ def listen_on(path: Path) -> socket.socket:
 def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     """Return the server of the door on a socket; `run` serves until it is closed."""
     sys.setswitchinterval(SWITCH_S)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays, and is not looked at again
+    with suppress(AttributeError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     logging.getLogger("waitress.queue").setLevel(
         logging.ERROR
     )  # a long queue is normal when all tables come back
@@ -77,6 +87,7 @@ class Projector(threading.Thread):
     def run(self) -> None:
         """Follow until `stop`."""
         wait, looked, is_first = FOLLOW_EVERY_S, float("-inf"), True
+        recent: dict[int, list[tuple[Entry, int]]] = {}
         while not self._end.wait(wait):
             try:
                 if is_first:
@@ -84,22 +95,38 @@ class Projector(threading.Thread):
                     self._follower.retry()
                     is_first = False
                 wait = FOLLOW_EVERY_S
-                if news := self._news.taken():
-                    self._follow(news)
-                if time.monotonic() - looked > LOOK_EVERY_S:
-                    if self._follow(None) >= BATCH:
+                news = self._news.taken()
+                for record_id, rows in news.items():
+                    recent.setdefault(record_id, []).extend(rows)
+                if time.monotonic() - looked > LOOK_EVERY_S or not all(news.values()):
+                    if self._look(recent) >= BATCH:
                         wait = 0.0  # there may be more
-                    else:
-                        looked = time.monotonic()
+                    looked = time.monotonic()
+                    recent.clear()
+                elif news:
+                    self._follow(news)
             except DatabaseError as error:
                 log.warning("The list of hands waits: %s", error)
                 wait, looked = 1.0, float("-inf")
+                recent.clear()
 
-    def _follow(self, news: Mapping[int, Rows] | None) -> int:
-        """Follow records; return how many rows. All can be made again, so nobody waits for the disk."""
+    def _follow(self, news: Mapping[int, Rows]) -> None:
+        """Follow what has just come, for the floor."""
+        with self._transaction() as connection:
+            self._follower.follow_in(Source(connection, news, only_known=True))
+
+    def _look(self, known: Mapping[int, Rows]) -> int:
+        """Follow all records, for the floor and the list of hands; return how many rows."""
+        with self._transaction() as connection:
+            source = Source(connection, known)
+            return self._follower.follow_in(source) + project_in(source)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """All of it can be made again, so nobody waits for the disk."""
         with self._database.transaction() as connection:
             connection.execute("SET LOCAL synchronous_commit = off")
-            return self._follower.follow_in(connection, news) + project_in(connection, news)
+            yield connection
 
     def stop(self) -> None:
         """End after the batch in work."""

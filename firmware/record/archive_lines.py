@@ -237,11 +237,16 @@ def _reopened(line: HandLine, payload: str) -> None:
     line.reopened += not json.loads(payload).get("resumed", False)
 
 
-def _read(line: HandLine, payload: str) -> None:
+def cards_in(reading: str) -> tuple[int, int]:
+    """Return how many cards a reading or placed card's payload has, and how many of them the dealer was asked about."""
     # Counted in the JSON text, because a reading has thousands of values. Quotes inside strings are escaped.
-    unsure = payload.count('"sure":false')
-    line.unsure += unsure
-    line.cards += unsure + payload.count('"sure":true')
+    unsure = reading.count('"sure":false')
+    return unsure + reading.count('"sure":true'), unsure
+
+
+def _read(line: HandLine, payload: str) -> None:
+    cards, unsure = cards_in(payload)
+    line.cards, line.unsure = line.cards + cards, line.unsure + unsure
     _named(line, payload)
 
 

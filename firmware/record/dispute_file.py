@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 EXPORTS: Final = "exports"
 """The folder in the data folder to which the table exports dispute files."""
 PDF: Final = "hand.pdf"
+Proofs = Callable[[list[int]], Mapping[str, bytes]]
+"""Numbers of signed rows → files of a dispute file, by name."""
 _HASH: Final = re.compile(r'"([0-9a-f]{64})"')
 _PACKED: Final = (".jpg", ".png", ".pdf")
 _README: Final = """Feltwatch dispute file: hand {hand}{table}
@@ -48,6 +50,7 @@ hand.json          the hand as it ended, and rules.toml, what it was played by: 
 content/           rules, felt and calibration that the hand was opened with, by their SHA-256
 images/            what the camera saw, named in the rows by SHA-256
 anchors.txt        signed heads of the record that cover these rows, as printed on the slips at shift end
+proofs/            that one of these heads is in the pit's log (if the table sends to a pit): c2sp.org/tlog-proof
 manifest.json      what is in here, with the SHA-256 of each file; manifest.sig: its Ed25519 signature
 verify.py          checks all of this; needs Python 3.9 or later and nothing else
 
@@ -69,9 +72,16 @@ def export_path(data: Path, hand: int) -> Path:
 
 
 def write_dispute_file(
-    archive: Archive, number: int, key: DeviceKey, out: Path, pdf: Callable[[int], bytes] | None = None
+    archive: Archive,
+    number: int,
+    key: DeviceKey,
+    out: Path,
+    pdf: Callable[[int], bytes] | None = None,
+    proofs: Proofs | None = None,
 ) -> Path:
     """Write a hand's dispute file and return its path; `pdf` renders the hand for people to read.
+
+    `proofs`: finds the proofs that the signed heads in the file are in a pit's log.
 
     An existing file is replaced atomically. Raises CommandRefused for a hand that is not in the record or still open,
     DisputeFileError, JournalError; then no part of the file remains.
@@ -81,7 +91,7 @@ def write_dispute_file(
         raise CommandRefused("Hand %(hand)s is still open; it can be exported once it is over.", hand=number)
     part = out.with_name(f".{out.name}.part")
     try:
-        _write(part, archive, hand, key, _page(number, pdf))
+        _write(part, archive, hand, key, _page(number, pdf), proofs)
         part.replace(out)
         sync_folder(out.parent)
     except OSError as error:
@@ -114,7 +124,14 @@ def _forget(part: Path) -> None:
         part.unlink(missing_ok=True)
 
 
-def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple[str, bytes] | None) -> None:
+def _write(
+    part: Path,
+    archive: Archive,
+    hand: Hand,
+    key: DeviceKey,
+    page: tuple[str, bytes] | None,
+    proofs: Proofs | None,
+) -> None:
     images = archive.images(hand)
     rows, anchors = _rows(archive, hand)
     head = archive.reader.head()
@@ -142,6 +159,9 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
             put(form.ROWS, b"".join(canonical(list(row)).encode() + b"\n" for row in rows))
             put(form.SETTLEMENTS, _settlements(hand))
             put(form.ANCHORS, "".join(f"{anchor.text}\n" for anchor in anchors).encode())
+            logged = proofs([anchor.seq for anchor in anchors]) if proofs else {}
+            for name, data in logged.items():
+                put(name, data)
             with suppress(CommandRefused):  # a void hand may have nothing to settle
                 final = hand_json(end_of_hand(archive.reader, hand.hand))
                 del final["profile"]  # on another box that name may mean other rules, or none
@@ -159,7 +179,8 @@ def _write(part: Path, archive: Archive, hand: Hand, key: DeviceKey, page: tuple
                     "unreadable",
                 ):  # `load` raises for an unreadable one, so no file is written
                     put(form.IMAGES + image.capture.name, archive.load(image.capture))
-            manifest = canonical(_manifest(hand, images, head, key, digests)).encode()
+            record = {"record": archive.reader.events_since(0, 1)[0].hash} if logged else {}
+            manifest = canonical(_manifest(hand, images, head, key, digests) | record).encode()
             _put(packed, form.MANIFEST, manifest)
             _put(packed, form.SIGNATURE, key.sign(manifest).hex().encode())
         file.flush()

@@ -6,11 +6,13 @@ down in which it was made. So the downs always add up to the total.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
+from firmware.record.archive_lines import cards_in
 from firmware.record.journal.journal import Entry
 from firmware.rules import Profile
 from firmware.rules.collection import Down as RulesDown
@@ -32,6 +34,8 @@ _TOLD: Final = frozenset(
     )
 )
 """Types of the rows that are counted; the payloads of other rows are not read."""
+LONG: Final = frozenset({ev.ReadingTaken.type, ev.CardPlaced.type, ev.Settled.type})
+"""Types of the rows that are not parsed when they are counted: what they hold is needed later, and seldom."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,39 @@ class OpenDown:
     counted: bool = False
 
 
+class _Sure:
+    """The cards of a hand that the camera was sure of. Its readings are parsed when a person corrects a card."""
+
+    def __init__(self, cards: dict[Spot, str] | None = None) -> None:
+        self._cards = cards or {}
+        self._unparsed: list[Entry] = []
+
+    def read(self, entry: Entry) -> None:
+        """Add a reading, or a card that was placed."""
+        self._unparsed.append(entry)
+
+    @property
+    def cards(self) -> dict[Spot, str]:
+        """The cards by their spots. Raises UnknownEvent."""
+        while self._unparsed:
+            for spot, card in _cards_read(self._unparsed.pop(0)):
+                if card.sure and card.card:
+                    self._cards[spot] = card.card
+                else:
+                    self._cards.pop(spot, None)
+        return self._cards
+
+
+def _cards_read(entry: Entry) -> Iterator[tuple[Spot, ev.CardReading]]:
+    match entry.event:
+        case ev.CardPlaced() as placed:
+            yield (placed.seat, placed.row, -entry.seq), placed.card
+        case ev.ReadingTaken() as taken:
+            for reading in taken.rows:
+                for index, card in enumerate(reading.cards):
+                    yield (reading.seat, reading.row, index), card
+
+
 class Fold:
     """Adds up rows, one after another; `quiet` rows are followed but not counted."""
 
@@ -163,15 +200,18 @@ class Fold:
         self._faults: Counter[str] = Counter()
         self._hours: Counter[int] = Counter()
         self._span: list[int] = []
-        self._read: dict[Spot, str] = {}
-        self._settlement: dict[str, Any] | None = None
-        self._before: tuple[dict[Spot, str], dict[str, Any] | None] = {}, None
-        self._suspended: tuple[dict[Spot, str], dict[str, Any] | None] | None = None
+        self._sure = _Sure()
+        self._settled: Entry | None = None
+        self._before: tuple[_Sure, Entry | None] = _Sure(), None
+        self._suspended: tuple[_Sure, Entry | None] | None = None
 
     def take(self, entry: Entry) -> None:
         """Add the next row."""
         if entry.type not in _TOLD:
             self._mark(entry, self._down(entry))
+            return
+        if entry.type in LONG:
+            self._long(entry)
             return
         event = entry.event
         match event:
@@ -191,33 +231,40 @@ class Fold:
             down.counted = True
         down.last_ms = entry.wall_ms
 
+    def _long(self, entry: Entry) -> None:
+        """Add a row that takes long to parse, without that."""
+        down = self._down(entry)
+        self._mark(entry, down)
+        if entry.type == ev.Settled.type:
+            self._settled = entry
+            return
+        cards, unsure = cards_in(entry.payload)
+        self._add(down, cards=cards, unsure=unsure)
+        self._sure.read(entry)
+
     def _count(self, entry: Entry, event: ev.Event, down: OpenDown) -> None:
         match event:
-            case ev.ReadingTaken():
-                self._readings(down, event)
-            case ev.CardPlaced():
-                self._read_cards(down, {(event.seat, event.row, -entry.seq): event.card})
             case ev.CardCorrected():
                 self._add(down, corrected=1, errors=self._was_read(event))
             case ev.RowKeyed():
                 self._row_keyed(down, event)
-            case ev.Settled():
-                self._settlement = event.settlement
             case ev.HandWithdrawn():
-                self._read, self._settlement = self._before
+                self._sure, self._settled = self._before
             case ev.HandReopened() if event.resumed:
                 self._closed(entry, down, -1)  # it will be closed and counted again
             case ev.HandReopened():
-                self._suspended = self._read, self._settlement
-                self._read = {
-                    (seat.seat, row, index): card
-                    for seat in event.seats
-                    for row, cards in seat.rows.items()
-                    for index, card in enumerate(cards)
-                }
+                self._suspended = self._sure, self._settled
+                self._sure = _Sure(
+                    {
+                        (seat.seat, row, index): card
+                        for seat in event.seats
+                        for row, cards in seat.rows.items()
+                        for index, card in enumerate(cards)
+                    }
+                )
                 self._add(down, reopened=1)
             case ev.HandArchived() | ev.HandVoided() | ev.HandMisdealt() if self._suspended is not None:
-                self._read, self._settlement = self._suspended
+                self._sure, self._settled = self._suspended
                 self._suspended = None
             case ev.HandArchived():
                 self._closed(entry, down)
@@ -258,8 +305,8 @@ class Fold:
         down.opened = event
         for player in _players(event):
             down.joined.setdefault(player, _minutes(down.began, entry))
-        self._before = self._read, self._settlement
-        self._read, self._settlement, self._suspended = {}, None, None
+        self._before = self._sure, self._settled
+        self._sure, self._settled, self._suspended = _Sure(), None, None
 
     def _collection(self, down: OpenDown) -> int:
         """Return what the players owe for a down, in cents; the page shows the same sum next to the dealer's clock."""
@@ -274,44 +321,29 @@ class Fold:
 
     # ---- cards ----
 
-    def _readings(self, down: OpenDown, event: ev.ReadingTaken) -> None:
-        self._read_cards(
-            down,
-            {
-                (reading.seat, reading.row, index): card
-                for reading in event.rows
-                for index, card in enumerate(reading.cards)
-            },
-        )
-
-    def _read_cards(self, down: OpenDown, cards: Mapping[Spot, ev.CardReading]) -> None:
-        self._add(down, cards=len(cards), unsure=sum(not card.sure for card in cards.values()))
-        for spot, card in cards.items():
-            if card.sure and card.card:
-                self._read[spot] = card.card
-            else:
-                self._read.pop(spot, None)
-
     def _was_read(self, event: ev.CardCorrected) -> int:
         """Return 1 if the camera had been sure of the corrected card, otherwise 0; each card counts once."""
-        for spot, card in self._read.items():
+        sure = self._sure.cards
+        for spot, card in sure.items():
             if card == event.was and spot[:2] == (event.seat, event.row):
-                del self._read[spot]
+                del sure[spot]
                 return 1
         return 0
 
     def _row_keyed(self, down: OpenDown, event: ev.RowKeyed) -> None:
         """Count the sure cards of the row that were not keyed as errors; a row never read is no correction."""
-        spots = [spot for spot in self._read if spot[:2] == (event.seat, event.row)]
-        wrong = [spot for spot in spots if self._read[spot] not in event.cards]
+        sure = self._sure.cards
+        spots = [spot for spot in sure if spot[:2] == (event.seat, event.row)]
+        wrong = [spot for spot in spots if sure[spot] not in event.cards]
         for spot in wrong:
-            del self._read[spot]
+            del sure[spot]
         self._add(down, corrected=1 if spots else 0, errors=len(wrong))
 
     # ---- hands ----
 
     def _closed(self, entry: Entry, down: OpenDown, times: int = 1) -> None:
-        hands = (self._settlement or {}).get("hands", ())
+        settlement = json.loads(self._settled.payload)["settlement"] if self._settled else {}
+        hands = settlement.get("hands", ())
         fouls = sum(bool(hand.get("foul")) for hand in hands)
         naturals = sum(hand.get("natural") is not None for hand in hands)
         self._add(down, hands=times, fouls=times * fouls, naturals=times * naturals)

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -32,6 +33,8 @@ from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.topics.evidence import DropImages, ExportHand, RecordCommand, SignHead
+from firmware.uplink.heard import WITNESS
+from firmware.uplink.witness import proofs_in
 
 log = logging.getLogger(__name__)
 
@@ -71,10 +74,12 @@ class RecordMaintenance:
         pdf: Pdf | None = None,
         stick: StickDesk | None = None,
         clock: Callable[[], float] = time.monotonic,
+        witness: Path = Path("/") / WITNESS,
     ) -> None:
         """Read the device's key, or make it. Without a key hands go on, but nothing is signed and a fault is shown."""
         self._data, self._journal, self._wall, self._pdf, self._clock = data, journal, wall, pdf, clock
         self._stick = stick
+        self._witness = witness
         self._rule = Rule(keeping.days, keeping.megabytes)
         self._archive = Archive(data)
         self._store = CaptureStore(data)
@@ -207,7 +212,8 @@ class RecordMaintenance:
         try:
             make_folder(out.parent)
             make_pdf = None if pdf is None else lambda hand: pdf(self._data, hand)
-            write_dispute_file(self._archive, number, key, out, make_pdf)
+            proofs = partial(proofs_in, self._witness)
+            write_dispute_file(self._archive, number, key, out, make_pdf, proofs)
             self._forget_old_exports(out.parent)
             asked = {} if stick is None else {"stick": self._need_stick().ask(number, stick)}
         except TableError as error:

@@ -13,6 +13,7 @@ import click
 from firmware.messages import Text
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
+from firmware.uplink.heard import WITNESS as WITNESSED
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from firmware.uplink.witness import Witness
 
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
-WITNESS: Final = Path("/var/lib/feltwatch-witness")
+WITNESS: Final = Path("/") / WITNESSED
 STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 

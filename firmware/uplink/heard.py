@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from firmware.uplink.follow import Heard
 
 FILE: Final = "heard.json"
+WITNESS: Final = Path("var/lib/feltwatch-witness")
+"""Where it keeps what the table witnesses of the pit's log."""
 FOLDER: Final = Path("run/feltwatch-uplink")
 """Where the service writes it, from the root of the file system."""
 ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")

@@ -26,6 +26,7 @@ BATCH_BYTES: Final = 768 << 10
 """Bytes of rows, before they are deflated, at which a batch is full; one longer row travels alone."""
 _TEXTS: Final = (2, 5, 6, 7, 8, 9, 10, 11)
 _NUMBERS: Final = (0, 1, 3, 4)
+_TYPES: Final = tuple(int if i in _NUMBERS else str for i in range(len(Entry._fields)))
 HIGHEST: Final = 2**63 - 1
 """The highest number of a row."""
 _HASH: Final = frozenset("0123456789abcdef")
@@ -150,25 +151,26 @@ def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
         raise WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES)
     inflater = zlib.decompressobj()
     try:
-        text = inflater.decompress(body, MOST_INFLATED)
+        data = inflater.decompress(body, MOST_INFLATED)
         whole = inflater.eof and not inflater.unconsumed_tail and not inflater.unused_data
-        lines = [json.loads(line) for line in text.decode().split("\n")] if whole else []
+        lines = [json.loads(line) for line in data.decode().split("\n")] if whole else []
     except (zlib.error, ValueError, RecursionError) as error:
         raise WireError("The body is not JSON, deflated.") from error
     if not whole:
         raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED)
     if not lines or not isinstance(lines[0], dict):
         raise WireError("The body's first line is no JSON object.")
-    return lines[0], tuple(_row(line, number) for number, line in enumerate(lines[1:], start=1))
+    escaped = b"\\u" in data  # else no text has a NUL or half of a surrogate pair
+    for number, line in enumerate(lines[1:], start=1):
+        if not _is_row(line) or (escaped and not all(_storable(line[i]) for i in _TEXTS)):
+            raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
+    return lines[0], tuple(map(Entry._make, lines[1:]))
 
 
-def _row(line: Any, number: int) -> Entry:
-    if not isinstance(line, list) or len(line) != len(Entry._fields):
-        raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
-    numbers = all(type(line[i]) is int and -HIGHEST <= line[i] <= HIGHEST for i in _NUMBERS)
-    if not numbers or not all(isinstance(line[i], str) and _storable(line[i]) for i in _TEXTS):
-        raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
-    return Entry(*line)
+def _is_row(line: Any) -> bool:
+    if type(line) is not list or tuple(map(type, line)) != _TYPES:
+        return False
+    return all(-HIGHEST <= line[i] <= HIGHEST for i in _NUMBERS)
 
 
 def is_hash(value: object) -> bool:

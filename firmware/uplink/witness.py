@@ -53,6 +53,12 @@ class Conflict(NoNote):
 _ANOTHER: Final = Message(
     "The pit shows another history than before: its log does not continue what this table has seen. Tell surveillance."
 )
+_ANOTHER_KEY: Final = Message(
+    "The pit's log is signed with another key than before. Tell surveillance, and enrol the table again."
+)
+_NOT_OURS: Final = Message(
+    "The pit's log does not have row %(seq)s as this table signed it. Tell surveillance.", seq=0
+)
 AnchorAt = Callable[[int], tuple[str, Anchor] | None]
 """The number of a signed row → the hash of the record's first row, and the anchor of that row; None without one."""
 
@@ -131,9 +137,7 @@ class Witness:
         try:
             new = opened(note, public)
         except NoNote as error:
-            raise Conflict(
-                "The pit's log is signed with another key than before. Tell surveillance, and enrol the table again."
-            ) from error
+            raise Conflict(_ANOTHER_KEY) from error
         old = Checkpoint.parse(parts(state.note)[0]) if state.note else None
         set_back = state.set_back
         if old is not None and old.origin != new.origin:
@@ -163,16 +167,10 @@ class Witness:
                     raise NoNote("That is no list of hashes.")
             own = anchor_at(seq)
             if own is None:
-                raise Conflict(
-                    "The pit's log has a signed row %(seq)s that this table's record does not have. Tell surveillance.",
-                    seq=seq,
-                )
+                raise Conflict(_not_ours(seq))
             leaf = leaf_hash(head_entry(own[0], own[1].text))
             if root_of_inclusion(leaf, number, new.size, proof.hashes) != new.root:
-                raise Conflict(
-                    "The pit's log does not have row %(seq)s as this table signed it. Tell surveillance.",
-                    seq=seq,
-                )
+                raise Conflict(_not_ours(seq))
             self._keep(seq, proof, new.origin, public)
             highest = max(highest, seq)
         return highest
@@ -209,6 +207,12 @@ def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
     if found:
         found[LOG_KEYS] = "".join(f"{one}\n" for one in keys).encode()
     return found
+
+
+def _not_ours(seq: int) -> Message:
+    return Message(
+        "The pit's log does not have row %(seq)s as this table signed it. Tell surveillance.", seq=seq
+    )
 
 
 def _key_of(answer: dict[str, Any]) -> bytes:

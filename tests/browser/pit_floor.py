@@ -9,6 +9,7 @@ from typing import Any, Final
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.record.evidence.notes import Checkpoint, origin_of
 
 NOW_MS: Final = 1_795_470_425_000
 DEALERS: Final = ("Kim", "Ana", "Sasha", "Bo", "Lee", "Jun", "Mia", "Tom", "Eva", "Ira", "Lin", "Zoe")
@@ -215,3 +216,37 @@ def _dispute(connection: Connection, record_id: int, hand: int, at_ms: int) -> N
         "INSERT INTO place (record_id, type, hand, seq) VALUES (%s, 'hand_disputed', %s, 800)",
         (record_id, hand),
     )
+
+
+def add_log(database: Database) -> None:
+    """A log of an epoch after a set-back: most tables have cosigned, one signs with a key that nobody has accepted."""
+    key = bytes(range(32))
+    origin = origin_of(key, 2)
+    note = f"{Checkpoint(origin, 4711, bytes(32)).text}\n\u2014 {origin} {'A' * 91}=\n"
+    with database.transaction() as connection:
+        connection.execute(
+            "UPDATE gaming_table SET device_key = sha256(name::bytea), witness_key = sha256(serial::bytea)"
+        )
+        connection.execute(
+            "INSERT INTO epoch (epoch, origin, key, opened_at) VALUES (2, %s, %s, to_timestamp(%s))",
+            (origin, key, NOW_MS / 1000 - 7200),
+        )
+        connection.execute(
+            "INSERT INTO leaf (epoch, number, record_id, seq, hash) SELECT 2, row_number() OVER (ORDER BY record_id),"
+            " record_id, greatest(seq - 7, 1), sha256('') FROM head"
+        )
+        connection.execute(
+            "INSERT INTO checkpoint (epoch, size, root, note, at) VALUES (2, 4711, sha256(''), %s, to_timestamp(%s))",
+            (note, NOW_MS / 1000 - 12),
+        )
+        connection.execute(
+            "INSERT INTO cosignature (epoch, size, table_id, line, at) SELECT 2, 4711, table_id, '', to_timestamp(%s)"
+            " FROM gaming_table WHERE struck_at IS NULL AND table_id %% 5 > 0",
+            (NOW_MS / 1000 - 9,),
+        )
+        connection.execute(
+            "INSERT INTO proven (epoch, size, signers, heard) SELECT 2, 4711, count(*), 24 FROM cosignature"
+        )
+        connection.execute(
+            "INSERT INTO log_mark (record_id, announced) SELECT max(record_id), sha256('other') FROM head"
+        )

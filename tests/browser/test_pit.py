@@ -21,7 +21,7 @@ from firmware.table import events as ev
 from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
-from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, furnish
+from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, add_log, furnish
 from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import listening
 from tests.waiting import DEADLINE
@@ -84,6 +84,7 @@ PAGES = {
     "tables": "/tables",
     "table": "/tables/7",
     "people": "/people?person=Ines",
+    "proof": "/proof",
 }
 
 
@@ -96,10 +97,12 @@ def test_each_page_looks_as_it_is_meant_to_at_each_size(
     taken: list[str] = []
     add_downs(floor.database)
     add_hands(floor.database)
+    add_log(floor.database)
     with floor.database.transaction() as connection:
         row = connection.execute("SELECT table_id FROM gaming_table WHERE name = '7'").fetchone()
     assert row is not None
-    for role, names in ((PitRole.FLOOR, PAGES.keys() - {"people"}), (PitRole.OWNER, {"people"})):
+    of_owner = {"people", "proof"}
+    for role, names in ((PitRole.FLOOR, PAGES.keys() - of_owner), (PitRole.OWNER, of_owner)):
         with served(floor, chromium, role) as page:
             page.clock.set_fixed_time(NOW_MS)
             page.goto("/log-in")
@@ -140,6 +143,7 @@ def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium:
         "/tables/1",
         "/reports?by=table&days=366",
         "/reports?by=down",
+        "/proof",
     )
     with served(house, chromium, PitRole.OWNER) as page:
         for address in pages:

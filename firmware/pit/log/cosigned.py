@@ -34,6 +34,7 @@ SELECT epoch, size, count(*), (SELECT count(*) FROM heard) FROM cosignature JOIN
 JOIN epoch USING (epoch) WHERE (origin, size) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))
 GROUP BY epoch, size HAVING 2 * count(*) > (SELECT count(*) FROM heard) ON CONFLICT DO NOTHING
 """
+KEY_OF: Final = "SELECT table_id, witness_key FROM gaming_table WHERE table_id = ANY(%s)"
 MOST_KNOWN: Final = 10_000
 """Checkpoints that are remembered as known."""
 
@@ -89,11 +90,7 @@ class Cosigned:
         looking, self._looking = self._looking, {}
         new = {one: had for one, had in looking.items() if self._stored.get(one) != had[0]}
         if new:
-            keys: dict[int, bytes | None] = dict(
-                connection.execute(
-                    "SELECT table_id, witness_key FROM gaming_table WHERE table_id = ANY(%s)", (list(new),)
-                ).fetchall()
-            )
+            keys: dict[int, bytes | None] = dict(connection.execute(KEY_OF, (list(new),)).fetchall())
             rows = []
             for table_id, (checkpoint, held) in new.items():
                 key = keys.get(table_id)

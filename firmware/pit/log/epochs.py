@@ -47,7 +47,8 @@ def begin(connection: Connection, key: DeviceKey, unknown: str = "") -> Epoch:
     number = max(found.number if found else 0, claimed) + 1
     origin = origin_of(key.public, number)
     connection.execute(
-        "INSERT INTO epoch (epoch, origin, unknown) VALUES (%s, %s, %s)", (number, origin, unknown)
+        "INSERT INTO epoch (epoch, origin, key, unknown) VALUES (%s, %s, %s, %s)",
+        (number, origin, key.public, unknown),
     )
     if not unknown:
         return Epoch(number, origin)

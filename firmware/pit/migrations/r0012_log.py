@@ -25,6 +25,7 @@ _LOG = """
 CREATE TABLE epoch (
     epoch     bigint PRIMARY KEY,                -- from 1; each is a log of its own
     origin    text NOT NULL UNIQUE,              -- its name in the checkpoints
+    key       bytea NOT NULL CHECK (octet_length(key) = 32),  -- Ed25519, public: signs them
     opened_at timestamptz NOT NULL DEFAULT now(),
     unknown   text NOT NULL DEFAULT ''           -- the checkpoint that a table held and this database did not know
 );

@@ -41,6 +41,7 @@ CONSOLE: Final = frozenset(
         "LayoutError",
         "LayoutFileError",
         "NoAnchor",
+        "NoNote",
         "OpticsError",
         "PictureFileError",
         "CalibrationFileError",

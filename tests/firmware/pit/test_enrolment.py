@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firmware.pit import door, enrolment
 from firmware.pit.authority import Authority
@@ -23,7 +21,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink import enrolment as wire
 from firmware.uplink import settings
-from firmware.uplink.code import LETTERS, Code, parse
+from firmware.uplink.code import Code, parse
 from firmware.uplink.enrolment import Says, device_text
 from firmware.uplink.errors import UplinkError
 from firmware.uplink.join_request import JoinProgress, JoinRequest
@@ -320,40 +318,3 @@ def test_a_table_that_lacks_the_key_it_names_is_refused(pit: Pit, tmp_path: Path
             box.seen.append,
             lambda: "",
         )
-
-
-@given(st.integers(0, 2**58 - 1), st.integers(0, 2**58 - 1))
-def test_any_code_is_typed_as_it_is_shown(authority: int, secret: int) -> None:
-    code = Code(("10.0.0.5:8443", "[::1]:9"), authority, secret)
-    assert parse(code.text) == code
-    typed = " ".join(code.letters.lower()[at : at + 5] for at in range(0, LETTERS, 5))
-    assert parse(f"{typed} 10.0.0.5 [::1]:9") == code
-
-
-@pytest.mark.parametrize(
-    ("typed", "why"),
-    [
-        ("", "26 letters"),
-        ("ABC 10.0.0.5", "these are 3"),
-        ("A" * 26, "address is missing"),
-        ("B" * 26 + " 10.0.0.5", "A letter of the code is wrong"),
-        ("A" * 26 + " /etc/passwd", "is no address|letter"),
-        ("A" * 26 + " 1:2 1:3 1:4 1:5 1:6", "address is missing"),
-        ("x" * 500, "no code"),
-    ],
-)
-def test_what_is_no_code_is_refused_with_a_sentence(typed: str, why: str) -> None:
-    with pytest.raises(UplinkError, match=why):
-        parse(typed)
-
-
-def test_a_wrong_letter_is_nearly_always_found() -> None:
-    code = Code.make(("10.0.0.5",), b"an authority")
-    found = 0
-    for at in range(LETTERS):
-        for letter in set("ABCDEFGHIJKLMNOPQRSTUVWXYZ") - {code.letters[at]}:
-            try:
-                parse(f"{code.letters[:at]}{letter}{code.letters[at + 1 :]} 10.0.0.5")
-            except UplinkError:
-                found += 1
-    assert found >= 0.95 * LETTERS * 25

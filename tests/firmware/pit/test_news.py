@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from firmware.pit.database import Database
-from firmware.pit.news import MOST, News, after
+from firmware.pit.news import MOST, News, Source, after
 from firmware.pit.now import Follower
 from firmware.pit.projector import project, project_in, reindex
 from firmware.pit.take import take_from
@@ -73,8 +73,9 @@ def test_projections_are_the_same_by_news_late_news_lost_news_and_without_any(
                 news.add(taken.record_id, [], taken.at_ms)
         handed = news.taken()
         with database.transaction() as connection:
-            follower.follow_in(connection, handed)
-            project_in(connection, handed)
+            source = Source(connection, handed, only_known=rng.random() < 0.5)
+            follower.follow_in(source)
+            project_in(source)
     while follower.follow() + project(database):
         pass
     by_news = stored(database)

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from firmware.pit import now
+from firmware.pit import following
 from firmware.pit.database import Database
+from firmware.pit.following import Following
 from firmware.pit.now import Follower
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span, reported
+from firmware.record.running_report import RunningReport
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
 from firmware.table.event import Event, apply
@@ -105,6 +107,46 @@ def test_a_call_for_the_floor_is_a_need_of_its_own_each_time_from_hand_to_hand(
     assert sent.facts.needs[0].key != f"call:{called}", "an earlier answer is not an answer to this one"
 
 
+def test_what_is_followed_at_once_is_as_what_is_followed_row_by_row(felt: Felt, sent: Sent) -> None:
+    felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3), ev.DeviceFault("puck", "gone"))
+    felt.deal()
+    felt.say(ev.FloorCalled(), ev.DeviceRecovered("puck"), ev.DeviceFault("printer", "No paper."))
+    felt.do("void", reason="Fire alarm")
+    felt.say(ev.HandDisputed(1, "A card was read wrong"), ev.DeviceFault("puck", "gone again"))
+    felt.deal()
+    felt.do("void", reason="Fire alarm")
+    felt.say(
+        ev.HandDisputed(2, "The deal"), ev.DisputeClosed(2, "It stands"), ev.HandDisputed(2, "Once more")
+    )
+    felt.to_setting()
+    felt.to_reading()
+    one_by_one, at_once = (Following(RunningReport(nothing), nothing) for nothing in [lambda _: None] * 2)
+    rows = [(row, row.seq) for row in sent.reader.events_since(0, 10_000)]
+    for row in rows:
+        one_by_one.take_all([row])
+    at_once.take_all(rows)
+    assert one_by_one.stuck is at_once.stuck is None
+    assert [need.key.partition(":")[0] for need in at_once.facts().needs][:4] == [
+        *("call", "dispute", "dispute"),
+        *("fault",),
+    ]
+    for name in (
+        "seq",
+        "finished",
+        "state",
+        "last",
+        "phase_ms",
+        "since_ms",
+        "readings",
+        "why",
+        "call",
+        "places",
+    ):
+        assert getattr(one_by_one, name) == getattr(at_once, name), name
+    assert one_by_one.facts() == at_once.facts()
+    assert one_by_one.report.downs() == at_once.report.downs()
+
+
 def test_a_need_keeps_its_beginning_over_a_restart_of_the_pit(felt: Felt, sent: Sent) -> None:
     felt.deal()
     felt.say(ev.DeviceFault("puck", "The puck reader is gone."))
@@ -141,9 +183,9 @@ def test_a_row_that_breaks_the_pits_code_stops_only_its_own_table(
         return apply(state, event)
 
     felt.deal()
-    monkeypatch.setattr(now, "apply", breaks)
+    monkeypatch.setattr(following, "apply", breaks)
     sent.send()
-    monkeypatch.setattr(now, "apply", apply)
+    monkeypatch.setattr(following, "apply", apply)
     other.send()
     assert sent.facts.hand == 0
     assert other.facts.hand == 12

@@ -144,7 +144,12 @@ def set_back(owned: str, size: int) -> None:
         connection.execute("UPDATE log_mark SET seq = 0")
 
 
+def made_house(database: Database, folder: Path) -> LogHouse:
+    """Make a log without tables."""
+    keeper = Keeper(database, folder)
+    return LogHouse(database, folder, keeper, Answers(database, keeper))
+
+
 @pytest.fixture
 def house(database: Database, tmp_path: Path) -> LogHouse:
-    keeper = Keeper(database, tmp_path)
-    return LogHouse(database, tmp_path, keeper, Answers(database, keeper))
+    return made_house(database, tmp_path)

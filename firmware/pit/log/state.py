@@ -1,0 +1,106 @@
+"""How far the records are proven, for pages and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firmware.pit.database import Connection
+
+
+@dataclass(frozen=True)
+class Logged:
+    """One table: how far its record goes, and how far the log has it.
+
+    `signed`: the last signed row that is in the log; `held`: the size of the last checkpoint that it has cosigned;
+    both 0 if there is none. `differs`: the row at which its record differs from the pit's; `bad`: the first row whose
+    signature does not hold, and why.
+    """
+
+    table_id: int
+    name: str
+    head: int
+    signed: int
+    held: int
+    held_ms: int | None
+    differs: int | None
+    bad: tuple[int, str] | None
+
+
+@dataclass(frozen=True)
+class LogState:
+    """The log: its newest checkpoint, and the newest that most tables have cosigned.
+
+    `unproven_s`: for how long the oldest checkpoint that is not proven waits, 0 if all are. `set_back_ms`: when a later
+    epoch began because the database had been set back, None if never.
+    """
+
+    epoch: int = 0
+    origin: str = ""
+    key: bytes = b""
+    size: int = 0
+    note: str = ""
+    at_ms: int | None = None
+    proven: int = 0
+    proven_ms: int | None = None
+    signers: int = 0
+    heard: int = 0
+    unproven_s: float = 0.0
+    set_back_ms: int | None = None
+
+
+def tables(connection: Connection) -> list[Logged]:
+    """Return all tables that are not struck off, by name, each with its newest record."""
+    rows = connection.execute(
+        "SELECT t.table_id, t.name, coalesce(h.seq, 0), coalesce(l.seq, 0), coalesce(c.size, 0),"
+        " (extract(epoch FROM c.at) * 1000)::bigint, h.fork_seq, m.bad_seq, m.bad_why FROM gaming_table t"
+        " LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id"
+        "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
+        " LEFT JOIN log_mark m ON m.record_id = h.record_id"
+        " LEFT JOIN LATERAL (SELECT seq FROM leaf WHERE leaf.record_id = h.record_id ORDER BY seq DESC LIMIT 1) l"
+        " ON true"
+        " LEFT JOIN LATERAL (SELECT size, at FROM cosignature WHERE cosignature.table_id = t.table_id"
+        "  ORDER BY epoch DESC, size DESC LIMIT 1) c ON true WHERE t.struck_at IS NULL ORDER BY t.name"
+    ).fetchall()
+    return [
+        Logged(table_id, name, head, signed, held, held_ms, differs, (bad, why) if bad is not None else None)
+        for table_id, name, head, signed, held, held_ms, differs, bad, why in rows
+    ]
+
+
+def log_state(connection: Connection) -> LogState:
+    """Return how the log stands."""
+    newest = connection.execute(
+        "SELECT epoch, origin, key, size, note, (extract(epoch FROM at) * 1000)::bigint FROM checkpoint"
+        " JOIN epoch USING (epoch) ORDER BY epoch DESC, size DESC LIMIT 1"
+    ).fetchone()
+    if newest is None:
+        return LogState()
+    proven = connection.execute(
+        "SELECT size, (extract(epoch FROM at) * 1000)::bigint, signers, heard FROM proven WHERE epoch = %s"
+        " ORDER BY size DESC LIMIT 1",
+        newest[:1],
+    ).fetchone() or (0, None, 0, 0)
+    waits = connection.execute(
+        "SELECT extract(epoch FROM now() - at)::float8 FROM checkpoint WHERE epoch = %s AND size > %s"
+        " ORDER BY size LIMIT 1",
+        (newest[0], proven[0]),
+    ).fetchone()
+    back = connection.execute(
+        "SELECT (extract(epoch FROM opened_at) * 1000)::bigint FROM epoch WHERE epoch > 1 ORDER BY epoch DESC LIMIT 1"
+    ).fetchone()
+    epoch, origin, key, size, note, at_ms = newest
+    proven_size, proven_ms, signers, heard = proven
+    return LogState(
+        epoch=epoch,
+        origin=origin,
+        key=bytes(key),
+        size=size,
+        note=note,
+        at_ms=at_ms,
+        proven=proven_size,
+        proven_ms=proven_ms,
+        signers=signers,
+        heard=heard,
+        unproven_s=waits[0] if waits else 0.0,
+        set_back_ms=back[0] if back else None,
+    )
