@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install test-install-pit smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -45,6 +45,7 @@ help:
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
 	@echo "make test-install  installs, breaks, upgrades and removes the release in a booted Debian (needs root, mmdebstrap,"
 	@echo "                   systemd-container)"
+	@echo "make test-install-pit  the same for the server of many tables, which a table sends to meanwhile"
 	@echo "make smoke-aarch64  tests the wheels, a frame and a hand on arm64, under emulation (needs qemu-user-static,"
 	@echo "                   debootstrap, proot; ARGS='--write FILE')"
 	@echo "make training  trains the card reader's model again, for hours (DATA=FOLDER CROPS=N; models/training/README.md)"
@@ -94,6 +95,7 @@ LOCK := $(SUPPLY)/uv pip compile --quiet --universal --python-version 3.11 --gen
 lock: .venv-supply/supply.stamp
 	$(LOCK) --output-file requirements/box.lock
 	$(LOCK) --extra dev --output-file requirements/dev.lock
+	$(subst --extra pi,--extra pit,$(LOCK)) --constraint requirements/box.lock --output-file requirements/pit.lock
 
 audit-deps: .venv-supply/supply.stamp
 	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock
@@ -158,6 +160,9 @@ release: .venv/dev.stamp sbom
 
 test-install: .venv/dev.stamp
 	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/install_run.py --durations=0 $(ARGS)
+
+test-install-pit: .venv/dev.stamp
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/pit_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)

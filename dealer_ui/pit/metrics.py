@@ -18,6 +18,7 @@ from dealer_ui.pit.floor import health_of
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
 from dealer_ui.pit.tile import Health
+from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state
@@ -59,6 +60,9 @@ class _Now(Collector):
     def collect(self) -> Iterator[Metric]:
         with self._database.transaction() as connection:
             rows = connection.execute(_TABLES).fetchall()
+            slots = connection.execute(
+                "SELECT slot_name, active, wal_status IS NOT DISTINCT FROM 'lost' FROM pg_replication_slots"
+            ).fetchall()
             (disputes, people, quarantined) = connection.execute(
                 "SELECT (SELECT count(*) FROM hand WHERE disputed), (SELECT count(*) FROM session WHERE used_at >"
                 " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
@@ -68,6 +72,13 @@ class _Now(Collector):
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
         yield GaugeMetricFamily("feltwatch_pit_quarantined", "Offers that were refused and kept", quarantined)
+        made = last(STATE)
+        yield GaugeMetricFamily(
+            "feltwatch_pit_backup_time_seconds",
+            "When the last backup was begun; 0: never",
+            made.at if made else 0,
+        )
+        yield from _of_copies(slots)
         yield GaugeMetricFamily("feltwatch_pit_log_size", "Signed heads in the log's epoch", log.size)
         yield GaugeMetricFamily(
             "feltwatch_pit_log_epoch", "More than 1: the database was set back", log.epoch
@@ -83,6 +94,19 @@ class _Now(Collector):
             sum(bool(one.other) for one in keys),
         )
         yield from _of_tables(rows)
+
+
+def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
+    active = GaugeMetricFamily(
+        "feltwatch_pit_slot_active", "1 while who copies the database is there", labels=["slot"]
+    )
+    lost = GaugeMetricFamily(
+        "feltwatch_pit_slot_lost", "1 once who copies was away for too long and begins anew", labels=["slot"]
+    )
+    for name, is_active, is_lost in slots:
+        active.add_metric([name], float(is_active))
+        lost.add_metric([name], float(is_lost))
+    yield from (active, lost)
 
 
 def _of_tables(rows: list[tuple[Any, ...]]) -> Iterator[Metric]:

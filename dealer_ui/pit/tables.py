@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +15,7 @@ from dealer_ui.pit.services import page, pit
 from dealer_ui.pit.tile import Health
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
+from firmware.pit.copies import backup
 from firmware.pit.search import Found, Wanted, search
 from firmware.pit.tables import TableState
 from firmware.pit.tables import listed as tables_listed
@@ -64,7 +66,15 @@ def _rows() -> list[Row]:
 @guard.open_to(EVERYONE)
 def listed() -> str:
     """List all tables."""
-    return page("tables", _("Tables"), rows=_rows())
+    made = backup.last(backup.STATE)
+    return page(
+        "tables",
+        _("Tables"),
+        rows=_rows(),
+        is_server=backup.STATE.parent.is_dir(),
+        backup_ms=round(made.at * 1000) if made else None,
+        is_late=made is not None and time.time() - made.at > backup.LATE_S,
+    )
 
 
 @blueprint.get("/tables/<int:table_id>")

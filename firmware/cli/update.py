@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -12,8 +13,12 @@ import click
 from firmware.command_options import ANY_PATH
 from firmware.terminal import say
 
-BASE: Final = Path("/opt/feltwatch")
-TRUSTED: Final = Path("/etc/feltwatch/release.pub")
+PIT: Final = Path(sys.prefix).is_relative_to("/opt/feltwatch-pit")
+"""Whether this is the installation of a pit; of a table's box otherwise."""
+BASE: Final = Path("/opt/feltwatch-pit" if PIT else "/opt/feltwatch")
+TRUSTED: Final = Path("/etc/feltwatch-pit/release.pub" if PIT else "/etc/feltwatch/release.pub")
+INSTALL: Final = "pit/install" if PIT else "install"
+"""The installer inside a package."""
 
 
 @click.command("update")
@@ -52,7 +57,7 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
             release = check(unpacked, public, running if running.exists() else None)
             say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
             if not only_check:
-                done = subprocess.run([str(unpacked / "install")], check=False)
+                done = subprocess.run([str(unpacked / INSTALL)], check=False)
                 raise SystemExit(done.returncode)
     except PermissionError as error:
         raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error

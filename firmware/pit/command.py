@@ -17,6 +17,8 @@ from firmware.terminal import say, say_json
 
 FOLDER: Final = Path("/var/lib/feltwatch-pit")
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
+OLDER: Final = 3
+"""The exit status of `migrate --check` where the database has an older schema."""
 ADDED: Final = "feltwatch.pit"
 """The entry points of further commands."""
 
@@ -159,14 +161,22 @@ def front_command(folder: Path, listen: str, path: Path, certificates: Path | No
 @click.option(
     "--floor", metavar="ROLE", help="The role of the floor's pages: reads no hand that lies on a table."
 )
-def migrate_command(url: str, door: str | None, floor: str | None) -> None:
+@click.option(
+    "--check", is_flag=True, help="Only say whether it has this schema: exits with 3 if it is older."
+)
+def migrate_command(url: str, door: str | None, floor: str | None, check: bool) -> None:
     """Bring the database to this release's schema, as its owner.
 
     The service and the other commands can then run as a role that changes and removes no row.
     """
-    from firmware.pit.database import migrate
+    from firmware.pit.database import is_current, migrate
     from firmware.pit.rights import FLOOR_RIGHTS, allow
 
+    if check:
+        if not is_current(url):
+            say("The database's schema is older than this release's.")
+            raise SystemExit(OLDER)
+        return
     revision = migrate(url)
     if door:
         allow(url, door)

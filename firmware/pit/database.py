@@ -6,11 +6,12 @@ not both migrate. A database of a later release is refused: the pit is updated b
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -19,6 +20,9 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firmware.pit.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
 
 Connection = psycopg.Connection[TupleRow]
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
@@ -32,6 +36,7 @@ FEW: Final = 10
 """Up to so many rows, inserting costs less than COPY."""
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
+logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
 
 
 class Database:
@@ -101,25 +106,15 @@ def migrate(url: str) -> str:
     """
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
-    from alembic.script import ScriptDirectory
     from sqlalchemy import create_engine
     from sqlalchemy.exc import ProgrammingError
     from sqlalchemy.pool import NullPool
 
-    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
-    known = {script.revision for script in scripts.walk_revisions()}
-    newest = scripts.get_current_head()
-    assert newest is not None
+    scripts, newest = _scripts()
     try:
         with psycopg.connect(url, autocommit=True) as held:
             held.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
-            found = _revision(held)
-            if found is not None and found not in known:
-                raise DatabaseError(
-                    "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
-                    found=found,
-                )
-            if found == newest:
+            if _known_revision(held, scripts) == newest:
                 return newest
             engine = create_engine(
                 "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
@@ -139,6 +134,35 @@ def migrate(url: str) -> str:
     except psycopg.Error as error:
         raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
     return newest
+
+
+def is_current(url: str) -> bool:
+    """Return whether the database has this release's schema, not an older one. Raises DatabaseError."""
+    scripts, newest = _scripts()
+    try:
+        with psycopg.connect(url) as connection:
+            return _known_revision(connection, scripts) == newest
+    except psycopg.Error as error:
+        raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
+
+
+def _scripts() -> tuple[ScriptDirectory, str]:
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    newest = scripts.get_current_head()
+    assert newest is not None
+    return scripts, newest
+
+
+def _known_revision(connection: psycopg.Connection[Any], scripts: ScriptDirectory) -> str | None:
+    found = _revision(connection)
+    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
+        raise DatabaseError(
+            "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
+            found=found,
+        )
+    return found
 
 
 def _revision(connection: psycopg.Connection[Any]) -> str | None:

@@ -43,6 +43,14 @@ class AuthorityError(PitError, OSError):
     """The pit's certificate authority cannot be made, read or used."""
 
 
+class BackupError(PitError, OSError):
+    """No backup can be made, or none is where it should be."""
+
+
+class ChainError(PitError):
+    """A house cannot publish, or a head office cannot subscribe."""
+
+
 UNREADABLE: Final = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError),
 )

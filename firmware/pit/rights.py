@@ -34,7 +34,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "down_total": "SELECT, INSERT, UPDATE, DELETE",
     **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"), "SELECT, INSERT"),
     "log_mark": "SELECT, INSERT, UPDATE",
-    **dict.fromkeys(("person", "session", "act", "going", "entry_finished", "entry_disputed"), ""),
+    **dict.fromkeys(("person", "session", "act", "going", "house", "entry_finished", "entry_disputed"), ""),
 }
 """Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {

@@ -108,6 +108,7 @@ OWN: Final = {
     "test-all": "this, and what is marked exhaustive",
     "test-quick": "a part of this",
     "test-install": "boots a Debian, as root; docs/install-report.md",
+    "test-install-pit": "boots another; docs/pit-install-report.md",
     "test-training": "minutes, with torch",
     "training": "hours, with torch",
 }

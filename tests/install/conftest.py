@@ -1,4 +1,4 @@
-"""Writes what was tried on the machine, and how long each took, as a page: `make test-install ARGS='--write FILE'`."""
+"""Writes what was tried on a machine, and how long each took, as a page: `make test-install ARGS='--write FILE'`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from tests.install.machine import SUITE
 
-REPORT: Final = """# The box, tried in a booted Debian
+REPORT: Final = """# The {what}, tried in a booted Debian
 
-Written by `make test-install ARGS='--write docs/install-report.md'`: one machine ({suite}, {arch}) under
+Written by `make {target} ARGS='--write {page}'`: one machine ({suite}, {arch}) under
 systemd-nspawn, without a network, on a host with {cores} cores and a load of {load:.0f}. It lives through all of this
 in this order; the record is checked from its first row to its last again and again. What a machine like this cannot
 show: [untested.md](untested.md).
@@ -39,9 +39,14 @@ def report(request: pytest.FixtureRequest) -> Iterator[None]:
     seen = _Seen()
     request.config.pluginmanager.register(seen)
     yield
+    is_pit = any("pit_run" in item.nodeid for item in request.session.items)
+    target = "test-install-pit" if is_pit else "test-install"
     rows = "\n".join(seen.rows)
     path.write_text(
         REPORT.format(
+            what="pit" if is_pit else "box",
+            target=target,
+            page=f"docs/{'pit-install' if is_pit else 'install'}-report.md",
             suite=f"Debian {SUITE}",
             arch=platform.machine(),
             cores=os.cpu_count(),

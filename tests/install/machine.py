@@ -87,13 +87,13 @@ def why_not() -> str:
     return "root may mount nothing here, so it can boot no machine" if refused else ""
 
 
-def base_tree(folder: Path) -> Path:
+def base_tree(folder: Path, packages: str = PACKAGES) -> Path:
     """Make the tree that machines start from, once. Needs Debian's archive."""
-    archive = folder / f"{SUITE}-{zlib.crc32(PACKAGES.encode()):08x}.tar"
+    archive = folder / f"{SUITE}-{zlib.crc32(packages.encode()):08x}.tar"
     if not archive.exists():
         folder.mkdir(parents=True, exist_ok=True)
         made = archive.with_suffix(".new.tar")
-        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={PACKAGES}", SUITE, str(made)]
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}", SUITE, str(made)]
         subprocess.run(command, check=True)
         made.rename(archive)
     return archive
@@ -178,11 +178,7 @@ class Machine:
         What `start` began goes first. The machine's own first process takes some tenths of a second to be gone, in
         which an installer would find no service manager any more, and go back: no real installer gets that far.
         """
-        for begun in self._begun:
-            with suppress(ProcessLookupError):
-                os.killpg(begun.pid, signal.SIGKILL)
-            begun.wait()
-        self._begun.clear()
+        self.stop_begun()
         if self._nspawn is not None:
             self._nspawn.kill()
             self._nspawn.wait()
@@ -232,6 +228,14 @@ class Machine:
             self._inside(command), stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
         )
         self._begun.append(begun)
+
+    def stop_begun(self) -> None:
+        """End what was begun with `start`."""
+        for begun in self._begun:
+            with suppress(ProcessLookupError):
+                os.killpg(begun.pid, signal.SIGKILL)
+            begun.wait()
+        self._begun.clear()
 
     def log(self) -> str:
         """The end of its log."""
@@ -289,7 +293,10 @@ def release_key(folder: Path) -> Path:
 
 
 def another_release(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]], key: Path) -> None:
-    """Make an unpacked release another one: its name, and files of our wheel in which one text is put for another."""
+    """Make an unpacked release another one: its name, and files of our wheel in which one text is put for another.
+
+    With nothing to be put away, the file is a new one.
+    """
     _rename_and_edit(release, name, wheel_edits)
     made = json.loads((release / "manifest.json").read_text())["made"]
     for signed in ("manifest.json", "manifest.sig", "release.pub"):
@@ -306,6 +313,9 @@ def _rename_and_edit(release: Path, name: str, wheel_edits: Sequence[tuple[str, 
     unpacked = release / "unpacked"
     shutil.unpack_archive(wheel, unpacked, "zip")
     for path, old, new in wheel_edits:
+        if not old:
+            (unpacked / path).write_text(new, encoding="utf-8")
+            continue
         text = (unpacked / path).read_text(encoding="utf-8")
         assert old in text, f"{path} is no longer as this test knows it"
         (unpacked / path).write_text(text.replace(old, new, 1), encoding="utf-8")

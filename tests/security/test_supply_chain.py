@@ -90,14 +90,14 @@ def test_a_release_is_made_of_what_the_lock_pins_for_its_python() -> None:
     assert pins_for(LOCK, "3.11") == ["a==1", "b==2", "b==3"]
     assert pins_for(LOCK, "3.12") == ["a==1", "b==3"]
     script = (HERE / "systemd/release").read_text(encoding="utf-8")
-    assert "supply_chain pins requirements/box.lock" in script
-    assert 'grep -q "sha256:$sum" requirements/box.lock' in script
+    assert 'supply_chain pins "requirements/$2.lock"' in script
+    assert 'grep -q "sha256:$sum" requirements/box.lock requirements/pit.lock' in script
 
 
 def test_a_wheel_that_is_not_the_locked_one_is_in_no_release(tmp_path: Path) -> None:
     """The release's own last look, with one wheel that the lock knows and one that it does not."""
     script = (HERE / "systemd/release").read_text(encoding="utf-8")
-    look = script[script.index("only_locked() {") : script.index("# ---- what a box is made of")]
+    look = script[script.index("only_locked() {") : script.index("# ---- what a box, and a pit, are made of")]
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     (wheels / "feltwatch-1.whl").write_bytes(b"ours")
@@ -105,6 +105,7 @@ def test_a_wheel_that_is_not_the_locked_one_is_in_no_release(tmp_path: Path) -> 
     (tmp_path / "requirements").mkdir()
     digest = hashlib.sha256(b"a").hexdigest()
     (tmp_path / "requirements/box.lock").write_text(f"a==1 --hash=sha256:{digest}\n")
+    (tmp_path / "requirements/pit.lock").write_text("")
 
     def looked() -> int:
         lines = f"set -eu\nout={tmp_path}\n{look}\nonly_locked"

@@ -20,7 +20,7 @@ from firmware.cli.release_package import MANIFEST, SIGNATURE, UpdateRefused, che
 from firmware.record.evidence.signing import DeviceKey
 
 NOW, BEFORE = 1_760_000_000, 1_750_000_000
-INSTALL = Path(__file__).parents[2] / "systemd/install"
+INSTALL = Path(__file__).parents[2] / "systemd/releases.sh"
 
 
 @pytest.fixture
@@ -303,7 +303,8 @@ def test_the_installer_asks_the_release_that_runs_before_it_touches_anything(tmp
     for folder in ("wheels", "system"):
         (here / folder).mkdir(parents=True)
     (here / "RELEASE").write_text("x")
-    lines = f"base={box}; here={here}; releases={box}/releases; bad_input() {{ exit 3; }}\n{look}\npreflight_release"
+    begin = f"base={box}; releases={box}/releases; bad_input() {{ exit 3; }}"
+    lines = f"{begin}\n{look}\npreflight_release {here}"
     program.write_text("#!/bin/sh\nexit 2\n")
     program.chmod(0o755)
     assert subprocess.run(["bash", "-c", lines], check=False).returncode == 2

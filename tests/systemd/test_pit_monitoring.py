@@ -38,7 +38,8 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
     assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
     assert found["TableBehind"] == "feltwatch_pit_behind_rows > 1000"
-    assert {"PitDiskNearlyFull", "StandbyGone", "PitAway"} <= set(found)
+    assert found["BackupLate"] == "time() - feltwatch_pit_backup_time_seconds > 90000"
+    assert {"PitDiskNearlyFull", "StandbyGone", "PitAway", "LogNotReceived", "CopyBeginsAnew"} <= set(found)
 
 
 def test_every_panel_of_the_dashboard_has_a_title_and_a_query() -> None:

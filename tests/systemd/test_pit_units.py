@@ -16,11 +16,13 @@ from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
 from dealer_ui.remote.tls import KEY as TLS_KEY
 from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
 from firmware.pit.command import FOLDER, SOCKET
+from firmware.pit.copies.backup import DISK, SLOT, STATE
+from firmware.pit.copies.command import FOLDERS
 from firmware.pit.front import NGINX
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"
 UNITS: Final = sorted((HERE / "units").iterdir())
-BASE: Final = "/opt/feltwatch-pit"
+BASE: Final = "/opt/feltwatch-pit/current"
 
 needs_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian's systemd)"
@@ -40,6 +42,8 @@ def lines(name: str) -> list[str]:
         ("feltwatch-pit-front", 1.2),
         ("feltwatch-pit-floor", 0.8),
         ("feltwatch-pit-floor-front", 1.2),
+        ("feltwatch-pit-wal", 0.8),
+        ("feltwatch-pit-backup", 0.8),
     ],
 )
 def test_what_a_program_of_the_pit_could_do_if_it_were_taken_over_is_little(
@@ -96,7 +100,8 @@ def test_the_users_of_the_pit_can_be_made(tmp_path: Path) -> None:
     if done.returncode == 0:  # elsewhere than as root it may not write them
         made = dict(line.split(":", 1) for line in (tmp_path / "etc/passwd").read_text().splitlines())
         assert users <= set(made)
-    assert users == {line[5:] for unit in UNITS for line in lines(unit.stem) if line.startswith("User=")}
+    services = [unit.stem for unit in UNITS if unit.suffix == ".service"]
+    assert users == {line[5:] for unit in services for line in lines(unit) if line.startswith("User=")}
 
 
 def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
@@ -111,7 +116,10 @@ def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
     floor = next(line[5:] for line in lines("feltwatch-pit-floor") if line.startswith("User="))
     assert f"ExecStart={BASE}/bin/feltwatch pit migrate --door {door} --floor {floor}" in migrate
     assert "User=feltwatch-pit-owner" in migrate
-    assert f"for role in feltwatch-pit-owner {door} {floor}; do" in (HERE / "install").read_text()
+    assert (
+        f"for role in feltwatch-pit-owner {door} {floor} feltwatch-pit-backup; do"
+        in (HERE / "install").read_text()
+    )
 
 
 def test_the_floors_pages_see_images_and_neither_the_authoritys_key_nor_the_doors_socket() -> None:
@@ -164,15 +172,31 @@ def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key(
     assert str(NGINX) in (HERE / "install").read_text()
 
 
-def test_the_installer_is_understood_by_the_shell_and_places_files_that_there_are() -> None:
-    script = HERE / "install"
+def test_the_second_disk_is_one_that_is_mounted_and_everything_of_the_pits_is_copied_to_it() -> None:
+    for name in ("backup", "wal"):
+        unit = lines(f"feltwatch-pit-{name}")
+        assert {f"AssertPathIsMountPoint={DISK}", f"ReadWritePaths={DISK}", "PrivateNetwork=yes"} <= set(unit)
+    backup = lines("feltwatch-pit-backup")
+    assert f"ExecStart={BASE}/bin/feltwatch pit backup make" in backup
+    assert f"ExecStart={BASE}/bin/feltwatch pit backup receive" in lines("feltwatch-pit-wal")
+    assert f"StateDirectory={STATE.parent.name}" in backup
+    seen = next(line for line in backup if line.startswith("BindReadOnlyPaths="))
+    assert {f"-{path}" for path in FOLDERS if path.parts[1] == "var"} == set(seen.partition("=")[2].split())
+    for script in ("install", "restore"):
+        assert str(DISK) in (HERE / script).read_text()
+    assert SLOT in (HERE / "uninstall").read_text()
+
+
+@pytest.mark.parametrize("name", ["install", "uninstall", "restore"])
+def test_the_scripts_are_understood_by_the_shell_and_place_files_that_there_are(name: str) -> None:
+    script = HERE / name
     assert os.access(script, os.X_OK)
     subprocess.run(["bash", "-n", script], check=True)
-    named = re.findall(r"\$here/([\w.-]+)\"", script.read_text())
-    assert {"feltwatch-pit.sysusers", "feltwatch-pit.tmpfiles", "nginx-off.conf"} <= set(named)
+    named = re.findall(r"\$system/([\w.-]+)\"", script.read_text())
     assert [name for name in named if not (HERE / name).exists()] == []
 
 
 def test_nothing_of_the_pit_is_placed_on_a_table() -> None:
     release = (HERE.parent / "release").read_text()
     assert 'rm -r "$out/system/release" "$out/system/pit"' in release
+    assert "pit" not in re.findall(r"cp -r (\S+)", (HERE.parent / "install").read_text())

@@ -93,6 +93,8 @@ class House:
     data: list[Path] = field(default_factory=list)
     enrolments: list[Path] = field(default_factory=list)
     uplinks: list[Part] = field(default_factory=list)
+    second_address: str = ""
+    """Of a second server, which tables know too."""
 
     def add_tables(self, count: int) -> None:
         """Enrol tables; their records' folders and uplinks are theirs to fill and start."""
@@ -104,7 +106,8 @@ class House:
                     self.folder / f"own-{number}",
                     self.folder / f"table-{number}",
                 )
-                enrol(database, name, self.authority.enrol(name, own, [self.address]))
+                known = [self.address, *([self.second_address] if self.second_address else [])]
+                enrol(database, name, self.authority.enrol(name, own, known))
                 data.mkdir()
                 self.data.append(data)
                 self.enrolments.append(own)

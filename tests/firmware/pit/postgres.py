@@ -27,7 +27,13 @@ class Postgres(TemporaryPostgres):
     """One server with its own data. `kill` is SIGKILL for all its processes; `start` recovers."""
 
     def __init__(
-        self, folder: Path, *, durable: bool = True, of: Postgres | None = None, follows: bool = False
+        self,
+        folder: Path,
+        *,
+        durable: bool = True,
+        of: Postgres | None = None,
+        follows: bool = False,
+        **more: str,
     ) -> None:
         """Make the data in `folder`, which the server's owner must be able to reach.
 
@@ -36,7 +42,7 @@ class Postgres(TemporaryPostgres):
         """
         self._copies = (str(of.folder), *(["-R"] if follows else [])) if of else ()
         settings = {"max_connections": "60", "shared_buffers": "16MB", "fsync": "on" if durable else "off"}
-        super().__init__(folder, **settings)
+        super().__init__(folder, **settings, **more)
 
     def _make_data(self) -> None:
         if not self._copies:
