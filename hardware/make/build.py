@@ -29,7 +29,7 @@ class Shop(_Strict):
 
 
 class Step(_Strict):
-    """One step: `page` is a page of the book and a heading on it; `uses` are parts of bom.toml; `pictures` are in out/."""
+    """One step: `page`: of the book, with a heading; `uses`: parts of bom.toml; `pictures`: in out/."""
 
     title: Text
     page: Text
@@ -86,7 +86,7 @@ class Build(_Strict):
 
 
 def order_lists(build: Build, bom: Bom) -> str:
-    """Return one list for each kind of shop, in Markdown: pieces, recommended choice, price; the sum leaves options out."""
+    """Return one list for each kind of shop, in Markdown: pieces, recommended choice, price. Sums leave options out."""
     parts = {part.id: part for part in bom.part}
     said: list[str] = []
     for shop in sorted(build.shop, key=lambda one: -one.weeks):
