@@ -16,6 +16,8 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser.chrome import ABSENT, CHROMIUM, launched
 
 STYLE: Final = Path(__file__).parent / "static" / "paper.css"
+WIDTH_PX: Final = 688
+"""Of a page between its margins: 182 mm of A4's 210, 96 pixels an inch."""
 FOOTER: Final = (
     '<div style="width: 100%; margin: 0 14mm; font: 7pt sans-serif; display: flex; justify-content: space-between">'
     '<span>Feltwatch. UNTESTED on real hardware.</span><span class="pageNumber"></span></div>'
@@ -36,6 +38,10 @@ LIST: Final = """() => {
     return contents.querySelectorAll("a").length
 }"""
 """Gather the chapters, below the captions of the book's tables of contents, before the first of them."""
+
+
+class PaperError(Exception):
+    """The book does not fit on its pages."""
 
 
 def _printed(page: Page, path: Path) -> Mapping[str, int]:
@@ -65,11 +71,21 @@ def print_book(html: Path, path: Path) -> int:
     """Print the single page as a PDF and return how many chapters its contents list.
 
     It is printed twice: the first time tells on which page each chapter begins.
+
+    Raises:
+        PaperError: where something is wider than a page.
     """
     with sync_playwright() as playwright, launched(playwright) as browser:
-        page = browser.new_page(color_scheme="light")
+        page = browser.new_page(color_scheme="light", viewport={"width": WIDTH_PX, "height": 1000})
         page.goto(html.resolve().as_uri())
         page.add_style_tag(path=STYLE)
+        page.emulate_media(media="print")
+        if wide := page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        ):
+            raise PaperError(
+                f"Something of the book is {wide} pixels wider than a page: all of it would be printed smaller."
+            )
         chapters = int(page.evaluate(LIST))
         pages = _printed(page, path)
         page.eval_on_selector_all(
@@ -88,7 +104,10 @@ def main(html: Path, path: Path) -> None:
     """Print the book's single page HTML as the PDF PATH."""
     if not CHROMIUM.exists():
         raise click.ClickException(ABSENT)
-    chapters = print_book(html, path)
+    try:
+        chapters = print_book(html, path)
+    except PaperError as error:
+        raise click.ClickException(str(error)) from error
     click.echo(f"The book as a PDF, {chapters} chapters: {path}")
 
 

@@ -29,14 +29,13 @@ class Shop(_Strict):
 
 
 class Step(_Strict):
-    """One step: `page`: of the book, with a heading; `uses`: parts of bom.toml; `pictures`: in out/."""
+    """One step: `page` is a page of the book, with a heading; `uses` are parts of bom.toml."""
 
     title: Text
     page: Text
     makes: tuple[Text, ...] = Field(min_length=1)
     needs: tuple[Text, ...] = ()
     uses: tuple[Text, ...] = ()
-    pictures: tuple[Text, ...] = ()
 
 
 class Build(_Strict):
