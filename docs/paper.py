@@ -45,7 +45,7 @@ class PaperError(Exception):
 
 
 def _printed(page: Page, path: Path) -> Mapping[str, int]:
-    """Print, and return on which page each chapter begins, counted from 1."""
+    """Print, and return on which page each chapter begins, counted from 1, by its title without spaces."""
     page.pdf(
         path=str(path),
         format="A4",
@@ -62,7 +62,7 @@ def _printed(page: Page, path: Path) -> Mapping[str, int]:
     for entry in book.get_toc():
         dest = entry.get_dest()
         if entry.level == 1 and dest is not None and (number := dest.get_index()) is not None:
-            pages[entry.get_title().strip()] = number + 1
+            pages["".join(entry.get_title().split())] = number + 1
     book.close()
     return pages
 
@@ -90,7 +90,8 @@ def print_book(html: Path, path: Path) -> int:
         pages = _printed(page, path)
         page.eval_on_selector_all(
             "nav.contents a",
-            "(links, pages) => links.forEach((link) => { link.dataset.page = pages[link.textContent.trim()] ?? '' })",
+            "(links, pages) => links.forEach("
+            "(link) => { link.dataset.page = pages[link.textContent.replace(/\\s/g, '')] ?? '' })",
             dict(pages),
         )
         _printed(page, path)
