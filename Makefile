@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs lint bench cards hardware wheel release test-install test-install-pit smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release test-install test-install-pit smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -35,6 +35,7 @@ help:
 	@echo "make golden  draws the pictures of every state of the page, docs/screens.png and the book's (ARGS='state name')"
 	@echo "make page-load  measures 30 screens, with a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   builds the book in build/docs, and the dealer's card to laminate"
+	@echo "make book-pdf  prints the book as one PDF with contents: build/feltwatch-book.pdf (needs chromium)"
 	@echo "make lint   runs ruff, mypy --strict and import-linter"
 	@echo "make bench  measures the figures on this machine"
 	@echo "make words  gathers the page's messages, updates the translations and compiles them"
@@ -115,8 +116,11 @@ page-load: .venv/dev.stamp
 
 docs: .venv/dev.stamp
 	$(BIN)/sphinx-build --builder html --fresh-env --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
-	$(BIN)/python -m docs.laminate build/docs
 	@echo "The book: build/docs/index.html"
+
+book-pdf: .venv/dev.stamp
+	$(BIN)/sphinx-build --builder singlehtml --fail-on-warning --keep-going --quiet -D html_theme=basic -d build/paper-trees docs build/paper
+	$(BIN)/python -m docs.paper build/paper/index.html build/feltwatch-book.pdf
 
 # dealer_ui/translations/README.md
 MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k Term -k TableError -k CommandRefused \

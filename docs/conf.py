@@ -10,7 +10,7 @@ project = "Feltwatch"
 copyright = "the Feltwatch authors, Apache-2.0"
 version = release = version_of("feltwatch")
 
-extensions = ["myst_parser", "docs.directives"]
+extensions = ["myst_parser", "sphinx_copybutton", "docs.directives"]
 exclude_patterns = ["pictures", "README.md"]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -22,6 +22,10 @@ html_theme = "furo"
 html_title = "Feltwatch"
 html_static_path = ["static"]
 html_css_files = ["book.css"]
+html_search_scorer = str(Path(__file__).parent / "static/scorer.js")  # pages with tasks stand before reports
 html_copy_source = False
 html_show_sphinx = False
+copybutton_selector = (
+    "div.highlight-none pre, div.highlight-toml pre"  # commands and settings; no drawings, no output
+)
 templates_path: list[str] = []

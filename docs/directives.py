@@ -10,7 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.typing import ExtensionMetadata
 
-from docs.facts import linked, made
+from docs.facts import ROOT, linked, made
+from docs.laminate import sheets
 
 BLOCK: Final = re.compile(r"^```\{made\} (.+)\n```$", re.MULTILINE)
 """A block that asks for a fact: its name, and what it is about."""
@@ -29,7 +30,13 @@ def _facts(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = BLOCK.sub(fact, text)
 
 
+def _sheets(app: Sphinx) -> None:
+    """Make the dealer's card to laminate before any page is read: its page links both sheets."""
+    sheets(ROOT / "build" / "card")
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register it with Sphinx."""
+    app.connect("builder-inited", _sheets)
     app.connect("source-read", _facts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -27,6 +27,8 @@ from firmware.table.command import COMMAND_ROLES, COMMANDS
 from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
 from hardware.make.__main__ import standard_frame
 from hardware.make.assembly import Assembly
+from hardware.make.bom import Bom
+from hardware.make.build import Build, Step, order_lists
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -257,6 +259,26 @@ def _prints(_: str) -> str:
     )
 
 
+def _build() -> tuple[Build, Bom]:
+    bom = Bom.load(ROOT / "hardware/bom.toml")
+    return Build.load(ROOT / "hardware/build.toml", bom), bom
+
+
+def _steps(_: str) -> str:
+    """Return hardware/build.toml's steps: what each needs, and what there is after it."""
+    build, _bom = _build()
+
+    def link(step: Step) -> str:
+        page, _, heading = step.page.partition("#")
+        return f"[{step.title}](/{page}.md{heading and '#' + heading})"
+
+    rows = (
+        (number, link(step), ", ".join(step.needs) or "–", ", ".join(step.makes))
+        for number, step in enumerate(build.step, start=1)
+    )
+    return table(("", "step", "it needs", "then there is"), rows)
+
+
 def _schema(which: str) -> str:
     schema = {"input": input_schema, "output": output_schema}[which]()
     return f"```json\n{json.dumps(schema, indent=2)}\n```"
@@ -276,6 +298,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "languages": _languages,
     "locks": _locks,
     "may": _may,
+    "orders": lambda _: order_lists(*_build()),
     "packages": _packages,
     "page": _page,
     "pins": _pins,
@@ -286,6 +309,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "selftest": _selftest,
     "sentences": _sentences,
     "set-up": _set_up,
+    "steps": _steps,
     "targets": _targets,
 }
 

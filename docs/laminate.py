@@ -1,7 +1,4 @@
-"""The dealer's card as one sheet of paper: docs/dealer/card.md in two columns, for A4 and for letter.
-
-python -m docs.laminate FOLDER     writes card-a4.pdf and card-letter.pdf
-"""
+"""The dealer's card as one sheet of paper: docs/dealer/card.md in two columns, for A4 and for letter."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from pathlib import Path
 from typing import Final
 from xml.sax.saxutils import escape
 
-import click
 from reportlab.lib import colors
 from reportlab.lib.pagesizes import A4, LETTER
 from reportlab.lib.styles import ParagraphStyle
@@ -74,14 +70,12 @@ def write(path: Path, size: tuple[float, float], markdown: str) -> None:
         raise LayoutError(f"The dealer's card takes {sheet.page} pages; shorten docs/dealer/card.md.")
 
 
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-def main(folder: Path) -> None:
-    """Write the dealer's card for each size of paper into FOLDER."""
+def sheets(folder: Path) -> None:
+    """Write the card for each size of paper into a folder, made if missing: card-a4.pdf, card-letter.pdf.
+
+    Raises:
+        LayoutError: where the card does not fit on one page.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for name, size in SIZES.items():
         write(folder / f"card-{name}.pdf", size, CARD.read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    main()

@@ -9,6 +9,10 @@ class BomError(HardwareError, ValueError):
     """A bill of materials that contradicts itself."""
 
 
+class BuildError(HardwareError, ValueError):
+    """Steps in the wrong order, or a part that nobody orders or uses."""
+
+
 class ToolMissing(HardwareError, OSError):
     """A program that draws or builds is not installed, or failed."""
 

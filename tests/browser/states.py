@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import numpy as np
 from playwright.sync_api import Page
 
 from firmware.access.control import AccessControl
@@ -28,24 +27,11 @@ from tests.browser.states_play import PLAY
 from tests.browser.states_profiles import PROFILES
 from tests.browser.states_seats import SEATS
 from tests.browser.states_training import TRAINING
+from tests.browser.table_pictures import hand_over, zone_picture, zone_pictures
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 FACE_UP: Final = {"limits.min_points": 0}
 """Options of the profile `california-face-up` as it is: cards are placed face up."""
-
-# ---- pictures: drawn here, as no camera looks at the felt ----
-
-
-def picture(felt: Felt, name: str = "000001/row.jpg", size: tuple[int, int] = (320, 200)) -> ev.Capture:
-    """Store a picture of a felt with two cards on it."""
-    import cv2
-
-    image = np.full((size[1], size[0], 3), (70, 110, 40), np.uint8)
-    for x in (40, 170):
-        cv2.rectangle(image, (x, 40), (x + 100, 170), (235, 240, 240), -1)
-        cv2.putText(image, "?", (x + 30, 130), cv2.FONT_HERSHEY_SIMPLEX, 2.5, (40, 40, 160), 6)
-    return felt.captures.save(name, cv2.imencode(".jpg", image)[1].tobytes())
-
 
 # ---- closed hands ----
 
@@ -56,8 +42,7 @@ def review(unsure: Mapping[Any, tuple[str, ...]] | None = None) -> Callable[[Fel
     def play(felt: Felt) -> None:
         felt.to_setting()
         felt.to_reading()
-        corners = ((40.0, 40.0), (140.0, 40.0), (140.0, 170.0), (40.0, 170.0))
-        felt.read(unsure, picture=picture(felt), corners=corners)
+        felt.read(unsure, picture=zone_pictures(felt))
 
     return play
 
@@ -78,7 +63,7 @@ def natural_waiting(felt: Felt) -> None:
     """The declared natural was read and waits for green."""
     natural_declared(felt)
     felt.to_reading()
-    felt.read(picture=picture(felt))
+    felt.read(picture=zone_pictures(felt))
 
 
 def natural_confirmed(felt: Felt) -> None:
@@ -92,7 +77,7 @@ def natural_not_verified(felt: Felt) -> None:
     felt.to_setting()
     felt.do("declare", seat=2)
     felt.to_reading()
-    felt.read(picture=picture(felt))
+    felt.read(picture=zone_pictures(felt))
 
 
 def surrendered(felt: Felt) -> None:
@@ -267,13 +252,15 @@ def placing_unsure(felt: Felt) -> None:
 def moved(felt: Felt) -> None:
     """A set card lies in another row."""
     placing(felt)
-    felt.say(ev.IrregularitySeen(1, "card_moved", 1, "back", 0, "2h", 1, "middle", capture=picture(felt)))
+    seen = zone_picture(felt, 1, "back", {"middle": "2h", "back": "6h 9h Jh Ah"})
+    felt.say(ev.IrregularitySeen(1, "card_moved", 1, "back", 0, "2h", 1, "middle", capture=seen))
 
 
 def hand_over_card(felt: Felt) -> None:
     """A set card is no longer seen."""
     placing(felt)
-    felt.say(ev.IrregularitySeen(1, "card_missing", 2, "back", 1, "6c", detail="hand", capture=picture(felt)))
+    seen = zone_picture(felt, 2, "back", things=[hand_over("B", "back", 1)])
+    felt.say(ev.IrregularitySeen(1, "card_missing", 2, "back", 1, "6c", detail="hand", capture=seen))
 
 
 def face_up_settled(felt: Felt) -> None:

@@ -88,8 +88,7 @@ def hand_open(felt: Felt) -> None:
     felt.deal()
 
 
-def mostly_done(felt: Felt) -> None:
-    """Nearly everything is done; a disk is slow, the deck was left for later."""
+def _tried(felt: Felt, disk: ev.DeviceTried) -> None:
     furnished(felt)
     for device, why, figures in (
         ("clock", "clock_battery", {"wall_ms": 0}),
@@ -101,9 +100,23 @@ def mostly_done(felt: Felt) -> None:
         ("power", "power_well", {"mains": True, "celsius": 51.0}),
     ):
         felt.say(ev.DeviceTried(device, "pass", why, figures, {}))  # type: ignore[arg-type]
-    felt.say(ev.DeviceTried("disk", "fail", "disk_slow", {"free_mb": 57_300, "ms": 812.0}, {}))
-    felt.say(ev.StepSettled("clock"), ev.Calibrated("felt", ev.Calibration("0" * 64)))
+    felt.say(disk, ev.StepSettled("clock"), ev.Calibrated("felt", ev.Calibration("0" * 64)))
     felt.say(ev.StepSettled("deck", skipped=True))
+
+
+def mostly_done(felt: Felt) -> None:
+    """Nearly everything is done; a disk is slow, the deck was left for later."""
+    _tried(felt, ev.DeviceTried("disk", "fail", "disk_slow", {"free_mb": 57_300, "ms": 812.0}, {}))
+
+
+def done(felt: Felt) -> None:
+    """Everything is done; only the deck was left for later."""
+    _tried(felt, ev.DeviceTried("disk", "pass", "disk_well", {"free_mb": 57_300, "ms": 41.0}, {}))
+
+
+def begun(felt: Felt) -> None:
+    """A fresh box: its technician has listed himself, and has come as far as the clock."""
+    felt.say(*(ev.StepSettled(step) for step in ("language", "people")))
 
 
 def proposing(felt: Felt) -> None:
@@ -196,5 +209,13 @@ FIRST_RUN: Final = (
     _page("set-up calibration", "calibration", mostly_done),
     _page("set-up deck", "deck", furnished),
     _page("set-up overview", "", mostly_done, role=Role.TECHNICIAN),
-    _page("set-up ready", "ready", mostly_done),
+    State(
+        "set-up begun",
+        begun,
+        table={"set_up": False, "clock": ticking()},
+        path="/set-up",
+        role=Role.TECHNICIAN,
+    ),
+    _page("set-up ready", "ready", done),
+    _page("set-up ready with a slow disk", "ready", mostly_done),
 )

@@ -205,11 +205,11 @@ class Felt:
     def read(
         self,
         unsure: Mapping[Spot, tuple[str, ...]] | None = None,
-        picture: ev.Capture | None = None,
+        picture: ev.Capture | Callable[[int, ev.Row], ev.Capture] | None = None,
         frame: ev.Capture | None = None,
         corners: tuple[tuple[float, float], ...] = (),
     ) -> State:
-        """The camera reads `hands`; `unsure` gives the candidates of cards it is not sure of."""
+        """The camera reads `hands`; `unsure` gives the candidates of cards it is not sure of, `picture` is a row's."""
         asked = unsure or {}
         rows = tuple(
             ev.RowReading(
@@ -222,7 +222,7 @@ class Felt:
                     )
                     for i, card in enumerate(cards.split())
                 ),
-                picture,
+                picture(seat, row) if callable(picture) else picture,
             )
             for seat in self.seats
             for row, cards in zip(ev.ROWS, self.hands[seat], strict=True)

@@ -139,7 +139,8 @@ def _pairs(felt: Felt) -> list[dict[str, int]]:
 
 
 def reopen(felt: Felt, hand: int = 1, reason: str = "A card was read wrong") -> None:
-    """A floor person lays a past hand on the table again."""
+    """A floor person lays a past hand on the table again, and goes on in the record's name of the floor."""
+    felt.actor = "floor:Moreno"
     felt.say(reopening(end_of_hand(JournalReader(felt.folder), hand), reason))
 
 
