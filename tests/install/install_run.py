@@ -33,7 +33,6 @@ from tests.install.machine import (
     release_key,
     why_not,
 )
-from tests.waiting import DEADLINE
 from vision.felt.layout import TableLayout
 from vision.synthetic.render import Hands, render_table
 
@@ -182,7 +181,7 @@ def play(box: Machine) -> int:
     began = state.hand if state.phase in BETWEEN_HANDS else state.hand - 1
     if state.phase in BETWEEN_HANDS:
         lay(box, {})
-    deadline = time.monotonic() + DEADLINE
+    deadline = time.monotonic() + LONG
     while state.phase is not Phase.SETTLED or state.hand == began:
         assert time.monotonic() < deadline, f"{state}\n{box.log()}"
         assert not state.questions, state.questions

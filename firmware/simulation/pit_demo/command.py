@@ -267,7 +267,11 @@ def _incidents(
 
 
 def _call_floor(database: Database, table: DemoTable, stop: threading.Event) -> None:
-    """Let the dealer call the floor, and whoever says "I go" on the floor page come."""
+    """Let the dealer call the floor, once the dispute is known, and whoever says "I go" on the floor page come."""
+    from firmware.pit.search import disputes
+
+    while not disputes(database) and not stop.wait(SHOW_EVERY_S):
+        pass
     table.call_floor()
     query = "SELECT FROM going JOIN gaming_table USING (table_id) WHERE name = %s AND need LIKE 'call:%%'"
     while not stop.wait(SHOW_EVERY_S):
