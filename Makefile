@@ -46,7 +46,7 @@ help:
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
 	@echo "make test-install  installs, breaks, upgrades and removes the release in a booted Debian (needs root, mmdebstrap,"
 	@echo "                   systemd-container)"
-	@echo "make test-install-pit  the same for the server of many tables, which a table sends to meanwhile"
+	@echo "make test-install-pit  does the same for the server of many tables, which a table sends to meanwhile"
 	@echo "make smoke-aarch64  tests the wheels, a frame and a hand on arm64, under emulation (needs qemu-user-static,"
 	@echo "                   debootstrap, proot; ARGS='--write FILE')"
 	@echo "make training  trains the card reader's model again, for hours (DATA=FOLDER CROPS=N; models/training/README.md)"

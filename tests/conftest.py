@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from flask import Flask
@@ -20,6 +21,9 @@ from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
 from tests.waiting import SPEED
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 MEMORY: Final = Path("/dev/shm")
 ROOM: Final = 4 << 30
@@ -129,3 +133,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         f"Machine {SPEED:g} times as slow as the reference. The same order again: "
         f"ARGS='--randomly-seed={seed}'"
     )
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """One browser for all tests of a worker: a process can drive only one at a time."""
+    from playwright.sync_api import sync_playwright  # most workers' tests need none
+
+    from tests.browser.chrome import ABSENT, CHROMIUM, launched
+
+    if not CHROMIUM.exists():
+        pytest.skip(ABSENT)
+    with sync_playwright() as playwright, launched(playwright) as browser:
+        yield browser

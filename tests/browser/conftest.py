@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 from flask import Flask
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
 
 from dealer_ui.server.app import Settings, create_app
 from firmware.table_client import SOCKET
-from tests.browser.chrome import ABSENT, CHROMIUM, launched
 from tests.browser.shared_server import EMPTY, OWN_WORKER, SharedServer, shared_server
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
@@ -29,14 +28,6 @@ expect.set_options(timeout=1000 * DEADLINE)
 
 SIZES = {"kiosk": (800, 480), "desk": (1280, 720)}
 each_size = pytest.mark.parametrize("size", ["kiosk", pytest.param("desk", marks=pytest.mark.exhaustive)])
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip(ABSENT)
-    with sync_playwright() as playwright, launched(playwright) as browser:
-        yield browser
 
 
 class Window:

@@ -11,7 +11,6 @@ import pypdfium2
 import pytest
 
 from docs.facts import ROOT
-from docs.paper import print_book
 from tests.browser.chrome import ABSENT, CHROMIUM
 
 pytestmark = [
@@ -33,7 +32,9 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    print_book(folder / "page/index.html", folder / "book.pdf")
+    printing = [sys.executable, "-m", "docs.paper", str(folder / "page/index.html"), str(folder / "book.pdf")]
+    done = subprocess.run(printing, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return folder / "book.pdf"
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
-
-from tests.browser.chrome import ABSENT, CHROMIUM, launched
+from playwright.sync_api import Browser, Page
 
 SOUGHT: Final = {
     "undo": "dealer/hand",
@@ -50,14 +49,13 @@ FOUND: Final = (
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=ABSENT),
 ]
 
 
 @pytest.fixture(scope="module")
-def search_page() -> Iterator[Page]:
-    with sync_playwright() as playwright, launched(playwright) as browser:
-        yield browser.new_page()
+def search_page(chromium: Browser) -> Iterator[Page]:
+    with closing(chromium.new_page()) as page:
+        yield page
 
 
 def _results(page: Page, book: Path, words: str) -> list[str]:
