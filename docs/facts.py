@@ -242,13 +242,14 @@ def _readme(folder: str) -> str:
 
 
 def _prints(_: str) -> str:
-    """Return the printed parts: file, pieces, size."""
+    """Return the printed parts, in the assembly's words: file, pieces, size."""
+    words = {"antenna_pocket": "antenna tray", "button_box": "box of the push-buttons"}
     parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/mech/mech.toml").read_text(encoding="utf-8"))
     return table(
         ("part", "pieces", "at most, mm", "file"),
         (
             (
-                name.replace("_", " "),
+                words.get(name, name.replace("_", " ")),
                 part["pieces"],
                 " × ".join(f"{side:g}" for side in part["bounds_mm"]),
                 f"{{download}}`{name}.stl <../../hardware/out/{name}.stl>`",

@@ -49,7 +49,7 @@ def write_texts(root: Path) -> None:
         "out/frame.md": frame_page(frame, bom, light_text(frame)),
         "out/table-top.md": top_page(frame),
         "out/optics.md": "# What each camera sees\n\nMade by `make hardware` from `hardware/cameras.toml`; computed, "
-        "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera cm3 --height 1.32`.\n\n"
+        "UNTESTED on hardware.\nOne of them in full: `feltwatch optics --camera hq-6mm --height 1.32`.\n\n"
         + coverage_table(),
         "out/panel-board.md": panel_board_page(pins),
         "out/puck-board.md": puck_board_page(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Self
@@ -15,7 +17,10 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Step(BaseModel):
-    """One step: the `section` of the book's page that it stands in, its picture and what that `shows`, what is done."""
+    """One step: the `section` of the book's page that it stands in, its picture and what that `shows`, what is done.
+
+    `brings` names what is there from this step on.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -25,6 +30,13 @@ class Step(BaseModel):
     scene: Text
     shows: Text
     do: Annotated[tuple[Text, ...], Field(min_length=1)]
+    brings: tuple[Text, ...] = ()
+
+    def names(self, thing: str) -> bool:
+        """Tell whether a sentence here names this thing, other than as what is done or met later."""
+        said = [sentence for act in self.do for sentence in re.split(r"(?<=[.:;]) ", act)]
+        word = re.compile(rf"\b{re.escape(thing)}(?:s|es)?\b", re.IGNORECASE)
+        return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in said)
 
 
 class Assembly(BaseModel):
@@ -36,7 +48,9 @@ class Assembly(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read the steps. Raises AssemblyError: a step without a picture, a picture without a step, a step twice."""
+        """Read the steps. Raises AssemblyError: a step without a picture, a picture without a step, a step twice,
+        a step that names what only a later one brings.
+        """
         try:
             found = cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
@@ -48,6 +62,10 @@ class Assembly(BaseModel):
             raise AssemblyError(f"step {unknown[0].id} shows {unknown[0].scene}, which is no picture")
         if unseen := sorted(set(SCENES) - {step.scene for step in found.step}):
             raise AssemblyError(f"no step shows the picture {unseen[0]}")
+        for number, step in enumerate(found.step):
+            for early, thing in itertools.product(found.step[:number], step.brings):
+                if early.names(thing):
+                    raise AssemblyError(f"step {early.id} names {thing}, which only the later step {step.id} brings")
         return found
 
     def text(self, section: str | None = None, level: int = 2) -> str:

@@ -295,7 +295,7 @@ def top_page(frame: Frame) -> str:
         "",
         "Made by `make hardware` from `hardware/mech/mech.toml` and `table.toml`; computed, UNTESTED on hardware.",
         f"Of a top of {wide:g} × {high:g} × {frame.said['table_thick_mm']:g} mm; millimetres, to the middle of what is",
-        "named. Left is the dealer's side, far is the post's.",
+        "named. Left is the dealer's side, far is the side of places A and B.",
         "",
         "| what | from the left edge | from the far edge | cut |",
         "|---|--:|--:|---|",

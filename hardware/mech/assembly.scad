@@ -263,7 +263,7 @@ if (scene == "foot") { foot(frame_post_mm); post(frame_post_mm, 420); at(frame_p
 if (scene == "portal") { posts(); beam(); legs(); bare(); }
 if (scene == "ties") { posts(); beam(); ties(); }
 if (scene == "lamps") { beam(); lamp_on(1, 0); at(frame_near_post_mm.x, frame_near_post_mm.y, frame_beam_z_mm - 500) rotate([90, 0, 0]) profile(500); }
-if (scene == "supply") { at(frame_near_post_mm.x, frame_near_post_mm.y, -150) rotate([90, 0, 0]) profile(980); strip(); top(false); }
+if (scene == "supply") { at(frame_near_post_mm.x, frame_near_post_mm.y, -150) rotate([90, 0, 0]) profile(980); strip(); bare(); }
 if (scene == "camera") eye(26);
 if (scene == "top") { bare(); for (i = [0 : len(frame_antennas_mm) - 1]) at(frame_antennas_mm[i][0] + 80, frame_antennas_mm[i][1], 10) label(i + 1, 30); }
 if (scene == "hub") hub();
