@@ -120,13 +120,18 @@ def _targets(_: str) -> str:
     return table(("target", "what it does"), ((f"`make {name}`", what) for name, what in targets().items()))
 
 
+def _plain(text: str) -> str:
+    """Leave out what only a program needs: quoted values in brackets, marks of code."""
+    return re.sub(r" \([^)]*[`\"][^)]*\)", "", text).replace("`", "")
+
+
 def _may(which: str) -> str:
     """Return which role may give which command; `pin`: only commands that need a PIN."""
     roles = [role for role in Role if which != "pin" or role in PIN_ROLES]
     return table(
         ("to", *roles),
         (
-            (words(do), *("yes" if role in may else "" for role in roles))
+            (_plain(words(do)) if which == "pin" else words(do), *("yes" if role in may else "" for role in roles))
             for do, may in sorted(COMMAND_ROLES.items(), key=lambda one: words(one[0]))
             if which != "pin" or Role.DEALER not in may
         ),
