@@ -105,9 +105,10 @@ def targets() -> dict[str, str]:
     """Return every target with its text of `make help`."""
     found: dict[str, str] = {}
     last = ""
-    for line in re.findall(
-        r'^\t@echo "(.*)"$', (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
-    ):
+    recipe = re.split(r"^help:$", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)[
+        1
+    ].split("\n\n", 1)[0]
+    for line in re.findall(r'^\t@echo "(.*)"$', recipe, re.MULTILINE):
         if fits := re.match(r"make ([\w-]+)\s+(.*)", line):
             last = fits[1]
             found[last] = fits[2]
@@ -131,7 +132,10 @@ def _may(which: str) -> str:
     return table(
         ("to", *roles),
         (
-            (_plain(words(do)) if which == "pin" else words(do), *("yes" if role in may else "" for role in roles))
+            (
+                _plain(words(do)) if which == "pin" else words(do),
+                *("yes" if role in may else "" for role in roles),
+            )
             for do, may in sorted(COMMAND_ROLES.items(), key=lambda one: words(one[0]))
             if which != "pin" or Role.DEALER not in may
         ),

@@ -65,7 +65,9 @@ class Assembly(BaseModel):
         for number, step in enumerate(found.step):
             for early, thing in itertools.product(found.step[:number], step.brings):
                 if early.names(thing):
-                    raise AssemblyError(f"step {early.id} names {thing}, which only the later step {step.id} brings")
+                    raise AssemblyError(
+                        f"step {early.id} names {thing}, which only the later step {step.id} brings"
+                    )
         return found
 
     def text(self, section: str | None = None, level: int = 2) -> str:

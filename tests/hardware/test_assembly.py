@@ -57,7 +57,11 @@ def test_the_settings_that_the_steps_name_for_the_camera_are_taken_and_show_all_
         ('id = "beam"', 'id = "feet"', "there twice"),
         ('id = "beam"', "id = beam", "cannot be used"),
         ('id = "beam"', 'id = "beam"\nwho = "Ada"', "cannot be used"),
-        ("iris to F2", "iris to F2; focus on a card on the felt", "step camera names felt, which only the later step cloth"),
+        (
+            "iris to F2",
+            "iris to F2; focus on a card on the felt",
+            "step camera names felt, which only the later step cloth",
+        ),
         ("The focus is set later,", "The focus is set", "step camera names felt"),
     ],
 )
