@@ -77,7 +77,7 @@ MADE: Final = {
         "docs/conftest.py",
         '"sphinx", "-b", "html", "--fail-on-warning"',
     ),
-    "book-pdf": ("-m docs.paper build/paper/index.html", "docs/test_paper.py", "print_book("),
+    "book-pdf": ("-m docs.paper build/paper/index.html", "docs/test_paper.py", '"docs.paper"'),
     "fuzz": ("-m tests.firmware.devices.fuzz", "firmware/devices/test_fuzz.py", "parser(random.Random("),
     "fuzz-all": ("-m tests.security.fuzz", "security/test_fuzz.py", "fuzz.send("),
     "fuzz-page": ("-m tests.dealer_ui.fuzz", "dealer_ui/server/test_openapi.py", "tests.dealer_ui.fuzz"),
