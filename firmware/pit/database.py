@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -19,12 +19,13 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from firmware.pit.errors import DatabaseError
+from firmware.pit.errors import UNREADABLE, DatabaseError
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 Connection = psycopg.Connection[TupleRow]
+Change = TypeVar("Change")
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
@@ -34,6 +35,17 @@ SURE_S: Final = 1.0
 """Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
 FEW: Final = 10
 """Up to so many rows, inserting costs less than COPY."""
+REFUSED: Final = (
+    *UNREADABLE,
+    *(psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError),
+    psycopg.errors.ProgramLimitExceeded,  # a text too long for an index
+)
+"""What writing values that no release wrote may raise."""
+_OF_THE_SCHEMA: Final = (
+    *(psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn),
+)
+"""What no value causes, though `REFUSED` covers it."""
+log = logging.getLogger(__name__)
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
 logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
@@ -188,3 +200,26 @@ def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Seq
     elif rows:
         values = sql.SQL(", ").join([sql.Placeholder()] * len(names))
         connection.cursor().executemany(sql.SQL("INSERT INTO {} VALUES ({})").format(into, values), rows)
+
+
+def write_each(
+    connection: Connection, changes: Mapping[int, Change], write: Callable[[Mapping[int, Change]], None]
+) -> set[int]:
+    """Write what has changed, by record, in a transaction that is open; return the records that could not be written.
+
+    All are written together. If a value is refused, nothing of that is kept, and each half is tried by itself: so the
+    record with that value is found, and the others are written. `write` may be called again with the same changes.
+    """
+    try:
+        with connection.transaction():
+            write(changes)
+    except _OF_THE_SCHEMA:
+        raise
+    except REFUSED as error:
+        if len(changes) == 1:
+            log.warning("Record %s waits: its rows cannot be written (%s)", *changes, type(error).__name__)
+            return set(changes)
+        each = list(changes.items())
+        halves = dict(each[: len(each) // 2]), dict(each[len(each) // 2 :])
+        return {one for half in halves for one in write_each(connection, half, write)}
+    return set()

@@ -57,6 +57,30 @@ UNREADABLE: Final = (
 """What following a row that no release wrote may raise; it stops its own record, and no other."""
 
 
+MOST_OF_REASON: Final = 500
+"""Characters of a reason that are stored: the rest of it came from the row."""
+
+
+def reason(why: Message | str) -> str:
+    """Return why a record waits as text that the database takes, whatever the row holds."""
+    text = str(why).replace("\0", "\\0").encode(errors="backslashreplace").decode()
+    return text[:MOST_OF_REASON]
+
+
+def not_taken(after: int, upto: int) -> Message:
+    """Say that what the rows after one number, up to another, hold cannot be written to the projections."""
+    return Message(
+        "Rows %(first)s to %(last)s hold a value of no release. Show it to a technician.",
+        first=after + 1,
+        last=upto,
+    )
+
+
+def of_no_state(seq: int) -> Message:
+    """Say that a record's state cannot be made again from its rows."""
+    return Message("The state after row %(seq)s cannot be made again. Show it to a technician.", seq=seq)
+
+
 def of_no_release(seq: int, kind: str) -> Message:
     """Say that a row cannot be followed."""
     return Message("Row %(seq)s (%(type)s) is of no release. Show it to a technician.", seq=seq, type=kind)

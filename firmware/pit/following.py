@@ -14,6 +14,7 @@ from typing import Final
 from pydantic import JsonValue, TypeAdapter
 
 from firmware.messages import message_of
+from firmware.pit.database import REFUSED
 from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import Rows
 from firmware.pit.table_facts import Need, TableFacts
@@ -106,7 +107,7 @@ class Following:
             except TableError as error:
                 self.stuck = str(error)
                 return rows[:at]
-            except UNREADABLE:
+            except REFUSED:
                 self.stuck = str(of_no_release(row.seq, row.type))
                 return rows[:at]
         return rows
@@ -157,6 +158,12 @@ class Following:
     def began_seq(self) -> int:
         """The row with which the down in progress began."""
         return self.report.began.seq if self.report.began else 0
+
+    def written(self) -> None:
+        """Forget what is written by now: where rows are, and the downs that are over."""
+        self.places.clear()
+        self.report.forget()
+        self.readings = {began: sums for began, sums in self.readings.items() if began == self.began_seq}
 
     def facts(self) -> TableFacts:
         """Return what the table does as of its last row."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from firmware.pit.database import Connection, Database, insert
+from firmware.pit.database import REFUSED, Connection, Database, insert, write_each
+from firmware.pit.errors import not_taken, of_no_state, reason
 from firmware.pit.following import Following
 from firmware.pit.news import BATCH, Source, stored
 from firmware.pit.table_facts import TableFacts
@@ -57,19 +58,33 @@ class Follower:
         ).fetchall()
         self._lacking.clear()
         followed: dict[int, Following] = {}
+        refused: dict[int, str] = {}
         rows = 0
         for record_id, seq in marks:
             if rows >= BATCH:
                 break
             at = self._at.pop(record_id, None)  # and if this transaction fails, it is made again
             if at is None or at.seq != seq:
-                at = self._recovered(connection, record_id, seq)
+                try:
+                    at = self._recovered(connection, record_id, seq)
+                except (TableError, *REFUSED):
+                    refused[record_id] = reason(of_no_state(seq))
+                    continue
             at.take_all(source.after(record_id, seq))
             rows += at.seq - seq
             followed[record_id] = at
         if followed:
-            _write(connection, followed)
-            self._at |= {record_id: at for record_id, at in followed.items() if at.stuck is None}
+            for record_id in write_each(connection, followed, lambda some: _write(connection, some)):
+                at = followed.pop(record_id)
+                refused[record_id] = reason(not_taken(dict(marks)[record_id], at.seq))
+            for record_id, at in followed.items():
+                at.written()
+                if at.stuck is None:
+                    self._at[record_id] = at
+        connection.cursor().executemany(
+            "UPDATE table_now SET stuck_why = %s WHERE record_id = %s",
+            [(why, record_id) for record_id, why in refused.items()],
+        )
         return rows
 
     def again(self) -> None:
@@ -95,7 +110,7 @@ class Follower:
             return at
         finished, down_seq, facts = mark
         opened = connection.execute(
-            "SELECT seq FROM place WHERE record_id = %s AND type = %s ORDER BY hand DESC LIMIT 1",
+            "SELECT seq FROM place WHERE record_id = %s AND type = %s ORDER BY seq DESC LIMIT 1",
             (record_id, ev.HandOpened.type),
         ).fetchone()
         before = opened[0] - 1 if opened else 0
@@ -161,7 +176,14 @@ def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
     places = [(record_id, *place) for record_id, at in followed.items() for place in at.places]
     downs = [down for record_id, at in followed.items() for down in _downs(record_id, at)]
     marks = [
-        (at.seq, at.finished, at.began_seq, at.last and at.facts().as_json(), at.stuck, record_id)
+        (
+            at.seq,
+            at.finished,
+            at.began_seq,
+            at.last and at.facts().as_json(),
+            at.stuck and reason(at.stuck),
+            record_id,
+        )
         for record_id, at in followed.items()
     ]
     insert(connection, "place", ("record_id", "type", "hand", "seq"), places)
@@ -174,12 +196,10 @@ def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
             " stuck_why = %s WHERE record_id = %s",
             marks,
         )
-    for at in followed.values():
-        at.places.clear()
 
 
 def _downs(record_id: int, at: Following) -> list[tuple[Any, ...]]:
-    """Return the downs that the rows have changed; all but the last are over and are forgotten here."""
+    """Return the downs that the rows have changed."""
     rows = []
     for began_seq, down in at.report.downs():
         counts = [getattr(down.counts, name) for name in _COUNTS]
@@ -187,6 +207,4 @@ def _downs(record_id: int, at: Following) -> list[tuple[Any, ...]]:
         rows.append(
             (record_id, began_seq, down.dealer, down.number, down.began_ms, down.ended_ms, *counts, *readings)
         )
-    at.report.forget()
-    at.readings = {began: sums for began, sums in at.readings.items() if began == at.began_seq}
     return rows

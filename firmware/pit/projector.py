@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from firmware.messages import Message
-from firmware.pit.database import Connection, Database, columns, insert
-from firmware.pit.errors import UNREADABLE, of_no_release
+from firmware.pit.database import Connection, Database, columns, insert, write_each
+from firmware.pit.errors import UNREADABLE, not_taken, of_no_release, reason
 from firmware.pit.news import BATCH, Source
 from firmware.pit.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
@@ -42,15 +42,19 @@ def project_in(source: Source) -> int:
         " ORDER BY head.seq - projection.seq, record_id LIMIT 500 FOR UPDATE OF projection SKIP LOCKED",
         (records is None, records or []),
     ).fetchall()
-    followed: list[_Followed] = []
+    followed: dict[int, _Followed] = {}
     rows = 0
     for record_id, seq, subject, head in marks:
         if rows >= BATCH:
             break
-        followed.append(_follow(source, record_id, seq, subject, head))
-        rows += followed[-1].seq - seq
+        followed[record_id] = at = _follow(source, record_id, seq, subject, head)
+        rows += at.seq - seq
     if followed:
-        _write(connection, followed)
+        refused = write_each(connection, followed, lambda some: _write(connection, list(some.values())))
+        connection.cursor().executemany(
+            "UPDATE projection SET stuck_at = seq + 1, stuck_why = %s WHERE record_id = %s",
+            [(reason(not_taken(seq, followed[key].seq)), key) for key, seq, *_ in marks if key in refused],
+        )
     return rows
 
 
@@ -107,32 +111,37 @@ def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -
         at.seq = head  # as most of a hand's are
         return at
     for row, taken_ms in source.after(record_id, seq):
-        if row.type not in _OF_NO_INTEREST:
-            if why := _add(at.batch, row, min(row.wall_ms, taken_ms)):
-                at.stuck = row.seq, why
-                break
-            at.texts.update(texts_named(row.type, row.payload))
-            if row.type == HandDisputed.type:
-                at.disputed.add(json.loads(row.payload)["hand"])
+        if row.seq > head:
+            break
+        if row.type not in _OF_NO_INTEREST and (why := _add(at, row, min(row.wall_ms, taken_ms))):
+            at = _follow(source, record_id, seq, subject, row.seq - 1)  # again, with nothing of this row
+            at.stuck = row.seq, why
+            break
         at.seq = row.seq
     return at
 
 
-def _add(batch: Batch, row: Entry, at_ms: int) -> Message | None:
+def _add(at: _Followed, row: Entry, at_ms: int) -> Message | None:
     """Add a row, dated so; return why it cannot be read."""
     if row.type not in BY_TYPE:
         return Message(
             "Row %(seq)s is of a later release (%(type)s). Update the pit.", seq=row.seq, type=row.type
         )
-    if row.type in TOLD:
-        try:
-            batch.take(row.seq, row.hand, at_ms, row.type, row.payload)
-        except UNREADABLE:
-            return of_no_release(row.seq, row.type)
+    try:
+        if row.type in TOLD:
+            at.batch.take(row.seq, row.hand, at_ms, row.type, row.payload)
+        at.texts.update(texts_named(row.type, row.payload))
+        if row.type == HandDisputed.type:
+            at.disputed.add(json.loads(row.payload)["hand"])
+    except UNREADABLE:
+        return of_no_release(row.seq, row.type)
     return None
 
 
 def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
+    """Return the line of a hand. Raises ValueError for a number that no release writes."""
+    if type(hand) is not int:
+        raise ValueError(f"{hand!r} is not a hand's number")
     names = columns(_LINE).as_string(connection)
     row = connection.execute(
         f"SELECT {names} FROM hand WHERE record_id = %s AND hand = %s", (record_id, hand)
@@ -163,7 +172,7 @@ def _write(connection: Connection, followed: list[_Followed]) -> None:
             (
                 at.seq,
                 at.batch.subject,
-                *((at.stuck[0], str(at.stuck[1])) if at.stuck else (None, None)),
+                *((at.stuck[0], reason(at.stuck[1])) if at.stuck else (None, None)),
                 at.record_id,
             )
             for at in followed

@@ -109,6 +109,10 @@ class Projector(threading.Thread):
                 log.warning("The list of hands waits: %s", error)
                 wait, looked = 1.0, float("-inf")
                 recent.clear()
+            except Exception:
+                log.exception("The list of hands waits: this is an error of Feltwatch")
+                wait, looked = 1.0, float("-inf")
+                recent.clear()
 
     def _follow(self, news: Mapping[int, Rows]) -> None:
         """Follow what has just come, for the floor."""

@@ -101,7 +101,8 @@ def listed(database: Database) -> list[TableState]:
         rows = connection.execute(
             "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.seq, 0), coalesce(h.table_seq, 0),"
             " h.heard_at, coalesce(h.release, ''), h.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
-            " (SELECT head.*, stuck_why FROM record JOIN head USING (record_id) JOIN projection USING (record_id)"
+            " (SELECT head.*, coalesce(p.stuck_why, n.stuck_why) AS stuck_why FROM record JOIN head USING (record_id)"
+            "  JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
             "  WHERE record.table_id = t.table_id"
             "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true ORDER BY t.name"
         ).fetchall()
