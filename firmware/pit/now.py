@@ -56,6 +56,7 @@ class Follower:
             " ORDER BY head.seq - table_now.seq, record_id LIMIT 500 FOR UPDATE OF table_now SKIP LOCKED",
             (records is None, records or []),
         ).fetchall()
+        before: dict[int, int] = dict(marks)
         self._lacking.clear()
         followed: dict[int, Following] = {}
         refused: dict[int, str] = {}
@@ -76,7 +77,7 @@ class Follower:
         if followed:
             for record_id in write_each(connection, followed, lambda some: _write(connection, some)):
                 at = followed.pop(record_id)
-                refused[record_id] = reason(not_taken(dict(marks)[record_id], at.seq))
+                refused[record_id] = reason(not_taken(before[record_id], at.seq))
             for record_id, at in followed.items():
                 at.written()
                 if at.stuck is None:

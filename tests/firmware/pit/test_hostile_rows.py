@@ -11,11 +11,10 @@ from typing import Any, Final
 
 import pytest
 
-from firmware.pit import serve
 from firmware.pit.database import Database
 from firmware.pit.news import News
 from firmware.pit.now import Follower
-from firmware.pit.projector import project
+from firmware.pit.projector import project, project_in
 from firmware.pit.serve import Projector
 from firmware.pit.tables import TableState, enrol, listed
 from firmware.pit.take import take
@@ -238,14 +237,14 @@ def test_the_thread_goes_on_for_other_tables_and_after_a_restart(
 def test_an_error_of_the_code_does_not_end_the_thread(
     house: Database, played: list[Entry], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    honest, tries, good = Sender(house), threading.Semaphore(0), serve.project_in
+    honest, tries, good = Sender(house), threading.Semaphore(0), project_in
 
     def breaks_once(source: Any) -> int:
         tries.release()
-        monkeypatch.setattr(serve, "project_in", good)
+        monkeypatch.setattr("firmware.pit.serve.project_in", good)
         raise RuntimeError("a fault of the code")
 
-    monkeypatch.setattr(serve, "project_in", breaks_once)
+    monkeypatch.setattr("firmware.pit.serve.project_in", breaks_once)
     honest.send(played[:10])
     followed_by_the_thread(honest)
     assert tries.acquire(blocking=False)
