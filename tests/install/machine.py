@@ -152,7 +152,10 @@ class Machine:
             )
         self.wait(self._find_leader, "it has a first process")
         self.wait(
-            lambda: self.run("systemctl", "is-system-running", "--wait").stdout.strip() != "", "it booted"
+            lambda: (
+                self.run("systemctl", "is-system-running", "--wait").stdout.strip() in ("running", "degraded")
+            ),
+            "it booted",
         )
 
     def _find_leader(self) -> bool:
