@@ -20,19 +20,21 @@ from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.search import Hour, last_hour
 from firmware.pit.table_facts import TableFacts
+from firmware.pit.tables import FORK
 from firmware.pit.totals import Unusual, unusual
 
 POLL_S: Final = 0.1
 SUMS_S: Final = 10.0
 """Seconds between two looks at the house's sums."""
 UNUSUAL_S: Final = 60.0
-_HEADS: Final = """
-SELECT t.table_id, t.name, h.record_id, (extract(epoch FROM h.heard_at) * 1000)::bigint, h.health, h.fork_seq,
-       (extract(epoch FROM h.fork_at) * 1000)::bigint, n.seq, coalesce(n.stuck_why, p.stuck_why, ''), g.person, g.need,
+_HEADS: Final = f"""
+SELECT t.table_id, t.name, h.record_id, (extract(epoch FROM h.heard_at) * 1000)::bigint, h.health, f.fork_seq,
+       (extract(epoch FROM f.fork_at) * 1000)::bigint, n.seq, coalesce(n.stuck_why, p.stuck_why, ''), g.person, g.need,
        (extract(epoch FROM g.at) * 1000)::bigint
 FROM gaming_table t
 LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
                    ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN {FORK} f ON true
 LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
 LEFT JOIN going g ON g.table_id = t.table_id
 WHERE t.struck_at IS NULL ORDER BY t.name

@@ -22,16 +22,18 @@ from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state
+from firmware.pit.tables import FORK
 
 blueprint = Blueprint("metrics", __name__)
 
-_TABLES: Final = """
+_TABLES: Final = f"""
 SELECT t.name, extract(epoch FROM now() - h.heard_at), h.seq, greatest(0, h.table_seq - h.seq), h.release, h.health,
-       h.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL, h.seq - coalesce(n.seq, 0),
+       f.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL, h.seq - coalesce(n.seq, 0),
        d.hands, d.cards, d.unsure, d.corrected, d.errors, d.faults
 FROM gaming_table t
 JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
               ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN {FORK} f ON true
 LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
 LEFT JOIN LATERAL (SELECT sum(hands) AS hands, sum(cards) AS cards, sum(unsure) AS unsure, sum(corrected) AS corrected,
                    sum(errors) AS errors, sum(faults) AS faults FROM down_total WHERE record_id = h.record_id) d ON true

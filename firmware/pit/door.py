@@ -30,22 +30,25 @@ from firmware.pit.log.keeper import Keeper
 from firmware.pit.news import News
 from firmware.pit.tables import Table, who
 from firmware.pit.take import take_from
-from firmware.pit.turns import Turns
+from firmware.pit.turns import LONG_BYTES, Turns
 from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
 from firmware.uplink.wire import (
+    HIGHEST,
     MOST_BYTES,
-    MOST_INFLATED,
     MOST_ROWS,
     WireError,
     batch,
     decode,
     encode_rows,
+    inflated_length,
     is_hash,
 )
 
+MOST_TEXT_BYTES: Final = 16 << 20
+"""Bytes of a text that a row names."""
 MOST_IMAGE_BYTES: Final = 32 << 20
 """Bytes of an image: a whole frame without losses is 20 MB."""
 OPEN: Final = frozenset({"authority_certificate", "enrol"})
@@ -98,7 +101,7 @@ def make_door(
         if (request.content_length or 0) > MOST_BYTES:
             return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
         body = request.get_data(cache=False)
-        with turns.of(len(body)):
+        with turns.of(inflated_length(body, LONG_BYTES)):
             offer = decode(body)
             taken = take_from(database, g.serial, offer)
         if news is not None:
@@ -114,13 +117,15 @@ def make_door(
     def record() -> Response:
         after = request.args.get("after", default=0, type=int)
         genesis = request.args.get("record", default="")
+        if genesis and not is_hash(genesis):
+            return _refused(400, WireError("A record's name is the hash of its first row."))
         first, found = _rows_after(database, g.table, genesis, after)
         return Response(encode_rows(first, found), mimetype="application/octet-stream")
 
     @app.put("/v1/content/<digest>")
     def content(digest: str) -> Response:
         data = request.get_data(cache=False)
-        if len(data) > MOST_INFLATED or not is_hash(digest) or content_hash(data) != digest:
+        if len(data) > MOST_TEXT_BYTES or not is_hash(digest) or content_hash(data) != digest:
             return _refused(400, PitError("These bytes are not what their name says."))
         with database.transaction() as connection:
             if not fulfilled(connection, g.table, digest, "content"):
@@ -143,6 +148,8 @@ def make_door(
 
     @app.get("/v1/files/<digest>")
     def file(digest: str) -> Response:
+        if not is_hash(digest):
+            return _refused(404, PitError("There is no such file for this table."))
         with database.transaction() as connection:
             row = connection.execute(
                 "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
@@ -194,7 +201,7 @@ def _rows_after(
             return {"record": "", "head": [0, ""]}, ()
         found = connection.execute(
             f"SELECT {names} FROM entry WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
-            (row[0], max(0, after), MOST_ROWS),
+            (row[0], min(max(0, after), HIGHEST), MOST_ROWS),
         ).fetchall()
     return {"record": row[1], "head": [row[2], row[3]]}, batch(Entry(*one) for one in found)
 

@@ -14,6 +14,11 @@ from firmware.pit.errors import NotEnrolled, PitError
 
 WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""
+FORK: Final = """LATERAL (SELECT fork_seq, fork_at FROM record JOIN head USING (record_id)
+    WHERE record.table_id = t.table_id AND fork_seq IS NOT NULL AND NOT EXISTS (
+        SELECT FROM record AS later WHERE later.genesis = record.genesis AND later.branch > record.branch)
+    ORDER BY fork_at LIMIT 1)"""
+"""The oldest fork of any record of the table `t`: another record, or a newer one, does not hide it."""
 
 
 @dataclass(frozen=True)
@@ -86,25 +91,34 @@ def renew(database: Database, name: str, serial: int | str) -> None:
 
 
 def strike(database: Database, name: str) -> None:
-    """Take nothing more from a table; what it sent stays. Raises PitError if there is none of this name."""
+    """Take nothing more from a table; what it sent stays, and its forks are dealt with.
+
+    Raises PitError if there is none of this name.
+    """
     with database.transaction() as connection:
         found = connection.execute(
             "UPDATE gaming_table SET struck_at = coalesce(struck_at, now()) WHERE name = %s", (name,)
         )
         if not found.rowcount:
             raise PitError("There is no table %(name)s.", name=name)
+        connection.execute(
+            "UPDATE head SET fork_seq = NULL, fork_at = NULL WHERE fork_seq IS NOT NULL AND record_id IN"
+            " (SELECT record_id FROM record JOIN gaming_table USING (table_id) WHERE name = %s)",
+            (name,),
+        )
 
 
 def listed(database: Database) -> list[TableState]:
-    """Return all tables by name, each with its newest record."""
+    """Return all tables by name, each with its newest record and its oldest fork."""
     with database.transaction() as connection:
         rows = connection.execute(
             "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.seq, 0), coalesce(h.table_seq, 0),"
-            " h.heard_at, coalesce(h.release, ''), h.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
+            " h.heard_at, coalesce(h.release, ''), f.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
             " (SELECT head.*, coalesce(p.stuck_why, n.stuck_why) AS stuck_why FROM record JOIN head USING (record_id)"
             "  JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
             "  WHERE record.table_id = t.table_id"
-            "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true ORDER BY t.name"
+            "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
+            f" LEFT JOIN {FORK} f ON true ORDER BY t.name"
         ).fetchall()
     return [TableState(Table(*row[:3]), *row[3:]) for row in rows]
 

@@ -28,6 +28,8 @@ ASKED: Final = (
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
 durable here, and a standby is not waited for: what it lacks the tables send again."""
 _COLUMNS: Final = ("record_id", *Entry._fields)
+MOST_BRANCHES: Final = 5
+"""Branches that a record may open within a day: each copies all rows before it, and a table is restored rarely."""
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
 _HEAD: Final = (
@@ -53,6 +55,8 @@ def _quickly(rows: int) -> str:
     """Return the statement that takes so many rows, or a heartbeat, that go on right where the pit has the record.
 
     One round and one transaction, for what nearly every request is. Where anything is otherwise it changes nothing.
+    A head with a fork is otherwise: while another request opens a branch, this statement waits for the head that was
+    the newest, finds it marked then, and leaves the rows to `_take`.
     """
     row = ", ".join(f"%s::{_TYPES.get(name, 'text')}" for name in Entry._fields)
     store = (
@@ -62,11 +66,11 @@ def _quickly(rows: int) -> str:
     return f"""
 WITH moved AS (
     UPDATE head SET seq = %s, hash = %s, taken_at = {"now()" if rows else "taken_at"}, heard_at = now(), table_seq = %s,
-        release = %s, health = %s, fork_seq = NULL, fork_at = NULL
+        release = %s, health = %s
     WHERE record_id = (
         SELECT record_id FROM record JOIN gaming_table USING (table_id)
         WHERE genesis = %s AND serial = %s AND struck_at IS NULL ORDER BY branch DESC LIMIT 1
-    ) AND seq = %s AND hash = %s RETURNING record_id
+    ) AND seq = %s AND hash = %s AND fork_seq IS NULL RETURNING record_id
 ){store if rows else ""}
 SELECT {ASKED}, (SELECT record_id FROM moved) FROM gaming_table WHERE serial = %s"""
 
@@ -123,7 +127,11 @@ def take_from(database: Database, serial: str, offer: Offer) -> Taken:
                 wishes = wishes_of(connection, table)
             if not offer.record:
                 return Taken(Head(), wishes, table_id=table.table_id)
-            record_id, head, new = _take(connection, table, offer)
+            _verify(offer.rows)
+            stored = _locked(connection, table, offer)
+            if stored is None:
+                return Taken(Head(), wishes, table_id=table.table_id)
+            record_id, head, new = _take(connection, table, offer, stored)
             return Taken(head, wishes, record_id, new, at_ms, table.table_id)
     except Fork as fork:
         with database.transaction() as connection:
@@ -158,9 +166,9 @@ def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None
     return Taken(head, found[4], found[-1], rows, found[5], found[0])
 
 
-def _take(connection: Connection, table: Table, offer: Offer) -> tuple[int, Head, Sequence[Entry]]:
-    stored = _locked(connection, table, offer.record)
-    _verify(offer.rows)
+def _take(
+    connection: Connection, table: Table, offer: Offer, stored: _Stored
+) -> tuple[int, Head, Sequence[Entry]]:
     restored = next((row for row in offer.rows if row.type == RecordRestored.type), None)
     if restored and _is_branch(connection, stored, restored):
         stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
@@ -183,14 +191,26 @@ def _take(connection: Connection, table: Table, offer: Offer) -> tuple[int, Head
     return stored.record_id, head, new
 
 
-def _locked(connection: Connection, table: Table, genesis: str) -> _Stored:
-    """Return the record's newest branch, with its head locked; a record that is new is opened."""
+def _locked(connection: Connection, table: Table, offer: Offer) -> _Stored | None:
+    """Return the record's newest branch, with its head locked. A record that is new is opened by its first row.
+
+    Without that row it stays unknown, and this returns None: nobody can claim a record by its name alone.
+    """
+    first, genesis = next(iter(offer.rows), None), offer.record
+    if first is not None and first.seq == 1 and first.hash != genesis:
+        raise Fork("The first row is not the one that names the record.", seq=1)
     find = (
         "SELECT record_id, branch, table_id, head.seq, head.hash FROM record JOIN head USING (record_id)"
         " WHERE genesis = %s ORDER BY branch DESC LIMIT 1 FOR UPDATE OF head"
     )
+    connection.execute(
+        "SELECT FROM record JOIN head USING (record_id) WHERE genesis = %s AND branch = 1 FOR UPDATE OF head",
+        (genesis,),
+    )  # whoever opens a branch holds this lock: what is the newest is read after it
     row = connection.execute(find, (genesis,)).fetchone()
     if row is None:
+        if first is None or first.seq != 1:
+            return None
         made = connection.execute(
             "INSERT INTO record (table_id, genesis) VALUES (%s, %s) ON CONFLICT DO NOTHING RETURNING record_id",
             (table.table_id, genesis),
@@ -222,8 +242,6 @@ def _verify(rows: Sequence[Entry]) -> None:
 def _new(connection: Connection, stored: _Stored, offer: Offer) -> Sequence[Entry]:
     """Return the rows that the pit lacks, and follow on what it has. Raises Fork for any that differ."""
     head = stored.head
-    if offer.rows and offer.rows[0].seq == 1 and offer.rows[0].hash != offer.record:
-        raise Fork("The first row is not the one that names the record.", seq=1)
     known = [Head(row.seq, row.hash) for row in offer.rows if row.seq <= head.seq]
     for seq, digest in (offer.head, *known[-1:]):  # the last repeated row's hash covers all before it
         if 0 < seq <= head.seq and digest != _hash(connection, stored, seq):
@@ -253,7 +271,25 @@ def _is_branch(connection: Connection, stored: _Stored, restored: Entry) -> bool
 
 
 def _branch(connection: Connection, table: Table, genesis: str, old: _Stored, stem: int) -> _Stored:
-    """Open the record's next branch with the rows that both have in common; the old one keeps all of its own."""
+    """Open the record's next branch with the rows that both have in common; the old one keeps all of its own.
+
+    Raises Fork for a record that opened too many within a day.
+    """
+    today = connection.execute(
+        "SELECT count(*) FROM record WHERE genesis = %s AND branch > 1 AND opened_at > now() - interval '1 day'",
+        (genesis,),
+    ).fetchone()
+    if today is not None and today[0] >= MOST_BRANCHES:
+        raise Fork(
+            "This record was set back %(most)s times within a day. Row %(seq)s waits until that is a day ago; the table"
+            " keeps everything.",
+            most=MOST_BRANCHES,
+            seq=stem + 1,
+        )
+    connection.execute(
+        "UPDATE head SET fork_seq = %s, fork_at = coalesce(fork_at, now()) WHERE record_id = %s",
+        (stem + 1, old.record_id),
+    )
     row = connection.execute(
         "INSERT INTO record (table_id, genesis, branch, stem) VALUES (%s, %s, %s, %s) RETURNING record_id",
         (table.table_id, genesis, old.branch + 1, stem),

@@ -9,8 +9,8 @@ from typing import Final
 
 from firmware.pit.errors import Busy
 
-LONG_BYTES: Final = 32 << 10
-"""A body from this length on is a long one: a hand in play is a few kilobytes."""
+LONG_BYTES: Final = 128 << 10
+"""A body that inflates to this length or more is a long one: a whole hand is 18 kB."""
 PLACES: Final = 8
 """Long requests that are in work or wait for their turn; whoever comes then is told to come later."""
 
@@ -24,7 +24,7 @@ class Turns:
 
     @contextmanager
     def of(self, length: int) -> Iterator[None]:
-        """Do the work of a request with a body of this length when it is its turn. Raises Busy."""
+        """Do the work of a request whose body inflates to this length when it is its turn. Raises Busy."""
         if length < LONG_BYTES:
             yield
             return

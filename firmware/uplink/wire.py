@@ -20,8 +20,12 @@ MOST_ROWS: Final = 500
 """Rows in one request (FLEET section 5)."""
 MOST_BYTES: Final = 1 << 20
 """Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MOST_PAYLOAD`)."""
-MOST_INFLATED: Final = 16 << 20
-"""Bytes of a body once inflated: a body of `MOST_BYTES` that inflates to more is an attack."""
+MOST_INFLATED: Final = 4 << 20
+"""Bytes of a body once inflated: rows of `BATCH_BYTES`, in JSON twice as long at most, are less than half of it."""
+MOST_FIRST: Final = 40 << 10
+"""Bytes of a body's first line: health, what a table holds of the log and its missing texts at their longest."""
+MOST_LINE: Final = MOST_BYTES
+"""Bytes of a row's line: one that cannot be deflated has to travel, too."""
 BATCH_BYTES: Final = 768 << 10
 """Bytes of rows, before they are deflated, at which a batch is full; one longer row travels alone."""
 _TEXTS: Final = (2, 5, 6, 7, 8, 9, 10, 11)
@@ -117,7 +121,7 @@ def decode(body: bytes) -> Offer:
     if not isinstance(record, str) or (record and not is_hash(record)):
         raise WireError("The body does not say which record it is of.")
     match head:
-        case [int(seq), str(digest)] if 0 <= seq <= HIGHEST and (is_hash(digest) if seq else not digest):
+        case [seq, str(digest)] if _is_number(seq) and (is_hash(digest) if seq else not digest):
             if bool(seq) != bool(record):
                 raise WireError("A record has rows and a name, or neither.")
         case _:
@@ -125,12 +129,10 @@ def decode(body: bytes) -> Offer:
     if (
         not (isinstance(release, str) and isinstance(health, dict) and isinstance(missing, list))
         or not _storable(release, 100)
-        or not _storable(json.dumps(health), 20_000)
+        or not _storable(_json(health), 20_000)
         or not all(map(is_hash, missing))
     ):
         raise WireError("The body's first line is of no release of this product.")
-    if len(rows) > MOST_ROWS:
-        raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
     holds = _holds(first.get("holds"))
     return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds)
 
@@ -139,7 +141,7 @@ def _holds(value: Any) -> Holds | None:
     match value:
         case None:
             return None
-        case {"note": str(note), "witness": str(witness), "head": int(head)} if 0 <= head <= HIGHEST:
+        case {"note": str(note), "witness": str(witness), "head": head} if _is_number(head):
             if _storable(note, MOST_NOTE) and _storable(witness, 500):
                 return Holds(note, witness, head)
     raise WireError("The body does not say what the table holds of the log.")
@@ -152,19 +154,43 @@ def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     inflater = zlib.decompressobj()
     try:
         data = inflater.decompress(body, MOST_INFLATED)
-        whole = inflater.eof and not inflater.unconsumed_tail and not inflater.unused_data
-        lines = [json.loads(line) for line in data.decode().split("\n")] if whole else []
-    except (zlib.error, ValueError, RecursionError) as error:
+    except zlib.error as error:
         raise WireError("The body is not JSON, deflated.") from error
-    if not whole:
+    if not inflater.eof or inflater.unconsumed_tail or inflater.unused_data:
         raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED)
-    if not lines or not isinstance(lines[0], dict):
+    if data.count(b"\n") > MOST_ROWS:
+        raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
+    top, *lines = data.split(b"\n")
+    first = _parsed(top, MOST_FIRST)
+    if not isinstance(first, dict):
         raise WireError("The body's first line is no JSON object.")
-    escaped = b"\\u" in data  # else no text has a NUL or half of a surrogate pair
-    for number, line in enumerate(lines[1:], start=1):
-        if not _is_row(line) or (escaped and not all(_storable(line[i]) for i in _TEXTS)):
-            raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
-    return lines[0], tuple(map(Entry._make, lines[1:]))
+    return first, tuple(_row(number, line) for number, line in enumerate(lines, start=1))
+
+
+def inflated_length(body: bytes, most: int) -> int:
+    """Return how long a body is once inflated, counted up to `most`; 0 for what `decode` refuses at its beginning."""
+    try:
+        return len(zlib.decompressobj().decompress(body, most))
+    except zlib.error:
+        return 0
+
+
+def _parsed(line: bytes, most: int) -> Any:
+    """Return what a line says. A few bytes of JSON become fifty times as many in memory: a long line is not parsed."""
+    if len(line) > most:
+        raise WireError("A line of the body is too long: %(most)s bytes at most.", most=most)
+    try:
+        return json.loads(line.decode())
+    except (ValueError, RecursionError) as error:
+        raise WireError("The body is not JSON, deflated.") from error
+
+
+def _row(number: int, text: bytes) -> Entry:
+    line = _parsed(text, MOST_LINE)
+    # Without an escape no text has a NUL or half of a surrogate pair.
+    if not _is_row(line) or (b"\\u" in text and not all(_storable(line[i]) for i in _TEXTS)):
+        raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
+    return Entry._make(line)
 
 
 def _is_row(line: Any) -> bool:
@@ -173,9 +199,22 @@ def _is_row(line: Any) -> bool:
     return all(-HIGHEST <= line[i] <= HIGHEST for i in _NUMBERS)
 
 
+def _is_number(value: object) -> bool:
+    """Return whether a value is a row's number, or 0; `True` is none."""
+    return type(value) is int and 0 <= value <= HIGHEST
+
+
 def is_hash(value: object) -> bool:
     """Return whether a value is a SHA-256 in hex."""
     return isinstance(value, str) and len(value) == 64 and _HASH.issuperset(value)
+
+
+def _json(value: Any) -> str:
+    """Return a value as JSON. Raises WireError for one that goes too deep."""
+    try:
+        return json.dumps(value)
+    except RecursionError as error:
+        raise WireError("The body's first line is of no release of this product.") from error
 
 
 def _storable(text: str, most: int = MOST_INFLATED) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firmware.pit.database import Connection
+from firmware.pit.tables import FORK
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,10 @@ def tables(connection: Connection) -> list[Logged]:
     """Return all tables that are not struck off, by name, each with its newest record."""
     rows = connection.execute(
         "SELECT t.table_id, t.name, coalesce(h.seq, 0), coalesce(l.seq, 0), coalesce(c.size, 0),"
-        " (extract(epoch FROM c.at) * 1000)::bigint, h.fork_seq, m.bad_seq, m.bad_why FROM gaming_table t"
+        " (extract(epoch FROM c.at) * 1000)::bigint, f.fork_seq, m.bad_seq, m.bad_why FROM gaming_table t"
         " LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id"
         "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
+        f" LEFT JOIN {FORK} f ON true"
         " LEFT JOIN log_mark m ON m.record_id = h.record_id"
         " LEFT JOIN LATERAL (SELECT seq FROM leaf WHERE leaf.record_id = h.record_id ORDER BY seq DESC LIMIT 1) l"
         " ON true"
