@@ -3,15 +3,15 @@
 (() => {
   const EVERY_MS = 1000;
   const part = document.querySelector("[data-part]");
-  let shown = "";
 
   async function follow() {
     try {
       const response = await fetch(part.dataset.part, { cache: "no-store", signal: AbortSignal.timeout(8000) });
       if (response.redirected || response.status === 401) { location.reload(); return; }
-      const html = await response.text();
-      if (response.ok && shown && html !== shown) part.innerHTML = html;
-      if (response.ok) shown = html;
+      const now = document.createElement("template");
+      now.innerHTML = await response.text();
+      // Compared with the page itself: it may have changed between the page and the first question.
+      if (response.ok && now.innerHTML !== part.innerHTML) part.replaceChildren(now.content);
     } catch { /* the pit is asked again */ }
     setTimeout(follow, EVERY_MS);
   }

@@ -23,8 +23,8 @@ from psycopg.rows import TupleRow
 from firmware.messages import Message
 from firmware.pit.authority import Authority, requested_key
 from firmware.pit.database import Connection, Database
-from firmware.pit.errors import EnrolmentRefused, PitError
-from firmware.pit.tables import free, known, serial_text
+from firmware.pit.errors import AuthorityError, EnrolmentRefused, PitError
+from firmware.pit.tables import end_codes, free, known, serial_text
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
@@ -32,10 +32,12 @@ from firmware.uplink.code import Code
 from firmware.uplink.enrolment import (
     ANOTHER_TABLE,
     GIVEN_UP,
+    KNOWN_WITNESS,
     LATE,
     NO_KEY,
     NO_NUMBER,
     REPLACED,
+    STRUCK,
     TWICE,
     UNKNOWN,
     UNLIKE_PIT,
@@ -128,7 +130,7 @@ def make_code(
         raise PitError("The pit's address is missing, such as 192.168.1.10.")
     with database.transaction() as connection:
         set_fact(connection, "addresses", " ".join(code.addresses))
-        _end(connection, sql.SQL("name = {}").format(name), REPLACED)
+        end_codes(connection, sql.SQL("name = {}").format(name), REPLACED)
         row = connection.execute(
             "INSERT INTO enrolment (name, renews, code_name, code_key, code, made_by, ends_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, now() + %s) RETURNING enrolment_id",
@@ -141,7 +143,7 @@ def make_code(
 def shown(database: Database, number: int) -> Enrolment | None:
     """Return a code and how far it is; one whose time is over ends by this look."""
     with database.transaction() as connection:
-        _end(connection, sql.SQL("enrolment_id = {} AND ends_at < now()").format(number), LATE)
+        end_codes(connection, sql.SQL("enrolment_id = {} AND ends_at < now()").format(number), LATE)
         row = connection.execute(
             f"SELECT {_SEEN} FROM enrolment WHERE enrolment_id = %s", (number,)
         ).fetchone()
@@ -159,13 +161,13 @@ def compare(database: Database, number: int, by: str, *, same: bool) -> None:
         if not found.rowcount:
             raise PitError("There are no words to compare now.")
         if not same:
-            _end(connection, sql.SQL("enrolment_id = {}").format(number), UNLIKE_PIT)
+            end_codes(connection, sql.SQL("enrolment_id = {}").format(number), UNLIKE_PIT)
 
 
 def give_up(database: Database, number: int) -> None:
     """End a code that is not to be used."""
     with database.transaction() as connection:
-        _end(connection, sql.SQL("enrolment_id = {}").format(number), GIVEN_UP)
+        end_codes(connection, sql.SQL("enrolment_id = {}").format(number), GIVEN_UP)
 
 
 def answer(
@@ -180,15 +182,16 @@ def answer(
     said: dict[str, Any] = {}
     with database.transaction() as connection:
         row = connection.execute(
-            f"SELECT {_SEEN}, code_key, request, renews, certificate, ends_at < now() FROM enrolment"
+            f"SELECT {_SEEN}, code_key, renews, certificate, ends_at < now() FROM enrolment"
             " WHERE code_name = %s FOR UPDATE",
             (request.code,),
         ).fetchone()
-        if row is None or not hmac.compare_digest(wire.of_table(bytes(row[11]), body), proof):
+        wanted = wire.of_table(bytes(row[11]), body) if row is not None else ""
+        if row is None or not hmac.compare_digest(wanted.encode(), proof.encode()):
             raise EnrolmentRefused(UNKNOWN)
         one = _enrolment(row)
-        key, asked, renews, certificate, is_late = row[11:]
-        refused = _judged(connection, authority, one, request, asked, is_late=bool(is_late))
+        key, renews, certificate, is_late = row[11:]
+        refused = _judged(connection, authority, one, request, is_late=bool(is_late))
         if refused is None and certificate is None:
             certificate = _proceed(connection, authority, one, request, renews=bool(renews))
             refused = UNLIKE_TABLE if request.says == "other" else None
@@ -211,31 +214,32 @@ def _judged(
     authority: Authority,
     one: Enrolment,
     request: wire.Request,
-    asked: str | None,
     *,
     is_late: bool,
 ) -> Message | None:
-    """Return why a request is refused, None if it is not; what ends the code is written."""
+    """Return why a request is refused, None if it is not; what ends the code is written.
+
+    The words cover all that a table asks for. So a request with other words is another table's, also after both
+    technicians have compared them.
+    """
     where = sql.SQL("enrolment_id = {}").format(one.number)
-    is_another = asked is not None and asked != request.certificate
+    is_another = bool(one.words) and one.words != wire.words(authority.der, request)
     if one.ended_at is not None:
         if one.why is None and not is_another:
             return None  # its answer was lost on the way
         return USED if one.why is None else one.why
     if is_late:
-        _end(connection, where, LATE)
+        end_codes(connection, where, LATE)
         return LATE
     if is_another:
-        _end(connection, where, TWICE)
+        end_codes(connection, where, TWICE)
         return TWICE
-    if asked is None and (why := _unfit(authority, one, request)):
-        return why
-    return None
+    return _unfit(connection, one, request)
 
 
-def _unfit(authority: Authority, one: Enrolment, request: wire.Request) -> Message | None:
-    """Return why a first request cannot be taken; the code lives on, for the right table."""
-    if not request.table:
+def _unfit(connection: Connection, one: Enrolment, request: wire.Request) -> Message | None:
+    """Return why a request cannot be taken; the code lives on, for the right table."""
+    if not request.table.strip():
         return NO_NUMBER
     if not is_called(one.name, request.table):
         return Message(ANOTHER_TABLE.message, name=one.name, table=request.table)
@@ -243,8 +247,26 @@ def _unfit(authority: Authority, one: Enrolment, request: wire.Request) -> Messa
         bytes.fromhex(request.device_key), bytes.fromhex(request.proof), wire.device_text(request.code)
     ):
         return NO_KEY
-    requested_key(request.certificate)
-    return None
+    try:
+        requested_key(request.certificate)
+    except AuthorityError as error:
+        return error.sentence
+    if why := _with_its_witness(connection, one, request):
+        return why
+    struck = connection.execute(
+        "SELECT FROM gaming_table t JOIN enrolment e USING (name) WHERE enrolment_id = %s AND renews"
+        " AND struck_at > made_at",
+        (one.number,),
+    ).fetchone()
+    return None if struck is None else Message(STRUCK.message, name=one.name)
+
+
+def _with_its_witness(connection: Connection, one: Enrolment, request: wire.Request) -> Message | None:
+    other = connection.execute(
+        "SELECT name FROM gaming_table WHERE witness_key = %s AND struck_at IS NULL AND name <> %s",
+        (bytes.fromhex(request.witness_key), one.name),
+    ).fetchone()
+    return None if other is None else Message(KNOWN_WITNESS.message, name=other[0])
 
 
 def is_called(name: str, number: str) -> bool:
@@ -255,7 +277,7 @@ def is_called(name: str, number: str) -> bool:
     """
     words = name.casefold().split()
     wanted = number.casefold().split()
-    return any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
+    return bool(wanted) and any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
 
 
 def _proceed(
@@ -276,7 +298,7 @@ def _proceed(
     )
     where = sql.SQL("enrolment_id = {}").format(one.number)
     if request.says == "other":
-        _end(connection, where, UNLIKE_TABLE)
+        end_codes(connection, where, UNLIKE_TABLE)
         return None
     if not (request.says == "same" and one.pit_said == "same"):
         return None
@@ -296,20 +318,15 @@ def _proceed(
                     (*keys, one.name),
                 )
     except psycopg.errors.UniqueViolation as error:
-        raise EnrolmentRefused("There is a table %(name)s already.", name=one.name) from error
+        raise EnrolmentRefused(
+            _with_its_witness(connection, one, request)
+            or Message("There is a table %(name)s already.", name=one.name)
+        ) from error
     connection.execute(
         "UPDATE enrolment SET ended_at = now(), code = NULL, certificate = %s WHERE enrolment_id = %s",
         (certificate, one.number),
     )
     return certificate
-
-
-def _end(connection: Connection, where: sql.Composable, why: Message) -> None:
-    connection.execute(
-        sql.SQL(
-            "UPDATE enrolment SET ended_at = now(), code = NULL, why = {} WHERE ended_at IS NULL AND {}"
-        ).format(json.dumps(why.as_json()), where)
-    )
 
 
 def _enrolment(row: TupleRow) -> Enrolment:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 import psycopg.errors
+from psycopg import sql
 from psycopg.rows import TupleRow
 
+from firmware.messages import Message
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import NotEnrolled, PitError
+from firmware.uplink.enrolment import STRUCK
 
 WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""
@@ -82,20 +86,30 @@ def enrol(database: Database, name: str, serial: int | str) -> Table:
 
 
 def renew(database: Database, name: str, serial: int | str) -> None:
-    """Give a table another certificate; the one before is refused from now on."""
-    with database.transaction() as connection:
-        connection.execute(
-            "UPDATE gaming_table SET serial = %s, struck_at = NULL WHERE name = %s",
-            (serial_text(serial), name),
-        )
+    """Give a table another certificate; the one before is refused from now on.
+
+    Raises PitError if it was struck off and its box is another table by now.
+    """
+    try:
+        with database.transaction() as connection:
+            connection.execute(
+                "UPDATE gaming_table SET serial = %s, struck_at = NULL WHERE name = %s",
+                (serial_text(serial), name),
+            )
+    except psycopg.errors.UniqueViolation as error:
+        raise PitError(
+            "The box of %(name)s is another table by now. Enrol its new box by a code.", name=name
+        ) from error
 
 
 def strike(database: Database, name: str) -> None:
-    """Take nothing more from a table; what it sent stays, and its forks are dealt with.
+    """Take nothing more from a table, and end its open codes; what it sent stays, and its forks are dealt with.
 
     Raises PitError if there is none of this name.
     """
     with database.transaction() as connection:
+        why = Message(STRUCK.message, name=name)
+        end_codes(connection, sql.SQL("name = {}").format(name), why)  # first: an answer locks in this order
         found = connection.execute(
             "UPDATE gaming_table SET struck_at = coalesce(struck_at, now()) WHERE name = %s", (name,)
         )
@@ -106,6 +120,15 @@ def strike(database: Database, name: str) -> None:
             " (SELECT record_id FROM record JOIN gaming_table USING (table_id) WHERE name = %s)",
             (name,),
         )
+
+
+def end_codes(connection: Connection, where: sql.Composable, why: Message) -> None:
+    """End the open codes of which this condition holds; their pages say why."""
+    connection.execute(
+        sql.SQL(
+            "UPDATE enrolment SET ended_at = now(), code = NULL, why = {} WHERE ended_at IS NULL AND {}"
+        ).format(json.dumps(why.as_json()), where)
+    )
 
 
 def listed(database: Database) -> list[TableState]:

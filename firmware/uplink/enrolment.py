@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import asdict, dataclass
 from typing import Final, Literal, get_args
 
@@ -38,6 +39,13 @@ NO_KEY: Final = Message("The table does not have the key that it names. Nothing 
 UNKNOWN: Final = Message(
     "The pit knows no such code. Compare the letters, or have a new one made at the pit."
 )
+STRUCK: Final = Message(
+    "%(name)s was struck off after this code was made. If it is to send again, have a new code made at the pit."
+)
+KNOWN_WITNESS: Final = Message(
+    "This box is enrolled already, as %(name)s. Renew that table, or strike it off first. Nothing was enrolled."
+)
+_SIGNATURE: Final = re.compile("[0-9a-f]{128}")
 Says = Literal["", "same", "other"]
 """What a technician says of the five words on his side: nothing yet, that both sides show the same, or not."""
 
@@ -80,11 +88,12 @@ class Request:
 
 
 def _is_whole(one: Request) -> bool:
-    texts = all(isinstance(text, str) and "\0" not in text for text in asdict(one).values())
+    texts = all(isinstance(text, str) and "\0" not in text for text in vars(one).values())
     return (
         texts
         and one.says in get_args(Says)
         and all(map(is_hash, (one.code, one.device_key, one.witness_key)))
+        and _SIGNATURE.fullmatch(one.proof) is not None
         and len(one.table) <= 40
         and one.table.isprintable()
         and one.certificate.isascii()

@@ -16,14 +16,14 @@ import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from dealer_ui.pit.people import PitRole
 from dealer_ui.server.app import Settings, create_app
 from firmware.access.pins import PinStore
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.enrolment import remember
+from firmware.pit.enrolment import give_up, make_code, remember
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import Config
@@ -210,3 +210,19 @@ def test_others_on_the_tables_screen_ends_it_on_both_and_the_code_is_dead(room: 
     expect(room.at_pit.locator("#enrol")).to_contain_text(why)
     room.at_table.get_by_role("link", name="Another code").tap()
     expect(room.at_table.locator("#join")).to_contain_text(why)  # the camera still sees the dead code
+
+
+def test_the_pits_page_shows_what_happened_before_it_asked_the_first_time(
+    house: House, database: Database, chromium: Browser, tmp_path: Path
+) -> None:
+    remember(database, Authority(tmp_path / "authority"))
+    number = make_code(house.database, "Table 7", ("127.0.0.1",), "Ines")
+    with served_pit(house, chromium, PitRole.TECHNICIAN) as page:
+
+        def end_first(route: Route) -> None:
+            give_up(house.database, number)
+            route.continue_()
+
+        page.route("**/part", end_first)
+        page.goto(f"/tables/enrol/{number}")
+        expect(page.locator("#enrol")).to_contain_text("The code was given up at the pit.")

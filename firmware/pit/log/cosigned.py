@@ -10,6 +10,8 @@ import threading
 from dataclasses import dataclass
 from typing import Final
 
+import psycopg.errors
+
 from firmware.pit.database import Connection
 from firmware.pit.log import epochs
 from firmware.record.evidence.notes import (
@@ -30,9 +32,10 @@ WHERE heard_at > now() - interval '10 minutes' AND struck_at IS NULL"""
 _PROVEN: Final = f"""
 WITH heard AS ({HEARD})
 INSERT INTO proven (epoch, size, signers, heard)
-SELECT epoch, size, count(*), (SELECT count(*) FROM heard) FROM cosignature JOIN heard USING (table_id)
+SELECT epoch, size, count(DISTINCT witness_key), (SELECT count(*) FROM heard)
+FROM cosignature JOIN heard USING (table_id) JOIN gaming_table USING (table_id)
 JOIN epoch USING (epoch) WHERE (origin, size) IN (SELECT * FROM unnest(%s::text[], %s::bigint[]))
-GROUP BY epoch, size HAVING 2 * count(*) > (SELECT count(*) FROM heard) ON CONFLICT DO NOTHING
+GROUP BY epoch, size HAVING 2 * count(DISTINCT witness_key) > (SELECT count(*) FROM heard) ON CONFLICT DO NOTHING
 """
 KEY_OF: Final = "SELECT table_id, witness_key FROM gaming_table WHERE table_id = ANY(%s)"
 MOST_KNOWN: Final = 10_000
@@ -100,11 +103,9 @@ class Cosigned:
                 if key is not None and bytes(key) != held.witness:
                     log.warning("Table %s cosigns with another key than it is enrolled with.", table_id)
                     continue
-                if key is None:
-                    connection.execute(
-                        "UPDATE gaming_table SET witness_key = %s WHERE table_id = %s AND witness_key IS NULL",
-                        (held.witness, table_id),
-                    )
+                if key is None and not _learned(connection, table_id, held.witness):
+                    log.warning("Table %s cosigns with another table's key.", table_id)
+                    continue
                 rows.append((table_id, signature.line, checkpoint.origin, checkpoint.size))
                 self._stored[table_id] = checkpoint
             connection.cursor().executemany(
@@ -116,3 +117,16 @@ class Cosigned:
             connection.execute(_PROVEN, ([one for one, _ in signed], [size for _, size in signed]))
         found = connection.execute(f"SELECT count(*) FROM ({HEARD}) AS heard").fetchone()
         return int(found[0]) if found else 0
+
+
+def _learned(connection: Connection, table_id: int, witness: bytes) -> bool:
+    """Store the key with which a table cosigns; return whether it is no other table's."""
+    try:
+        with connection.transaction():
+            connection.execute(
+                "UPDATE gaming_table SET witness_key = %s WHERE table_id = %s AND witness_key IS NULL",
+                (witness, table_id),
+            )
+    except psycopg.errors.UniqueViolation:
+        return False
+    return True

@@ -117,9 +117,23 @@ _BASE_X = _x_of(_BASE_Y, 0) or 0
 _BASE = (_BASE_X, _BASE_Y, 1, _BASE_X * _BASE_Y % _P)
 
 
+_EIGHTH = int.from_bytes(
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"), "little"
+)
+_SMALL = (0, 1, _P - 1, _EIGHTH, _P - _EIGHTH)
+
+
+def has_small_order(public: bytes) -> bool:
+    """Say whether eight times this public key is nothing: one signature holds for every message, of anybody.
+
+    Compared is y of the eight such points, which may be written with either sign, and 0 and 1 also as P and P + 1.
+    """
+    return (int.from_bytes(public, "little") & ((1 << 255) - 1)) % _P in _SMALL
+
+
 def ed25519_holds(public: bytes, signature: bytes, message: bytes) -> bool:
     """Say whether an Ed25519 signature (64 bytes) of a message is valid for a public key (32 bytes)."""
-    if len(public) != 32 or len(signature) != 64:
+    if len(public) != 32 or len(signature) != 64 or has_small_order(public):
         return False
     key, commitment = _point(public), _point(signature[:32])
     scalar = int.from_bytes(signature[32:], "little")

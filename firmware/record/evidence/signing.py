@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from firmware.record.evidence.dispute_verifier import key_words
+from firmware.record.evidence.dispute_verifier import has_small_order, key_words
 from firmware.record.journal.disk import sync_folder
 from firmware.table.errors import TableError
 
@@ -98,7 +98,9 @@ def _read(path: Path) -> Ed25519PrivateKey:
 
 
 def signed_by(public: bytes, signature: bytes, text: bytes) -> bool:
-    """Say whether a text was signed with the private half of this public key."""
+    """Say whether a text was signed with the private half of this public key; a key of small order has none."""
+    if has_small_order(public):
+        return False
     try:
         Ed25519PublicKey.from_public_bytes(public).verify(signature, text)
     except (InvalidSignature, ValueError):

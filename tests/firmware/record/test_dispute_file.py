@@ -31,7 +31,7 @@ from firmware.record.evidence.dispute_verifier import (
     ed25519_holds,
     key_words,
 )
-from firmware.record.evidence.signing import DeviceKey, fingerprint
+from firmware.record.evidence.signing import DeviceKey, fingerprint, signed_by
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal
@@ -563,6 +563,24 @@ def test_a_signature_with_the_groups_order_added_is_refused() -> None:
     assert not ed25519_holds(KEY.public, signature[:32] + scalar.to_bytes(32, "little"), b"x")
     assert not ed25519_holds(b"\xff" * 32, signature, b"x")
     assert not ed25519_holds(b"", signature, b"x")
+
+
+def test_a_key_of_small_order_has_signed_nothing() -> None:
+    prime = 2**255 - 19
+    small = [
+        int.from_bytes(bytes.fromhex(y), "little")
+        for y in ("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",)
+    ]
+    for y in (0, 1, prime - 1, prime, prime + 1, small[0], prime - small[0]):
+        for sign in (0, 1 << 255):
+            key = (y + sign).to_bytes(32, "little")
+            forged = bytes([1]) + bytes(
+                63
+            )  # eight messages bring one for which it holds, whichever point it is
+            for number in range(64):
+                message = f"{number}".encode()
+                assert not signed_by(key, forged, message)
+                assert not ed25519_holds(key, forged, message)
 
 
 def test_a_key_has_the_same_five_words_in_every_release() -> None:

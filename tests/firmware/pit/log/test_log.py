@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import psycopg.errors
 import pytest
 
 from firmware.pit.errors import PitError
 from firmware.pit.log import keys
 from firmware.record.evidence.notes import Checkpoint, opened, parts
 from firmware.record.evidence.signing import DeviceKey, fingerprint
+from firmware.uplink.witness import Witness
 from tests.firmware.pit.log.conftest import LogHouse
 
 
@@ -29,6 +31,23 @@ def test_a_hands_head_is_logged_checked_by_its_table_cosigned_and_proven(house: 
         assert table.witness.state.head == table.have - 1
         assert len(list((table.folder / "witness" / "proofs").glob("*.tlog-proof"))) == 3
     assert house.one("SELECT count(*) FROM checkpoint") == 3
+
+
+def test_two_tables_that_cosign_with_one_key_count_once(house: LogHouse) -> None:
+    for _ in range(3):
+        house.add()
+    house.tables[1].witness = Witness(house.tables[0].folder / "witness")
+    house.round()
+    assert house.one(
+        "SELECT count(*), count(DISTINCT witness_key) FROM gaming_table WHERE witness_key IS NOT NULL"
+    ) == (
+        2,
+        2,
+    )
+    assert house.one("SELECT count(*), count(DISTINCT line) FROM cosignature") == (2, 2)
+    assert house.one("SELECT signers, heard FROM proven") == (2, 3)
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        house.one("UPDATE gaming_table SET witness_key = %s RETURNING 1", bytes(32))
 
 
 def test_a_log_of_more_than_a_tile_proves_heads_old_and_new(house: LogHouse) -> None:
