@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release test-install test-install-pit smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -44,6 +44,10 @@ help:
 	@echo "                   openscad, xvfb)"
 	@echo "make wheel  builds the package that can be installed, in dist/"
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
+	@echo "make image  makes a card for a Raspberry Pi with that release, signed (needs mmdebstrap, arch-test, qemu-user-static,"
+	@echo "                   squashfs-tools, fdisk, e2fsprogs, dosfstools, mtools, uidmap; systemd/image/README.md)"
+	@echo "make test-image  boots that card in QEMU, plays, cuts its power, breaks an update (needs qemu-system-arm, qemu-utils, cpio;"
+	@echo "                   ARGS='--write docs/image-report.md')"
 	@echo "make test-install  installs, breaks, upgrades and removes the release in a booted Debian (needs root, mmdebstrap,"
 	@echo "                   systemd-container)"
 	@echo "make test-install-pit  does the same for the server of many tables, which a table sends to meanwhile"
@@ -161,6 +165,14 @@ wheel: .venv/dev.stamp
 
 release: .venv/dev.stamp sbom
 	systemd/release $(ARGS)
+
+image: .venv/dev.stamp sbom
+	rm -f dist/feltwatch-*-aarch64.tar.gz
+	systemd/release aarch64 3.11
+	systemd/image/make $(ARGS)
+
+test-image: .venv/dev.stamp
+	$(BIN)/python -m tests.image.twin $(ARGS)
 
 test-install: .venv/dev.stamp
 	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/install_run.py --durations=0 $(ARGS)

@@ -100,6 +100,7 @@ MADE: Final = {
 """What a target's recipe runs, which test runs the same, and the words there that do."""
 OWN: Final = {
     "help": "prints",
+    "image": "takes the network and half an hour; systemd/test_card.py looks at its parts",
     "lint": "looks at every change, as the tests do",
     "micropython": "fetches a Debian package; tests/firmware/puck_reader runs what it brings",
     "release": "takes the network and minutes; make test-install installs one",
@@ -108,6 +109,7 @@ OWN: Final = {
     "test": "this",
     "test-all": "this, and what is marked exhaustive",
     "test-quick": "a part of this",
+    "test-image": "an emulated machine, an hour; docs/image-report.md",
     "test-install": "boots a Debian, as root; docs/install-report.md",
     "test-install-pit": "boots another; docs/pit-install-report.md",
     "test-training": "minutes, with torch",

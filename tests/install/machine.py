@@ -99,7 +99,48 @@ def base_tree(folder: Path, packages: str = PACKAGES) -> Path:
     return archive
 
 
-class Machine:
+class Booted:
+    """A machine that is up, whatever it runs in: what is typed at it, and what its page answers."""
+
+    def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command on it as root."""
+        raise NotImplementedError
+
+    def log(self) -> str:
+        """The end of its log."""
+        said = self.run(
+            "journalctl", "--no-pager", "--lines=60", "--unit=feltwatch*", "--output=short-monotonic"
+        )
+        return said.stdout
+
+    def unit(self, name: str, what: str) -> str:
+        """A property of a unit."""
+        return self.run("systemctl", "show", "--value", f"--property={what}", name).stdout.strip()
+
+    def ask(self, order: str | dict[str, Any]) -> tuple[int, Any]:
+        """Ask the page: a path, or a command that is touched on it. The status (0: no answer) and what it says."""
+        text = order if isinstance(order, str) else json.dumps(order)
+        said = self.run("python3", "-c", _ASK, PAGE, text)
+        status, body = json.loads(said.stdout or '[0, ""]')
+        try:
+            return status, json.loads(body)
+        except ValueError:
+            return status, body
+
+    def shown(self) -> str:
+        """What is on its screen."""
+        shown = self.run("cat", "/run/feltwatch-kiosk/shown")
+        return shown.stdout.strip()
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for something to be so."""
+        deadline = time.monotonic() + LONG
+        while not condition():
+            assert time.monotonic() < deadline, f"in vain: {what}\n{self.log()}"
+            time.sleep(0.2)
+
+
+class Machine(Booted):
     """One machine. `root` is its tree: what lies on its disk may be looked at from outside."""
 
     def __init__(self, root: Path, archive: Path) -> None:
@@ -239,39 +280,6 @@ class Machine:
                 os.killpg(begun.pid, signal.SIGKILL)
             begun.wait()
         self._begun.clear()
-
-    def log(self) -> str:
-        """The end of its log."""
-        said = self.run(
-            "journalctl", "--no-pager", "--lines=60", "--unit=feltwatch*", "--output=short-monotonic"
-        )
-        return said.stdout
-
-    def unit(self, name: str, what: str) -> str:
-        """A property of a unit."""
-        return self.run("systemctl", "show", "--value", f"--property={what}", name).stdout.strip()
-
-    def ask(self, order: str | dict[str, Any]) -> tuple[int, Any]:
-        """Ask the page: a path, or a command that is touched on it. The status (0: no answer) and what it says."""
-        text = order if isinstance(order, str) else json.dumps(order)
-        said = self.run("python3", "-c", _ASK, PAGE, text)
-        status, body = json.loads(said.stdout or '[0, ""]')
-        try:
-            return status, json.loads(body)
-        except ValueError:
-            return status, body
-
-    def shown(self) -> str:
-        """What is on its screen."""
-        shown = self.run("cat", "/run/feltwatch-kiosk/shown")
-        return shown.stdout.strip()
-
-    def wait(self, condition: Callable[[], bool], what: str) -> None:
-        """Wait for something to be so."""
-        deadline = time.monotonic() + LONG
-        while not condition():
-            assert time.monotonic() < deadline, f"in vain: {what}\n{self.log() if self._leader else ''}"
-            time.sleep(0.2)
 
 
 def make_release(repository: Path, folder: Path) -> Path:

@@ -1,0 +1,251 @@
+"""A card in QEMU: the very image that is written to a Pi's card, on an emulated 64-bit ARM machine (`virt`).
+
+The image's own kernel and initial RAM disk are given to QEMU, which has no Pi's firmware to read them. Nothing on the
+card is changed: the test's things (an agent, a puck reader's far end, pictures for the camera) come in a second archive
+behind the initial RAM disk, and lie in /run. What the box writes goes to an overlay of the image.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from tests.install.machine import LONG, Booted
+
+HERE: Final = Path(__file__).parent
+CARD_BYTES: Final = 8_000_000_000
+"""The smallest card that can be bought is larger."""
+BOOT_AT: Final = "4M"
+ROOM: Final = "/run/room"
+
+_ORDER: Final = """/scripts/local-bottom/card "$@"
+[ -e /conf/param.conf ] && . /conf/param.conf
+/scripts/local-bottom/room "$@"
+"""
+_INITIAL: Final = """#!/bin/sh
+[ "${1-}" != prereqs ] || exit 0
+mkdir -p /run/systemd/system/multi-user.target.wants
+cp -r /room /run/room
+for unit in room-agent room-puck; do
+    mv /run/room/$unit.service /run/systemd/system/
+    ln -s /run/systemd/system/$unit.service /run/systemd/system/multi-user.target.wants/
+done
+"""
+_AGENT: Final = """[Unit]
+StartLimitIntervalSec=0
+[Service]
+ExecStart=/usr/bin/python3 -I /run/room/agent.py /dev/virtio-ports/room
+Restart=always
+RestartSec=1
+"""
+_PUCK: Final = """[Unit]
+StartLimitIntervalSec=0
+[Service]
+Environment=TMPDIR=/run/room
+ExecStart=/opt/feltwatch/current/bin/python /run/room/room.py /dev/feltwatch-puck
+Restart=on-failure
+"""
+
+
+class Card(Booted):
+    """One card, and the machine that it is in. `disk` is what the machine has written."""
+
+    def __init__(self, image: Path, folder: Path, pictures: Path, stick: Path | None = None) -> None:
+        """Put the image into a machine. `pictures`: what the camera may see. `stick`: a disk that is plugged in."""
+        self.folder = folder
+        self.disk = folder / "card.qcow2"
+        self._stick = stick
+        self._qemu: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
+        self._heard = b""
+        self.lines: list[str] = []
+        """What programs that are followed have printed."""
+        for name in ("vmlinuz", "initrd.img"):
+            source = f"{image}@@{BOOT_AT}"
+            subprocess.run(["mcopy", "-n", "-o", "-i", source, f"::/{name}", folder / name], check=True)
+        self._furnish(pictures)
+        if not self.disk.exists():
+            made = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(image.resolve())]
+            subprocess.run([*made, str(self.disk), str(CARD_BYTES)], check=True)
+
+    def _furnish(self, pictures: Path) -> None:
+        tree = self.folder / "room"
+        shutil.rmtree(tree, ignore_errors=True)
+        scripts = tree / "scripts/local-bottom"
+        scripts.mkdir(parents=True)
+        (scripts / "ORDER").write_text(_ORDER)
+        (scripts / "room").write_text(_INITIAL)
+        (scripts / "room").chmod(0o755)
+        shutil.copytree(pictures, tree / "room")
+        for program in (HERE / "agent.py", HERE / "player.py", HERE.parent / "install/room.py"):
+            shutil.copy(program, tree / "room")
+        (tree / "room/room-agent.service").write_text(_AGENT)
+        (tree / "room/room-puck.service").write_text(_PUCK)
+        names = "\n".join(str(path.relative_to(tree)) for path in sorted(tree.rglob("*")))
+        packed = subprocess.run(
+            ["cpio", "--quiet", "-o", "-H", "newc"],
+            input=names.encode(),
+            cwd=tree,
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        first = (self.folder / "initrd.img").read_bytes()
+        padding = bytes(-len(first) % 512)
+        (self.folder / "initrd-and-room").write_bytes(first + padding + packed)
+
+    # ---- power ----
+
+    def switch_on(self, *, state: str = "", arguments: str = "systemd.mask=feltwatch-kiosk.service") -> None:
+        """Begin: cold, or from a state that `keep_state` kept."""
+        for old in ("room.sock", "monitor.sock"):
+            (self.folder / old).unlink(missing_ok=True)
+        stick = ["-drive", f"file={self._stick},if=none,id=stick,format=raw,readonly=on"]
+        stick += ["-device", "virtio-blk-pci,drive=stick"]
+        kernel = (
+            f"console=ttyAMA0 root=PARTUUID=f317c0de-02 rootfstype=squashfs ro rootwait panic=10 {arguments}"
+        )
+        command = [
+            *("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a72", "-smp", "2", "-m", "2048"),
+            *("-nodefaults", "-display", "none", "-nic", "none", "-device", "virtio-rng-pci"),
+            *("-kernel", "vmlinuz", "-initrd", "initrd-and-room", "-append", kernel),
+            *("-drive", "file=card.qcow2,if=none,id=card,format=qcow2,discard=unmap"),
+            *("-device", "virtio-blk-pci,drive=card"),
+            *(stick if self._stick else []),
+            *("-device", "i6300esb", "-action", "watchdog=reset"),
+            *("-device", "virtio-serial-pci", "-device", "virtserialport,chardev=room,name=room"),
+            *("-chardev", "socket,id=room,path=room.sock,server=on,wait=off"),
+            *("-chardev", "socket,id=monitor,path=monitor.sock,server=on,wait=off"),
+            *("-mon", "chardev=monitor,mode=readline", "-serial", "file:console.log"),
+            *(["-loadvm", state] if state else []),
+        ]
+        with (self.folder / "qemu.log").open("ab") as said:
+            self._qemu = subprocess.Popen(
+                command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said
+            )
+        self._line, self._heard = None, b""
+        self._until((self.folder / "room.sock").exists, "QEMU opened its line")
+        self._line = socket.socket(socket.AF_UNIX)
+        self._line.connect(os.path.relpath(self.folder / "room.sock"))
+
+    def wait_until_up(self) -> None:
+        """Wait until the agent answers."""
+        self._until(lambda: self._hear(1.0).get("up") is True, "it is up")
+
+    def cut_power(self) -> None:
+        """Pull its plug: QEMU is killed."""
+        if self._qemu is not None:
+            self._qemu.send_signal(signal.SIGKILL)
+            self._qemu.wait()
+        self._qemu = None
+
+    def wait_until_off(self) -> None:
+        """Wait until it has switched itself off."""
+        assert self._qemu is not None
+        self._qemu.wait(LONG)
+        self._qemu = None
+
+    def keep_state(self, name: str) -> None:
+        """Keep memory and disk as they are now, to go on from them later (QEMU's savevm)."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(os.path.relpath(self.folder / "monitor.sock"))
+            monitor.settimeout(LONG)
+            monitor.sendall(f"savevm {name}\n".encode())
+            said = b""
+            while said.count(b"(qemu)") < 2:
+                said += monitor.recv(4096)
+        assert b"Error" not in said, said
+
+    # ---- what is typed ----
+
+    def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a command on it as root."""
+        answer = self._asked({"run": list(command)})
+        done = subprocess.CompletedProcess(command, answer["rc"], answer["out"], answer["err"])
+        assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done
+
+    def put(self, path: str, content: bytes) -> None:
+        """Write a file on it."""
+        self._asked({"put": path, "base64": base64.b64encode(content).decode()})
+
+    def follow(self, *command: str) -> None:
+        """Begin a program on it; what it prints comes into `lines`."""
+        self.lines.clear()
+        self._asked({"follow": list(command)})
+
+    def listen(self, seconds: float) -> list[str]:
+        """Take what comes by itself, for a while; return all lines of the program that is followed."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._hear(left)
+        return self.lines
+
+    def _asked(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self._line is not None
+        self._line.settimeout(LONG)
+        self._line.sendall(json.dumps(request).encode() + b"\n")
+        answer: dict[str, Any] = {}
+
+        def answered() -> bool:
+            nonlocal answer
+            answer = self._hear(1.0)
+            return "rc" in answer
+
+        self._until(answered, f"an answer to {str(request)[:100]}")
+        return answer
+
+    def _hear(self, seconds: float) -> dict[str, Any]:
+        """Return the next message, {} after so many seconds; lines of followed programs are put aside."""
+        assert self._line is not None
+        end = time.monotonic() + seconds
+        while b"\n" not in self._heard:
+            self._line.settimeout(max(0.01, end - time.monotonic()))
+            with suppress(TimeoutError):
+                self._heard += self._line.recv(65536)
+            if time.monotonic() > end and b"\n" not in self._heard:
+                return {}
+        text, _, self._heard = self._heard.partition(b"\n")
+        message: dict[str, Any] = json.loads(text)
+        if "line" in message:
+            self.lines.append(message["line"])
+        return message
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + LONG
+        while not condition():
+            assert self._qemu is not None
+            assert self._qemu.poll() is None, (self.folder / "qemu.log").read_text(errors="replace")[-2000:]
+            assert time.monotonic() < deadline, f"in vain: {what}"
+            time.sleep(0.01)
+
+    # ---- what lies on the card ----
+
+    def record(self, to: Path) -> Path:
+        """Take the record off the card while it is off, as another computer would; return the folder of the record."""
+        whole, part = self.folder / "card.raw", self.folder / "record.ext4"
+        subprocess.run(["qemu-img", "convert", "-O", "raw", self.disk, whole], check=True)
+        table = json.loads(
+            subprocess.run(["sfdisk", "--json", whole], capture_output=True, check=True).stdout
+        )
+        fourth = table["partitiontable"]["partitions"][3]
+        copy = ["dd", f"if={whole}", f"of={part}", "bs=1M", f"skip={fourth['start'] // 2048}", "conv=sparse"]
+        part.unlink(missing_ok=True)
+        subprocess.run([*copy, "status=none"], check=True)
+        os.truncate(part, fourth["size"] * 512)
+        subprocess.run(["e2fsck", "-f", "-y", part], check=False, stdout=subprocess.DEVNULL)
+        shutil.rmtree(to, ignore_errors=True)
+        to.mkdir(parents=True)
+        for each in ("feltwatch", "feltwatch-key"):
+            subprocess.run(["debugfs", "-R", f"rdump /{each} {to}", part], check=True, capture_output=True)
+        whole.unlink()
+        return to / "feltwatch"

@@ -1,0 +1,92 @@
+"""Runs inside a card that QEMU has booted, with the installed release's Python: plays hands by touching the page.
+
+    python player.py HANDS FOLDER
+
+HANDS: how many; 0 without end. FOLDER has empty.png and a picture for each of two deals; view.png is what the camera
+sees. After each touch that the page has confirmed it prints the record's last row: what no power cut may take back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from firmware.record.journal.journal import JournalReader
+from firmware.table.phase import BETWEEN_HANDS, Phase
+
+DATA = Path("/var/lib/feltwatch")
+PAGE = "http://127.0.0.1:8013"
+
+
+def main(hands: int, folder: Path) -> None:
+    """Play."""
+    touch = Finger()
+    reader = JournalReader(DATA)
+    settled = 0
+    while not hands or settled < hands:
+        state = reader.recover()[0]
+        if state.phase is Phase.SETTLED:
+            settled += 1
+            say(settled=state.hand)
+            if hands and settled == hands:
+                return
+            touch({"do": "archive"})
+        elif state.phase in (Phase.SHOWDOWN, Phase.READING) or state.puck.seat != 1:
+            time.sleep(0.5)
+        else:
+            if state.phase in BETWEEN_HANDS:
+                lay(folder, "empty")
+            if state.phase is Phase.SETTING:
+                lay(folder, f"deal{state.hand % 2}")
+            touch({"do": "next"} if state.dealer else {"do": "log_on", "person": "Robin"})
+
+
+def lay(folder: Path, name: str) -> None:
+    """Let the camera see these hands."""
+    shutil.copy(folder / f"{name}.png", folder / "view.new")
+    os.replace(folder / "view.new", folder / "view.png")  # noqa: PTH105
+
+
+class Finger:
+    """Touches the page."""
+
+    def __init__(self) -> None:
+        self._token = ""
+
+    def __call__(self, order: dict[str, object]) -> None:
+        """Give a command, and say how far the record had come once it was confirmed; a refused one is seen again."""
+        if not self._token:
+            with urllib.request.urlopen(f"{PAGE}/", timeout=120) as page:
+                found = re.search('name="csrf-token" content="([^"]*)"', page.read().decode())
+            self._token = found[1] if found else ""
+        headers = {"Content-Type": "application/json", "X-CSRF-Token": self._token}
+        request = urllib.request.Request(f"{PAGE}/command", json.dumps(order).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=120):
+                pass
+        except urllib.error.HTTPError as error:
+            self._token = ""
+            say(refused=error.read().decode()[:300], order=order)
+            time.sleep(1)
+            return
+        with sqlite3.connect(f"file:{DATA}/journal.sqlite?mode=ro", uri=True) as db:
+            seq, digest = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
+        say(confirmed=[seq, digest], order=order)
+
+
+def say(**what: object) -> None:
+    """Print a line of JSON."""
+    sys.stdout.write(json.dumps(what) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

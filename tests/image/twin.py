@@ -1,0 +1,324 @@
+"""Boots the card's image in QEMU and does to it what happens to a box: `make test-image`.
+
+    python -m tests.image.twin [IMAGE] [--kills N] [--no-update] [--write docs/image-report.md]
+
+One card lives through all of it, in the order of `main`: a first start to the page's answer, what systemd says of
+itself, a hand, a release that does not start, power cuts at random moments. It takes long, because arm64 is emulated.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+import cv2
+
+from firmware.record.evidence.verify import verify
+from tests.image.card import ROOM, Card
+from tests.install.install_run import DEALS, DIES
+from tests.install.machine import another_release
+from vision.felt.layout import TableLayout
+from vision.synthetic.render import render_table
+
+BROKEN: Final = "9.0.0-broken"
+PLAYER: Final = ("/opt/feltwatch/current/bin/python", f"{ROOM}/player.py")
+CONFIG: Final = f"""[[seats]]
+seat = 1
+place = "A"
+player = "Ann"
+[[seats]]
+seat = 2
+place = "B"
+player = "Bao"
+[camera]
+kind = "files"
+device = "{ROOM}/view.png"
+[puck]
+dealer = ["04D1A2B3C4E580"]
+action = ["04AC71B2C3E580"]
+[times]
+turn_up = 0.0
+reading = 900.0
+reading_ceiling = 3600.0
+reading_start = 600.0
+"""
+PAGE: Final = """# The card, booted in QEMU
+
+Written by `make test-image ARGS='--write docs/image-report.md'`: the card's image itself ({megabytes} MB) on QEMU's
+`virt` machine with an emulated Cortex-A72 (two cores, 2 GB), on {host} with {cores} cores and a load of {load:.0f}.
+Seconds are the emulation's: many times a Pi's. Not covered: the Pi's own firmware and drivers, a screen, a real card,
+whose cache loses what QEMU's disk keeps ([untested.md](untested.md)).
+
+| what | seconds | |
+|---|---|---|
+{rows}
+
+| seen inside, after the first start | |
+|---|---|
+{facts}
+{listings}
+"""
+FACTS: Final = (
+    ("the root", "findmnt --noheadings --output FSTYPE,OPTIONS / | tr -s ' ' | cut -c1-20"),
+    ("the partitions", "lsblk --noheadings --bytes --output NAME,SIZE /dev/vda | tr -s ' \\n' ' '"),
+    ("open ports", "ss --tcp --udp --listening --numeric --no-header | awk '{print $1, $5}' | tr '\\n' ' '"),
+    ("watchdog", "systemctl show --property=RuntimeWatchdogUSec --value; wdctl --noheadings --oneline 2>&1 | head -1"),
+    ("failed units", "systemctl list-units --failed --no-legend --plain"),
+    ("state", "systemctl is-system-running"),
+    ("start", "systemd-analyze time | head -1"),
+)  # fmt: skip
+MUST_FAIL: Final = (
+    "touch /usr/x",
+    "mount -o remount,rw / && touch /usr/x",
+    "su technician --command true </dev/null && su --login technician -c 'sudo -n true'",
+    "systemctl is-enabled ssh.service",
+    "command -v sshd",
+)
+MUST_HOLD: Final = (
+    "test $(stat --format=%s /etc/machine-id) = 33",
+    "mountpoint --quiet /record && mountpoint --quiet /var/lib/feltwatch && mountpoint --quiet /var/lib/feltwatch-key",
+    "findmnt --noheadings --output SOURCE /var/lib/feltwatch | grep --quiet 'vda4'",
+    "test -z \"$(awk -F: '$2 !~ /^[!*]/ {print $1}' /etc/shadow)\"",
+    "systemctl is-active --quiet systemd-timesyncd.service feltwatch-table.service feltwatch-ui.service",
+    "touch /etc/x && rm /etc/x",
+)
+
+
+class Report:
+    """What was seen, as the rows of a page."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self.facts: list[str] = []
+        self.listings: list[tuple[str, str]] = []
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[list[str]]:
+        """Time a step; what is put into the list is told behind it."""
+        began = time.monotonic()
+        found: list[str] = []
+        yield found
+        took = time.monotonic() - began
+        self.rows.append(f"| {what} | {took:.0f} | {'; '.join(found)} |")
+        click.echo(f"{took:6.0f} s  {what}: {'; '.join(found)}")
+
+    def text(self, image: Path) -> str:
+        """Return the page."""
+        listings = "\n".join(f"\n## {name}\n\n```\n{said.rstrip()}\n```" for name, said in self.listings)
+        return PAGE.format(
+            megabytes=image.stat().st_size // 1_000_000,
+            host=platform.machine(),
+            cores=os.cpu_count(),
+            load=os.getloadavg()[1],
+            rows="\n".join(self.rows),
+            facts="\n".join(self.facts),
+            listings=listings,
+        )
+
+
+def pictures(folder: Path) -> Path:
+    """Draw what the camera sees: an empty felt and the two deals."""
+    folder.mkdir(parents=True, exist_ok=True)
+    layout = TableLayout.load()
+    for name, hands in (("empty", {}), ("deal0", DEALS[0]), ("deal1", DEALS[1])):
+        laid = {place: {row: cards.split() for row, cards in rows.items()} for place, rows in hands.items()}
+        if not (folder / f"{name}.png").exists():
+            assert cv2.imwrite(str(folder / f"{name}.png"), render_table(laid, layout, seed=7).frame)
+    shutil.copy(folder / "empty.png", folder / "view.png")
+    return folder
+
+
+def stick_with(release: Path, folder: Path) -> Path:
+    """Make a disk with a release on it that is signed and does not start."""
+    stick = folder / "stick.ext4"
+    if not stick.exists():
+        target = folder / "stick" / BROKEN
+        shutil.rmtree(target.parent, ignore_errors=True)
+        target.parent.mkdir()
+        subprocess.run(["tar", "-xzf", release, "-C", target.parent], check=True)
+        next(target.parent.iterdir()).rename(target)
+        key = Path(os.environ.get("FELTWATCH_RELEASE_KEY", Path.home() / ".config/feltwatch-release"))
+        another_release(target, BROKEN, (DIES,), key)
+        packed = folder / "stick" / "broken.tar.gz"
+        subprocess.run(
+            ["tar", "-czf", packed, "--owner=0", "--group=0", "--mode=go-w", "-C", target.parent, BROKEN],
+            check=True,
+        )
+        shutil.rmtree(target)
+        subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", packed.parent, stick, "300M"], check=True)
+    return stick
+
+
+def is_up(card: Card) -> bool:
+    """Return whether the page answers, for itself and for the table."""
+    status, said = card.ask("/healthz")
+    return status == 200 and said["ok"] is True
+
+
+def first_start(card: Card, report: Report) -> None:
+    """From the plug to the page's answer, and what is so then."""
+    with report.step("the first start, to the page's answer") as found:
+        card.switch_on()
+        card.wait_until_up()
+        card.wait(lambda: is_up(card), "the page answers")
+        found.append("/healthz: 200")
+    with report.step("what systemd says once it has started"):
+        card.wait(
+            lambda: card.run("systemctl", "is-system-running").stdout.strip() != "starting", "it has started"
+        )
+        for name, command in FACTS:
+            said = " ".join(card.run("sh", "-c", command).stdout.split())
+            report.facts.append(f"| {name} | {said or 'none'} |")
+            click.echo(report.facts[-1])
+            assert name != "failed units" or not said, said
+        for command in MUST_HOLD:
+            done = card.run("sh", "-c", command)
+            assert done.returncode == 0, f"{command}: {done}"
+        for command in MUST_FAIL:
+            done = card.run("sh", "-c", command)
+            assert done.returncode != 0, f"{command}: {done}"
+        page = str(card.ask("/")[1])
+        assert "set-up" in page.lower(), page[:2000]
+        blame = card.run("systemd-analyze", "blame", "--no-pager").stdout.splitlines()
+        report.listings.append(("systemd-analyze blame: the longest", "\n".join(blame[:15])))
+        judged = card.run("systemd-analyze", "security", "--no-pager").stdout.splitlines()
+        ours = [line.rstrip() for line in judged if "feltwatch" in line or line.startswith("UNIT")]
+        report.listings.append(("systemd-analyze security: ours", "\n".join(ours)))
+
+
+def furnish(card: Card, report: Report) -> None:
+    """Let it have a house's configuration and a dealer; a hand is played."""
+    with report.step("a configuration and a dealer, as at a console; the table starts again") as found:
+        status, _ = card.ask({"do": "end_set_up", "skipped": True})
+        found.append(f"the set-up is ended: {status}")
+        card.put("/etc/feltwatch/feltwatch.toml", CONFIG.encode())
+        card.run("systemctl", "stop", "feltwatch-table.service", check=True)
+        add = ("feltwatch", "people", "add", "Robin", "--role", "dealer")
+        card.run("runuser", "-u", "feltwatch-table", "--", *add, check=True)
+        card.run("systemctl", "restart", "feltwatch-table.service", "feltwatch-ui.service", check=True)
+        card.wait(lambda: is_up(card), "the table answers")
+    with report.step("a hand through the page, 26 cards read from a picture") as found:
+        found.append(play(card, 1))
+
+
+def play(card: Card, hands: int) -> str:
+    """Play hands to their settlement; return what the player said last."""
+    card.follow(*PLAYER, str(hands), ROOM)
+    card.wait(lambda: any("ended" in line for line in card.listen(2)), "the hands are settled")
+    assert card.lines[-1] == "ended 0", "\n".join(card.lines[-20:]) + card.log()
+    return card.lines[-2]
+
+
+def confirmed(card: Card) -> list[tuple[int, str]]:
+    """Return the rows that the page had confirmed."""
+    rows = [json.loads(line) for line in card.lines if line.startswith('{"confirmed"')]
+    return [(row["confirmed"][0], row["confirmed"][1]) for row in rows]
+
+
+def cut(card: Card, report: Report, kills: int, chance: random.Random) -> None:
+    """Cut the power at random moments of a game that runs, and look at the card as another computer would."""
+    lost, rows, after = [], 0, []
+    with report.step(
+        f"{kills} power cuts at random moments of a game, each record read off the card"
+    ) as found:
+        card.keep_state("playing")
+        for number in range(kills):
+            card.cut_power()
+            card.switch_on(state="playing")
+            card.listen(0.1)
+            card.follow(*PLAYER, "0", ROOM)
+            card.wait(
+                lambda: any("confirmed" in line for line in card.listen(0.5)), "the first confirmed touch"
+            )
+            seconds = chance.uniform(0, 30)
+            card.listen(seconds)
+            card.cut_power()
+            told = confirmed(card)
+            data = card.record(card.folder / "record")
+            seen = verify(data)
+            with sqlite3.connect(f"file:{data}/journal.sqlite?mode=ro", uri=True) as db:
+                there = dict(db.execute("SELECT seq, hash FROM journal"))
+            missing = [row for row in told if there.get(row[0]) != row[1]]
+            lost += missing
+            rows += len(told)
+            after.append(seconds)
+            click.echo(
+                f"cut {number + 1}: {len(told)} confirmed, {len(missing)} lost, {seen.entries} rows, {seen.ok}"
+            )
+            assert seen.ok, seen.problems
+        found.append(f"{rows} confirmed touches, {len(lost)} lost; every record whole by its chain")
+        assert not lost, lost
+    with report.step("the start after the last cut, to the page's answer, and a hand") as found:
+        card.switch_on()
+        card.wait_until_up()
+        card.wait(lambda: is_up(card), "the page answers")
+        found.append(play(card, 1))
+
+
+def update(card: Card, report: Report) -> None:
+    """A signed release that does not start is gone back from by itself."""
+    before = card.run("readlink", "/opt/feltwatch/current").stdout
+    with report.step("an update with a signed release that does not start") as found:
+        card.run("mkdir", "-p", "/run/stick", check=True)
+        card.run("mount", "-o", "ro", "/dev/vdb", "/run/stick", check=True)
+        done = card.run("feltwatch", "update", "/run/stick/broken.tar.gz")
+        said = done.stdout + done.stderr
+        assert done.returncode == 1, said
+        assert f"Release {BROKEN} was rolled back" in said, said + card.log()
+        assert card.run("readlink", "/opt/feltwatch/current").stdout == before
+        card.wait(lambda: is_up(card), "the release before answers")
+        found.append("rolled back by itself; the release before answers")
+    with report.step("a hand after it") as found:
+        found.append(play(card, 1))
+
+
+@click.command()
+@click.argument("image", type=click.Path(path_type=Path, exists=True), required=False)
+@click.option("--kills", default=20, show_default=True, help="How many power cuts.")
+@click.option("--update/--no-update", "updates", default=True, help="Try a release that does not start.")
+@click.option("--seed", default=27, show_default=True, help="For the moments of the power cuts.")
+@click.option("--write", type=click.Path(path_type=Path), help="Write the report to this file.")
+def main(image: Path | None, kills: int, updates: bool, seed: int, write: Path | None) -> None:
+    """Boot the card's IMAGE (otherwise the one in dist) and do to it what happens to a box."""
+    found = sorted(Path("dist").glob("feltwatch-card-*/*.img"))
+    if image is None and not found:
+        sys.exit("There is no image in dist: make image")
+    image = image or found[-1]
+    folder = Path("build/image/twin")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "card.qcow2").unlink(missing_ok=True)
+    (release,) = Path("dist").glob("feltwatch-*-aarch64.tar.gz")
+    card = Card(
+        image, folder, pictures(folder / "pictures"), stick_with(release, folder) if updates else None
+    )
+    report = Report()
+    try:
+        first_start(card, report)
+        furnish(card, report)
+        if updates:
+            update(card, report)
+        if kills:
+            cut(card, report, kills, random.Random(seed))
+        with report.step("switched off in good order"):
+            card.run("systemctl", "--no-block", "poweroff")
+            card.wait_until_off()
+    finally:
+        card.cut_power()
+        if write:
+            write.write_text(report.text(image), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
