@@ -102,10 +102,19 @@ class Room:
 
     def photograph(self) -> Image:
         """Return the pit's QR code as its screen shows it."""
-        shot = self.at_pit.locator(".qr").screenshot()
-        picture = cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
-        assert picture is not None
-        return picture.astype(np.uint8)
+        pictures: list[Image] = []
+
+        def taken() -> bool:
+            place = self.at_pit.locator(".qr").bounding_box()
+            assert place is not None
+            shot = self.at_pit.screenshot(full_page=True, clip=place)
+            picture = cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
+            assert picture is not None
+            pictures.append(picture.astype(np.uint8))
+            return bool(cv2.QRCodeDetector().detectAndDecode(picture)[0])  # the page may still be laid out
+
+        until(taken)
+        return pictures[-1]
 
     def to_the_pit(self) -> None:
         """Go to the page at the table, as its technician does."""

@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.index_file import FILE as INDEX
-from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.journal.journal import Entry, Journal, JournalReader
 from firmware.record.journal.row_index import ENDS
 from firmware.record.retention import SPARED
 from firmware.record.stick_request import Progress, StickDesk, read_request
@@ -184,10 +185,17 @@ def test_the_head_is_signed_and_stands_in_the_record_right_after_it(box: Box, ke
 
 
 def test_the_head_is_signed_by_itself_after_each_hands_end_and_once(box: Box, key: Path) -> None:
-    for _ in range(3):
+    def signed_rows() -> list[Entry]:
+        return [row for row in reader.events_since(0) if row.type == "head_signed"]
+
+    def is_signed(times: int) -> bool:
+        return len(signed_rows()) == times
+
+    reader = JournalReader(box.config.data)
+    for number in range(1, 4):
         box.hand()
-    rows = JournalReader(box.config.data).events_since(0)
-    signed = [row for row in rows if row.type == "head_signed"]
+        until(partial(is_signed, number))  # with the turn after the hand's end
+    rows, signed = reader.events_since(0), signed_rows()
     ends = [row.seq for row in rows if row.type in ENDS]
     assert len(ends) == len(signed) == 3
     assert all(head.seq > end for head, end in zip(signed, ends, strict=True))
