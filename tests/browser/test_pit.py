@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from zipfile import is_zipfile
 
 import cv2
 import numpy as np
@@ -183,6 +184,7 @@ def test_a_dispute_is_taken_from_its_tile_to_its_file_in_three_touches(
         with page.expect_download() as download:
             page.get_by_role("link", name="Get the dispute file").click()  # 3
         assert download.value.suggested_filename == "hand-000001.zip"
+        assert is_zipfile(download.value.path())  # waits for the whole of it
         assert page.locator(".frame image").count() == 1
 
 

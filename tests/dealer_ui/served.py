@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from flask import Flask
+from waitress.channel import HTTPChannel
 from waitress.server import create_server
 
 from dealer_ui.web.services import services
@@ -42,7 +43,10 @@ def listening(application: Any, threads: int = 12) -> Iterator[int]:
 
         def close_all() -> None:
             for one in list(open_things.values()):
-                one.close()
+                if isinstance(one, HTTPChannel):
+                    one.handle_close()  # also closes the file that it was sending
+                else:
+                    one.close()
 
         with suppress(OSError):  # an earlier pull may have run it already, and closed the trigger
             server.trigger.pull_trigger(
