@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -21,6 +22,8 @@ from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
 from firmware.uplink.wire import Head, Offer, encode_rows
 
+log = logging.getLogger(__name__)
+
 ASKED: Final = (
     f"{WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
     " set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true)"
@@ -28,6 +31,9 @@ ASKED: Final = (
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
 durable here, and a standby is not waited for: what it lacks the tables send again."""
 _COLUMNS: Final = ("record_id", *Entry._fields)
+MOST_QUARANTINED: Final = 1_000
+MOST_QUARANTINED_BYTES: Final = 64 << 20
+"""Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
 MOST_BRANCHES: Final = 5
 """Branches that a record may open within a day: each copies all rows before it, and a table is restored rarely."""
 FEW: Final = 3
@@ -312,14 +318,33 @@ def _branch(connection: Connection, table: Table, genesis: str, old: _Stored, st
 
 
 def _quarantine(connection: Connection, table: Table, offer: Offer, fork: Fork) -> None:
-    """Keep an offer that was refused, once, and mark its record."""
+    """Keep an offer that was refused, the same rows once, and mark its record.
+
+    A table that offers more than the limits within a day has the rest itself: nothing more of it is kept until then.
+    """
     body = encode_rows({"head": list(offer.head)}, offer.rows)
-    digest = hashlib.sha256(b"".join(row.hash.encode() for row in offer.rows) + body).hexdigest()
-    connection.execute(
-        "INSERT INTO quarantine (table_id, genesis, why, seq, digest, rows) VALUES (%s, %s, %s, %s, %s, %s)"
+    digest = hashlib.sha256(encode_rows({}, offer.rows) if offer.rows else body).hexdigest()
+    kept = connection.execute(
+        "INSERT INTO quarantine (table_id, genesis, why, seq, digest, rows)"
+        " SELECT %(table)s, %(genesis)s, %(why)s, %(seq)s, %(digest)s, %(rows)s WHERE NOT EXISTS ("
+        "SELECT FROM quarantine WHERE table_id = %(table)s AND taken_at > now() - interval '1 day'"
+        " HAVING count(*) >= %(most)s OR sum(octet_length(rows)) >= %(bytes)s)"
         " ON CONFLICT DO NOTHING",
-        (table.table_id, offer.record, str(fork), fork.seq, digest, body),
+        {
+            "table": table.table_id,
+            "genesis": offer.record,
+            "why": str(fork),
+            "seq": fork.seq,
+            "digest": digest,
+            "rows": body,
+            "most": MOST_QUARANTINED,
+            "bytes": MOST_QUARANTINED_BYTES,
+        },
     )
+    if kept.rowcount == 0:
+        log.warning(
+            "%s: what was refused is not kept: it is kept already, or too much of this day is", table.name
+        )
     connection.execute(
         "UPDATE head SET heard_at = now(), fork_seq = %s, fork_at = coalesce(fork_at, now()), table_seq = %s"
         " WHERE record_id = (SELECT record_id FROM record WHERE genesis = %s AND table_id = %s"

@@ -204,6 +204,30 @@ def test_striking_a_table_off_deals_with_its_forks(database: Database, table: Ta
     assert one(database, "SELECT count(*) FROM quarantine") == 1
 
 
+@pytest.mark.parametrize(("limit", "most"), [("MOST_QUARANTINED", 3), ("MOST_QUARANTINED_BYTES", 250)])
+def test_what_a_table_is_refused_within_a_day_fills_no_disk(
+    database: Database, table: Table, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
+) -> None:
+    monkeypatch.setattr(take, limit, most)
+    record = rows_of("abc")
+    take.take(database, table, offer(record, record))
+    for _ in range(10):
+        with pytest.raises(Fork):
+            take.take(database, table, offer(record, rows_of("x", record[1])))
+    assert 1 <= one(database, "SELECT count(*) FROM quarantine") <= 3
+    assert listed(database)[0].fork_seq == 3
+
+
+def test_refused_rows_are_kept_once_while_the_tables_head_moves_on(database: Database, table: Table) -> None:
+    record = rows_of("abc")
+    take.take(database, table, offer(record, record))
+    other = rows_of("xyz", record[1])
+    for head in other:
+        with pytest.raises(Fork):
+            take.take(database, table, offer(record, other[:1], Head(head.seq, head.hash)))
+    assert one(database, "SELECT count(*) FROM quarantine") == 1
+
+
 # ---- setting back ----
 
 
