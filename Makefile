@@ -30,8 +30,8 @@ help:
 	@echo "make fuzz-all   sends damaged pictures, profiles, settle JSON, requests and frames for ten minutes (ARGS=--help)"
 	@echo "make security-load  measures the table process under a full load of requests: docs/security-load.md"
 	@echo "make lock   writes requirements/*.lock again, with hashes, for x86-64 and aarch64"
-	@echo "make audit-deps  asks the advisory service about each package that is installed on the box"
-	@echo "make sbom   lists the packages of the box and their licences: build/sbom.json, build/licences.txt"
+	@echo "make audit-deps  asks the advisory service about each package that is installed on the box or the pit"
+	@echo "make sbom   lists the packages of box and pit and their licences: build/sbom.json, build/licences.txt"
 	@echo "make golden  draws the pictures of every state of the page, docs/screens.png and the book's (ARGS='state name')"
 	@echo "make page-load  measures 30 screens, with a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   builds the book in build/docs, and the dealer's card to laminate"
@@ -103,11 +103,11 @@ lock: .venv-supply/supply.stamp
 	$(subst --extra pi,--extra pit,$(LOCK)) --constraint requirements/box.lock --output-file requirements/pit.lock
 
 audit-deps: .venv-supply/supply.stamp
-	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock
+	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock requirements/pit.lock
 
 sbom: .venv-supply/supply.stamp
 	$(PYTHON) -m venv --clear build/box
-	build/box/bin/python $(PIP_INSTALL) --require-hashes --requirement requirements/box.lock
+	build/box/bin/python $(PIP_INSTALL) --require-hashes --requirement requirements/box.lock --requirement requirements/pit.lock
 	build/box/bin/python $(PIP_INSTALL) --no-deps .
 	$(SUPPLY)/cyclonedx-py environment build/box/bin/python --output-file build/sbom.json
 	$(SUPPLY)/python -m tests.security.supply_chain licences build/sbom.json --of build/box >build/licences.txt

@@ -95,6 +95,6 @@ def going(table_id: int) -> tuple[Response, int]:
                 " DO UPDATE SET person = excluded.person, need = excluded.need, at = now()",
                 (table_id, who.name, need),
             )
-    record_act(pit().database, who, "going", one.record_id, one.tile.hand, need)
+    record_act(pit().database, who, "going", one.record_id, one.tile.hand, str(one.tile.title))
     pit().live.refresh()
     return jsonify(ok=True), 200

@@ -1,6 +1,6 @@
-"""What the box is made of: asked about, and listed with licences. `make audit-deps`, `make sbom`.
+"""What box and pit are made of: asked about, and listed with licences. `make audit-deps`, `make sbom`.
 
-python -m tests.security.supply_chain audit requirements/box.lock
+python -m tests.security.supply_chain audit requirements/box.lock requirements/pit.lock
 python -m tests.security.supply_chain licences build/sbom.json --of build/box
 python -m tests.security.supply_chain pins requirements/box.lock --python 3.13
 """
@@ -29,7 +29,7 @@ Ask = Callable[[str], tuple[str, str]]
 
 def pins(lock: str) -> list[tuple[str, str]]:
     """Return every name and version of a lock, whatever machine or Python it is for."""
-    return [(name, version) for name, version, _ in _PIN.findall(lock)]
+    return list(dict.fromkeys((name, version) for name, version, _ in _PIN.findall(lock)))
 
 
 def pins_for(lock: str, python: str) -> list[str]:
@@ -131,14 +131,16 @@ def licences(bill: Mapping[str, Any], told: Callable[[str], str] = lambda _: "")
 
 @click.group()
 def main() -> None:
-    """Ask about what the box is made of, and list it."""
+    """Ask about what box and pit are made of, and list it."""
 
 
 @main.command("audit")
-@click.argument("lock", type=click.Path(path_type=Path, exists=True))
-def audit_command(lock: Path) -> None:
-    """Ask the advisory service about every pin of LOCK."""
-    code, sentences = audit(lock.read_text(encoding="utf-8"))
+@click.argument(
+    "locks", metavar="LOCK...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
+)
+def audit_command(locks: tuple[Path, ...]) -> None:
+    """Ask the advisory service about every pin of each LOCK."""
+    code, sentences = audit("".join(lock.read_text(encoding="utf-8") for lock in locks))
     for sentence in sentences:
         click.echo(sentence, err=bool(code))
     sys.exit(code)
