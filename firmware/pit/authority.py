@@ -28,6 +28,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from firmware.pit.errors import AuthorityError
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.uplink import settings as enrolment
+from firmware.uplink.enrolment import Keys
 
 CERTIFICATE: Final = "authority.crt"
 KEY: Final = "authority.key"
@@ -37,6 +38,8 @@ ISSUED: Final = "issued.jsonl"
 """A line for each certificate of a table, for a database that was lost: its name and serial number."""
 HOUSE_FOLDER: Final = "house"
 """The folder of the house's key."""
+LOG_FOLDER: Final = "log"
+"""The folder of the key of the pit's log, beside the authority's own."""
 LASTS: Final = timedelta(days=3653)
 
 
@@ -82,7 +85,9 @@ class Authority:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
             _write(folder / enrolment.AUTHORITY, self.pem)
-            _write(folder / enrolment.HOUSE, f"{self.house.public.hex()}\n".encode())
+            keys = self.keys
+            _write(folder / enrolment.HOUSE, f"{keys.house}\n".encode())
+            _write(folder / enrolment.LOG, f"{keys.log}\n".encode())
             _write(folder / enrolment.FILE, enrolment.text_of(pit).encode())
             self._note(name, serial)
         except OSError as error:
@@ -125,6 +130,15 @@ class Authority:
             return DeviceKey.open(self.folder / HOUSE_FOLDER)
         except KeyUnusable as error:
             raise AuthorityError(error.sentence) from error
+
+    @property
+    def keys(self) -> Keys:
+        """The keys that a table pins when it is enrolled. Raises AuthorityError."""
+        try:
+            log = DeviceKey.open(self.folder.parent / LOG_FOLDER)
+        except KeyUnusable as error:
+            raise AuthorityError(error.sentence) from error
+        return Keys(self.house.public.hex(), log.public.hex())
 
     def _note(self, name: str, serial: int) -> None:
         with (self.folder / ISSUED).open("a", encoding="utf-8") as file:

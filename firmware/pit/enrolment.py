@@ -178,6 +178,8 @@ def answer(
     An end by this very request is stored although it is refused.
     """
     request = wire.Request.from_bytes(body)
+    keys = authority.keys
+    words = wire.words(authority.der, keys, request)
     refused: Message | None = None
     said: dict[str, Any] = {}
     with database.transaction() as connection:
@@ -191,9 +193,9 @@ def answer(
             raise EnrolmentRefused(UNKNOWN)
         one = _enrolment(row)
         key, renews, certificate, is_late = row[11:]
-        refused = _judged(connection, authority, one, request, is_late=bool(is_late))
+        refused = _judged(connection, words, one, request, is_late=bool(is_late))
         if refused is None and certificate is None:
-            certificate = _proceed(connection, authority, one, request, renews=bool(renews))
+            certificate = _proceed(connection, authority, words, one, request, renews=bool(renews))
             refused = UNLIKE_TABLE if request.says == "other" else None
         if refused is not None:
             connection.execute(
@@ -201,17 +203,17 @@ def answer(
                 (json.dumps(refused.as_json()), one.number),
             )
         elif certificate is not None:
-            said = {"certificate": certificate, "house": authority.house.public.hex(), "name": one.name}
+            said = {"certificate": certificate, "name": one.name}
     if refused is not None:
         log(f"an enrolment of {one.name!r} was refused: {refused}")
         raise EnrolmentRefused(refused)
-    data = json.dumps(said).encode()
+    data = json.dumps(vars(keys) | said).encode()
     return data, wire.of_pit(bytes(key), body, data)
 
 
 def _judged(
     connection: Connection,
-    authority: Authority,
+    words: str,
     one: Enrolment,
     request: wire.Request,
     *,
@@ -223,7 +225,7 @@ def _judged(
     technicians have compared them.
     """
     where = sql.SQL("enrolment_id = {}").format(one.number)
-    is_another = bool(one.words) and one.words != wire.words(authority.der, request)
+    is_another = bool(one.words) and one.words != words
     if one.ended_at is not None:
         if one.why is None and not is_another:
             return None  # its answer was lost on the way
@@ -281,7 +283,13 @@ def is_called(name: str, number: str) -> bool:
 
 
 def _proceed(
-    connection: Connection, authority: Authority, one: Enrolment, request: wire.Request, *, renews: bool
+    connection: Connection,
+    authority: Authority,
+    words: str,
+    one: Enrolment,
+    request: wire.Request,
+    *,
+    renews: bool,
 ) -> str | None:
     """Store what a table asks and says; return its certificate once both technicians agree."""
     connection.execute(
@@ -291,7 +299,7 @@ def _proceed(
             request.certificate,
             bytes.fromhex(request.device_key),
             bytes.fromhex(request.witness_key),
-            wire.words(authority.der, request),
+            words,
             request.says,
             one.number,
         ),

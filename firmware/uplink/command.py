@@ -193,7 +193,7 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
         health=lambda: box_health(data),
         clock=time.monotonic,
         rng=random.Random(),
-        witness=_witness(witness),
+        witness=_witness(witness, settings.log()),
     )
     manager = ServiceManager.from_environment()
     shown: tuple[Heard, Text] = Heard(), ""
@@ -212,13 +212,13 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
         time.sleep(wait)
 
 
-def _witness(folder: Path) -> Witness | None:
+def _witness(folder: Path, log: bytes | None) -> Witness | None:
     """Return the witness; None, with a sentence, where it cannot be: rows are sent all the same."""
     from firmware.table.errors import TableError
     from firmware.uplink.witness import Witness
 
     try:
-        return Witness(folder)
+        return Witness(folder, log=log)
     except (TableError, OSError) as error:
         say(f"{error} The pit's log is not witnessed; rows are sent.", err=True)
         return None

@@ -2,7 +2,7 @@
 
 A table asks `GET /v1/authority` for the authority's certificate, compares it with its code, and believes no other from
 then on. Then it sends the same `Request` to `POST /v1/enrolment` again and again, until the pit gives it a certificate
-or refuses. Request and answer carry an HMAC with the code's key in `HEADER`.
+or refuses. Each answer names the pit's `Keys`. Request and answer carry an HMAC with the code's key in `HEADER`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,30 @@ Says = Literal["", "same", "other"]
 
 
 class EnrolmentError(TableError, ValueError):
-    """A body that is no request for an enrolment."""
+    """A body that is no request for an enrolment, or no answer to one."""
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The public keys, 64 hex digits each, that a table pins: the house's, and that of the pit's log."""
+
+    house: str
+    log: str
+
+
+def answered(body: bytes) -> tuple[Keys, str]:
+    """Return the pit's keys in an answer, and the table's certificate, PEM; "" while there is none.
+
+    Raises EnrolmentError.
+    """
+    try:
+        value = json.loads(body)
+        keys, certificate = Keys(value["house"], value["log"]), value.get("certificate", "")
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        keys, certificate = Keys("", ""), None
+    if not (is_hash(keys.house) and is_hash(keys.log) and isinstance(certificate, str)):
+        raise EnrolmentError("The pit gave an answer that this release does not understand.")
+    return keys, certificate
 
 
 @dataclass(frozen=True)
@@ -100,9 +123,16 @@ def _is_whole(one: Request) -> bool:
     )
 
 
-def words(authority: bytes, request: Request) -> str:
-    """Return the five words that both screens show: of the authority's certificate (DER) and all that is asked for."""
-    parts = (hashlib.sha256(authority).hexdigest(), *list(asdict(request).values())[:-1])
+def words(authority: bytes, keys: Keys, request: Request) -> str:
+    """Return the five words that both screens show: of the authority's certificate (DER), the keys that the table is to
+    pin, and all that it asks for.
+    """
+    parts = (
+        hashlib.sha256(authority).hexdigest(),
+        keys.house,
+        keys.log,
+        *list(asdict(request).values())[:-1],
+    )
     return fingerprint(b"feltwatch enrolment 1 words" + json.dumps(parts).encode())
 
 

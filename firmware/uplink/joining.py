@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
@@ -28,10 +28,9 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import write_whole
 from firmware.uplink import enrolment, settings
 from firmware.uplink.code import Code, parse
-from firmware.uplink.enrolment import Request, Says
+from firmware.uplink.enrolment import EnrolmentError, Keys, Request, Says
 from firmware.uplink.errors import NotReached, Refused, UplinkError
 from firmware.uplink.join_request import JoinProgress, JoinRequest
-from firmware.uplink.wire import is_hash
 
 LOOK_EVERY_S: Final = 1.0
 """Seconds between two requests while a technician compares the words."""
@@ -67,16 +66,17 @@ class _Pit:
         self._context = settings.bare_context()
         self._context.load_verify_locations(cadata=self.pem.decode())
 
-    def ask(self, request: Request) -> dict[str, Any]:
-        """Send a request; return the pit's answer. Raises NotReached, Refused."""
+    def ask(self, request: Request) -> tuple[Keys, str]:
+        """Send a request; return the pit's keys, and this table's certificate or "". Raises NotReached, Refused."""
         body, key = request.to_bytes(), self._code.key()
         sent = {enrolment.HEADER: enrolment.of_table(key, body), "Content-Type": "application/json"}
         data, proof = self._ask(self._context, "POST", enrolment.PATH, body, sent)
         if proof != enrolment.of_pit(key, body, data):
             raise Refused(Message(ANOTHER_PIT.message, address=self.address))
-        value = json.loads(data)
-        assert isinstance(value, dict)
-        return value
+        try:
+            return enrolment.answered(data)
+        except EnrolmentError as error:
+            raise Refused(error.sentence) from error
 
     def _ask(
         self, context: ssl.SSLContext, method: str, path: str, body: bytes, headers: dict[str, str]
@@ -127,13 +127,12 @@ def join(
         DeviceKey.open(witness).public.hex(),
         asked.table,
     )
-    answer = pit.ask(request)
-    progress = replace(
-        progress, step="compare", words=enrolment.words(pit.authority, request), pit=pit.address
-    )
+    keys, certificate = pit.ask(request)
+    words = enrolment.words(pit.authority, keys, request)
+    progress = replace(progress, step="compare", words=words, pit=pit.address)
     ends = time.monotonic() + WITHIN_S
     tries = 0
-    while "certificate" not in answer:
+    while not certificate:
         if time.monotonic() > ends:
             raise Refused(Message("Nobody compared the words in time. Begin again with a new code."))
         if request.says:
@@ -142,13 +141,25 @@ def join(
         wait(LOOK_EVERY_S)
         request = replace(request, says=request.says or says())
         try:
-            answer = pit.ask(request)
+            named, certificate = pit.ask(request)
             tries = 0
         except NotReached:
             tries += 1
             if tries > MOST_TRIES:
                 raise
-    _write(folder, code, pit, answer, key)
+            continue
+        if named != keys:  # the words are of others
+            raise Refused(Message(ANOTHER_PIT.message, address=pit.address))
+    own = [pit.address, *(one for one in code.addresses if one != pit.address)]
+    files = {
+        settings.AUTHORITY: pit.pem,
+        settings.CERTIFICATE: certificate.encode(),
+        settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+        settings.HOUSE: f"{keys.house}\n".encode(),
+        settings.LOG: f"{keys.log}\n".encode(),
+        settings.FILE: settings.text_of(own).encode(),  # last: where it lies, the enrolment is whole
+    }
+    _write(folder, files)
 
 
 def _first(code: Code) -> _Pit:
@@ -169,24 +180,7 @@ def _certificate_request(key: ec.EllipticCurvePrivateKey, table: str) -> str:
     return request.public_bytes(Encoding.PEM).decode()
 
 
-def _write(
-    folder: Path,
-    code: Code,
-    pit: _Pit,
-    answer: dict[str, Any],
-    key: ec.EllipticCurvePrivateKey,
-) -> None:
-    certificate, house = answer["certificate"], answer.get("house", "")
-    own = [pit.address, *(one for one in code.addresses if one != pit.address)]
-    if not isinstance(certificate, str) or not is_hash(house):
-        raise Refused(Message("The pit gave an answer that this release does not understand."))
-    files = {
-        settings.AUTHORITY: pit.pem,
-        settings.CERTIFICATE: certificate.encode(),
-        settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
-        settings.HOUSE: f"{house}\n".encode(),
-        settings.FILE: settings.text_of(own).encode(),  # last: where it lies, the enrolment is whole
-    }
+def _write(folder: Path, files: dict[str, bytes]) -> None:
     before = os.umask(0o077)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

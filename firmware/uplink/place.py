@@ -17,6 +17,7 @@ from firmware.uplink.settings import (
     FILE,
     HOUSE,
     KEY,
+    LOG,
     Settings,
     in_address,
     load,
@@ -38,15 +39,17 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
             "There is no enrolment in %(folder)s: it has no %(file)s.", folder=source, file=FILE
         )
     settings.context()
+    settings.log()
     addresses = _numbers(settings)
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in (KEY, CERTIFICATE, AUTHORITY):
             _write(folder / name, (source / name).read_bytes())
-        (folder / HOUSE).unlink(missing_ok=True)
-        if (source / HOUSE).exists():  # an enrolment that an earlier pit wrote has none
-            _write(folder / HOUSE, (source / HOUSE).read_bytes())
-            (folder / HOUSE).chmod(0o644)  # the table checks with it what came from the pit
+        for name in (HOUSE, LOG):
+            (folder / name).unlink(missing_ok=True)
+            if (source / name).exists():  # an enrolment that an earlier pit wrote has none
+                _write(folder / name, (source / name).read_bytes())
+                (folder / name).chmod(0o644)  # the table checks with it what came from the pit
         drop_in.parent.mkdir(parents=True, exist_ok=True)
         hosts = " ".join(dict.fromkeys(host for host, _ in addresses))
         write_whole(drop_in, f"[Service]\nIPAddressAllow={hosts}\n".encode())

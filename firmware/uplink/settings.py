@@ -20,6 +20,8 @@ KEY: Final = "table.key"
 AUTHORITY: Final = "pit.crt"
 HOUSE: Final = "house.pub"
 """The house's public key, 64 hex digits: what comes from the pit is signed with its other half."""
+LOG: Final = "log.pub"
+"""The public key of the pit's log, 64 hex digits: no other log is cosigned."""
 _HOST: Final = re.compile(r"[0-9a-zA-Z._:%-]{1,253}")
 _NO_CHECK_TIME: Final = 0x200000
 """X509_V_FLAG_NO_CHECK_TIME of OpenSSL: a Raspberry Pi without a clock battery may be years off."""
@@ -31,6 +33,19 @@ class Settings:
 
     addresses: tuple[tuple[str, int], ...]
     folder: Path
+
+    def log(self) -> bytes | None:
+        """Return the key of the pit's log; None in an enrolment that an earlier pit wrote. Raises UplinkError."""
+        path = self.folder / LOG
+        try:
+            key = bytes.fromhex(path.read_text(encoding="ascii"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            raise UplinkError("%(path)s cannot be read (%(why)s).", path=str(path), why=str(error)) from error
+        if len(key) != 32:
+            raise UplinkError("%(path)s cannot be read (%(why)s).", path=str(path), why=f"{len(key)} bytes")
+        return key
 
     def context(self) -> ssl.SSLContext:
         """Return the TLS settings: this table's certificate, and the pit's authority alone, whose dates do not count.

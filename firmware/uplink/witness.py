@@ -85,10 +85,11 @@ class Witness:
     def __init__(
         self, folder: Path, clock: Callable[[], float] = time.time, log: bytes | None = None
     ) -> None:
-        """Read the key and what is held; make the key if there is none. Raises KeyUnusable.
+        """Read the key and what is held; make the key if there is none. Raises KeyUnusable, OSError.
 
         `folder`: the witness's own. `clock`: seconds since 1970. `log`: the public key of the pit's log if the
-        enrolment names it; without it the first one counts that the pit shows, over TLS.
+        enrolment names it; without it the first one counts that the pit shows, over TLS. What was held of another log
+        stays in a file of its own.
         """
         self._folder, self._clock = folder, clock
         self._key = DeviceKey.open(folder)
@@ -97,6 +98,8 @@ class Witness:
         if self.state.trouble and not (folder / CONFLICT).exists():  # a person has taken it away
             self.state = replace(self.state, trouble="")
         if log is not None and self.state.log != log.hex():
+            if self.state.note:
+                (folder / HELD).rename(folder / f"held-{self.state.log[:16]}.json")
             self.state = State(log=log.hex())
 
     def holds(self) -> Holds:

@@ -46,19 +46,19 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
     from rich.console import Console
     from rich.progress import Progress
 
+    from firmware.pit.authority import LOG_FOLDER
     from firmware.pit.database import Database
-    from firmware.pit.log.keeper import FOLDER
     from firmware.pit.log.verify import read_note, verify
     from firmware.record.evidence.notes import NoNote
     from firmware.record.evidence.signing import FILE, DeviceKey, KeyUnusable, fingerprint
 
     try:
         given = [read_note(path.read_text(encoding="utf-8")) for path in files]
-        if log is None and not (folder / FOLDER / FILE).exists():
+        if log is None and not (folder / LOG_FOLDER / FILE).exists():
             raise PitError(
                 "%(folder)s has no key of a log. Give the log's public key: --log HEX", folder=str(folder)
             )
-        public = bytes.fromhex(log) if log is not None else DeviceKey.open(folder / FOLDER).public
+        public = bytes.fromhex(log) if log is not None else DeviceKey.open(folder / LOG_FOLDER).public
     except (NoNote, KeyUnusable, UnicodeDecodeError) as error:
         raise PitError("%(why)s", why=str(error)) from error
     except ValueError as error:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from firmware.pit.authority import LOG_FOLDER
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.log import epochs
@@ -36,8 +37,6 @@ MOST_A_SECOND: Final = 10
 CAREFUL_S: Final = 60.0
 """Seconds for which a pit that does not know what was signed before it listens to the tables: two of their longest
 pauses (`firmware.uplink.follow.LONGEST_BACK_OFF_S`)."""
-FOLDER: Final = "log"
-"""The folder of the log's key, in the pit's own."""
 _LOCK: Final = 0x46454C56
 
 
@@ -69,8 +68,8 @@ class Keeper:
     ) -> None:
         """`folder`: the pit's own; the log's key is made there. Raises KeyUnusable."""
         self._database, self._clock, self._careful_s = database, clock, careful_s
-        self.key: Final = DeviceKey.open(folder / FOLDER)
-        self._file = NewestFile(folder / FOLDER, self.key)
+        self.key: Final = DeviceKey.open(folder / LOG_FOLDER)
+        self._file = NewestFile(folder / LOG_FOLDER, self.key)
         self._trees = Trees()
         self._cosigned = Cosigned(self.key.public)
         self._listens_until: float | None = None

@@ -16,7 +16,7 @@ from firmware.pit.tables import enrol, listed
 from firmware.pit.take import take
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.command import command as uplink_command
-from firmware.uplink.settings import HOUSE, load
+from firmware.uplink.settings import HOUSE, LOG, load
 from firmware.uplink.wire import Head, Offer
 from tests.firmware.pit.postgres import Postgres
 
@@ -133,7 +133,22 @@ def test_an_enrolment_is_put_in_its_place_and_opens_the_pits_address_alone(
     assert settings is not None
     assert settings.addresses == (("192.0.2.7", 8443), ("2001:db8::7", 8443))
     settings.context()
-    assert {path.stat().st_mode & 0o077 for path in own.iterdir() if path.name != HOUSE} == {0}
+    keys = Authority(tmp_path / "pit" / "authority").keys
+    assert ((own / HOUSE).read_text().strip(), settings.log()) == (keys.house, bytes.fromhex(keys.log))
+    assert {path.stat().st_mode & 0o077 for path in own.iterdir() if path.name not in (HOUSE, LOG)} == {0}
+
+
+@pytest.mark.parametrize("text", ["", "zz" * 32, "ab" * 31])
+def test_an_enrolment_whose_key_of_the_log_is_broken_is_refused_before_anything_is_written(
+    pit: list[str], tmp_path: Path, text: str
+) -> None:
+    stick = tmp_path / "stick"
+    assert run("table", "add", "T", "--to", str(stick), "--pit", "192.0.2.7:8443", *pit).exit_code == 0
+    (stick / LOG).write_text(text)
+    words = ["enrol", str(stick), "--into", str(tmp_path / "own"), "--drop-in", str(tmp_path / "pit.conf")]
+    done = CliRunner().invoke(uplink_command, words)
+    assert (done.exit_code, "log.pub cannot be read" in done.output) == (1, True)
+    assert not (tmp_path / "own").exists()
 
 
 def test_a_folder_without_an_enrolment_changes_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from firmware.pit import door, enrolment
-from firmware.pit.authority import Authority
+from firmware.pit.authority import LOG_FOLDER, Authority
 from firmware.pit.database import Database
 from firmware.pit.errors import PitError
 from firmware.record.evidence.signing import DeviceKey
@@ -136,7 +136,13 @@ def test_both_sides_show_the_same_words_and_the_rows_arrive(
         DeviceKey.open(tmp_path / "key").public,
         DeviceKey.open(tmp_path / "witness").public,
     )
-    assert (tmp_path / "own" / settings.HOUSE).read_text().strip() == pit.authority.house.public.hex()
+    own = tmp_path / "own"
+    pinned = [(own / name).read_text().strip() for name in (settings.HOUSE, settings.LOG)]
+    of_log = DeviceKey.open(pit.folder / LOG_FOLDER).public
+    assert pinned == [pit.authority.house.public.hex(), of_log.hex()]
+    enrolled = settings.load(own)
+    assert enrolled is not None
+    assert enrolled.log() == of_log
     assert pit.authority.issued()["Table 7"]
 
 

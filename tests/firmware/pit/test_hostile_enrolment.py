@@ -10,12 +10,15 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from firmware.pit import enrolment
+from firmware.pit.authority import Authority
 from firmware.pit.errors import PitError
 from firmware.pit.tables import listed, renew, strike
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink import enrolment as wire
 from firmware.uplink.code import parse
-from firmware.uplink.joining import _certificate_request
+from firmware.uplink.enrolment import Says
+from firmware.uplink.errors import Refused
+from firmware.uplink.joining import _certificate_request, join
 from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.test_enrolment import Box, ask_bare, at_pit, made, pit
 
@@ -53,6 +56,28 @@ def test_what_the_words_cover_cannot_change_after_they_were_compared(
     assert asked(pit, code, replace(request, says="same", **{field: other[field]})) == 403
     assert at_pit(pit, number).why == wire.TWICE
     assert tables_of(pit) == []
+
+
+@pytest.mark.parametrize("key", ["house", "log"])
+def test_a_pit_that_names_another_key_than_the_words_cover_enrols_nothing(
+    pit: Pit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    _, code = made(pit)
+    box = Box(tmp_path, code)
+    honest = pit.authority.keys
+
+    def exchanged() -> Says:
+        forged = replace(honest, **{key: DeviceKey.open(tmp_path / "forger").public.hex()})
+        monkeypatch.setattr(Authority, "keys", forged)
+        with pit.database.transaction() as connection:  # the pit's database says what suits it, too
+            connection.execute("UPDATE enrolment SET words = ''")
+        return "same"
+
+    with pytest.raises(Refused, match="not the one that made this code"):
+        join(
+            box.request(), tmp_path / "own", tmp_path / "witness", box.seen.append, exchanged, lambda _: None
+        )
+    assert not (tmp_path / "own").exists()
 
 
 def tables_of(pit: Pit) -> list[str]:

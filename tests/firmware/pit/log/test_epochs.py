@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from firmware.pit.authority import LOG_FOLDER
 from firmware.pit.log.epochs import FILE
-from firmware.pit.log.keeper import FOLDER
 from firmware.record.evidence.notes import Checkpoint, parts
 from tests.firmware.pit.log.conftest import LogHouse, set_back
 
@@ -49,7 +49,7 @@ def test_where_the_file_is_lost_the_pit_listens_first_and_a_table_shows_what_was
     played: LogHouse, owned: str
 ) -> None:
     set_back(owned, 6)
-    (played.folder / FOLDER / FILE).unlink()
+    (played.folder / LOG_FOLDER / FILE).unlink()
     now = [0.0]
     again = played.restarted(clock=lambda: now[0], careful_s=60.0)
     again.tables[0].deal()
@@ -65,7 +65,7 @@ def test_where_the_file_is_lost_the_pit_listens_first_and_a_table_shows_what_was
 
 
 def test_after_listening_in_vain_the_log_goes_on(played: LogHouse) -> None:
-    (played.folder / FOLDER / FILE).unlink()
+    (played.folder / LOG_FOLDER / FILE).unlink()
     now = [0.0]
     again = played.restarted(clock=lambda: now[0], careful_s=60.0)
     again.round()
@@ -89,7 +89,7 @@ def test_an_empty_database_with_the_old_key_begins_a_new_epoch(played: LogHouse,
 
 
 def test_a_lost_key_of_the_log_begins_a_new_epoch_that_tables_do_not_cosign(played: LogHouse) -> None:
-    shutil.rmtree(played.folder / FOLDER)
+    shutil.rmtree(played.folder / LOG_FOLDER)
     now = [0.0]
     again = played.restarted(clock=lambda: now[0], careful_s=0.0)
     again.round()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import psycopg.errors
 import pytest
 
@@ -9,7 +11,7 @@ from firmware.pit.errors import PitError
 from firmware.pit.log import keys
 from firmware.record.evidence.notes import Checkpoint, opened, parts
 from firmware.record.evidence.signing import DeviceKey, fingerprint
-from firmware.uplink.witness import Witness
+from firmware.uplink.witness import CONFLICT, Witness
 from tests.firmware.pit.log.conftest import LogHouse
 
 
@@ -120,6 +122,31 @@ def test_another_key_of_a_table_is_shown_and_signs_nothing(house: LogHouse) -> N
     assert house.one("SELECT count(*) FROM leaf") == 1
     with house.database.transaction() as connection:
         assert keys.listed(connection)[0].other == fingerprint(thief.public)
+
+
+def test_the_log_that_the_enrolment_names_is_the_only_one_that_is_cosigned(house: LogHouse) -> None:
+    table = house.add()
+    pinned = table.folder / "pinned"
+    table.witness = Witness(pinned, log=DeviceKey.open(table.folder / "another").public)
+    house.round()
+    assert "signed with another key" in str(table.witness.state.trouble)
+    assert (table.witness.state.note, house.one("SELECT count(*) FROM cosignature")) == ("", 0)
+
+    (pinned / CONFLICT).unlink()  # enrolled again, with the key of this log
+    table.witness = Witness(pinned, log=house.keeper.key.public)
+    house.round()
+    assert not table.witness.state.trouble
+    assert (held(house).size, house.one("SELECT count(*) FROM cosignature")) == (2, 1)
+
+
+def test_what_was_cosigned_of_another_log_is_kept_when_a_table_is_enrolled_elsewhere(house: LogHouse) -> None:
+    table = house.add()
+    house.round()
+    own, note = table.folder / "witness", table.witness.state.note
+    assert note
+    Witness(own, log=DeviceKey.open(table.folder / "another").public)
+    (kept,) = own.glob("held-*.json")
+    assert json.loads(kept.read_text())["note"] == note
 
 
 def test_a_head_whose_signature_is_wrong_becomes_no_leaf_and_is_named(house: LogHouse) -> None:
