@@ -16,6 +16,10 @@ _NEWEST = (
     "FROM {} WHERE record_id ="
     " (SELECT record_id FROM record WHERE genesis = %s ORDER BY branch DESC LIMIT 1) ORDER BY {}"
 )
+_LISTS_BEHIND = (
+    "SELECT FROM head JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
+    " WHERE p.seq < head.seq AND stuck_at IS NULL"
+)
 TAKEN_MS = "(extract(epoch FROM taken_at) * 1000)::bigint"
 """When the pit took a row: its list dates nothing later."""
 _SEAT = ("hand", "seat", "player", "points", "foul", "natural")
@@ -44,8 +48,8 @@ class Difference:
 
 def compare(database: Database, data: list[Path]) -> Difference:
     """Compare every table's journal with its newest branch at the pit, after the list of hands was made."""
-    while project(database):
-        pass
+    while project(database) or _is_behind(database, _LISTS_BEHIND):
+        pass  # the pit's own projector may have some of them in its hands
     found = Difference()
     for path in data:
         rows = JournalReader(path).events_since(0, 10**9)
@@ -104,12 +108,14 @@ def has_all(database: Database, data: list[Path]) -> bool:
 
 def is_listed(database: Database) -> bool:
     """Return whether every list of hands, and what the floor sees, is as far as this release can make it."""
-    behind = (
-        "SELECT FROM head JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
-        " WHERE p.seq < head.seq AND stuck_at IS NULL OR coalesce(n.seq, 0) < head.seq AND n.stuck_why IS NULL"
+    return not _is_behind(
+        database, f"{_LISTS_BEHIND} OR coalesce(n.seq, 0) < head.seq AND n.stuck_why IS NULL"
     )
+
+
+def _is_behind(database: Database, query: str) -> bool:
     with database.transaction() as connection:
-        return not _all(connection, behind)
+        return bool(_all(connection, query))
 
 
 def _all(connection: Connection, query: str, *values: object) -> list[tuple[Any, ...]]:
