@@ -39,8 +39,8 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
     anything in it runs. Unsigned, altered and older packages are refused. To go back to the release before: install
     --rollback.
     """
-    from firmware.cli.release_package import check, trusted_key, unpack
     from firmware.record.evidence.signing import fingerprint
+    from firmware.release_package import check, trusted_key, unpack
 
     try:
         public = trusted_key(key)
@@ -77,8 +77,8 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 @click.option("--made", type=int, required=True, help="The date of the sources, in seconds since 1970.")
 def sign_release(folder: Path, key_folder: Path, made: int) -> None:
     """Sign the unpacked package in FOLDER with the key in --key-folder; make the key if there is none."""
-    from firmware.cli.release_package import sign
     from firmware.record.evidence.signing import DeviceKey, fingerprint
+    from firmware.release_package import sign
 
     key = DeviceKey.open(key_folder)
     release = sign(folder, key, made)

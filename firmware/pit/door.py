@@ -7,13 +7,16 @@ Routes are closed to everybody without an enrolled certificate.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from flask import Flask, Request, Response, g, request
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
+from firmware.pit.down.requests import asked_now, may_fetch, told
 from firmware.pit.enrolment import answer as enrolment_answer
 from firmware.pit.errors import (
     AuthorityError,
@@ -35,6 +38,7 @@ from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
+from firmware.uplink.inbox.wire import told_of
 from firmware.uplink.wire import (
     HIGHEST,
     MOST_BYTES,
@@ -51,6 +55,8 @@ MOST_TEXT_BYTES: Final = 16 << 20
 """Bytes of a text that a row names."""
 MOST_IMAGE_BYTES: Final = 32 << 20
 """Bytes of an image: a whole frame without losses is 20 MB."""
+MOST_PIECE: Final = 1 << 20
+"""Bytes of a file in one answer: a table fetches in pieces, and goes on after a cut."""
 OPEN: Final = frozenset({"authority_certificate", "enrol"})
 """Routes for a table without a certificate."""
 SERIAL: Final = "X-Client-Serial"
@@ -106,7 +112,13 @@ def make_door(
             taken = take_from(database, g.serial, offer)
         if news is not None:
             news.add(taken.record_id, taken.rows, taken.at_ms)
-        answer = {"have": list(taken.head), "wishes": taken.wishes}
+        files_now = taken.files
+        if offer.files:
+            said = told_of(list(offer.files))
+            with database.transaction() as connection:
+                told(connection, taken.table_id, offer.release, said)
+                files_now = asked_now(connection, taken.table_id)
+        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now}
         if answers is not None and offer.holds is not None:
             proof = answers.to(taken.table_id, taken.record_id, offer.holds)
             if proof is not None:
@@ -151,10 +163,13 @@ def make_door(
         if not is_hash(digest):
             return _refused(404, PitError("There is no such file for this table."))
         with database.transaction() as connection:
+            is_asked = may_fetch(connection, g.table.table_id, digest)
             row = connection.execute(
                 "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
                 (digest, g.table.table_id),
             ).fetchone()
+        if is_asked:
+            return _piece(files.path(digest), request)
         if row is None:
             return _refused(404, PitError("There is no such file for this table."))
         return Response(bytes(row[0]), mimetype="application/octet-stream")
@@ -163,6 +178,27 @@ def make_door(
         _bring_in(app, database, authority)
     _refusals(app)
     return app
+
+
+def _piece(path: Path, asked: Request) -> Response:
+    """Return the asked range of a file, `MOST_PIECE` bytes of it at most, without holding more in memory."""
+    ranges = asked.range
+    try:
+        with path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            span = ranges.range_for_length(size) if ranges is not None else (0, min(size, MOST_PIECE))
+            if span is None:
+                return _refused(416, PitError("The file has no such part."))
+            first, end = span[0], min(span[1], span[0] + MOST_PIECE)
+            file.seek(first)
+            data = file.read(end - first)
+    except OSError as error:
+        raise FilesError(
+            "The file cannot be read (%(why)s). Send it again: feltwatch pit send FILE",
+            why=error.strerror or str(error),
+        ) from error
+    whole = {"Content-Range": f"bytes {first}-{first + len(data) - 1}/{size}"}
+    return Response(data, 206, mimetype="application/octet-stream", headers=whole)
 
 
 def _bring_in(app: Flask, database: Database, authority: Authority) -> None:

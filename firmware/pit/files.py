@@ -1,12 +1,16 @@
-"""Images that tables have sent, as files named by their hash."""
+"""Images that tables have sent, and files that go down to tables, named by their hash."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import tempfile
 from pathlib import Path
 
 from firmware.pit.errors import PitError
 from firmware.uplink.wire import is_hash
+
+_PIECE = 1 << 20
 
 
 class FilesError(PitError, OSError):
@@ -37,11 +41,52 @@ class Files:
                 file.flush()
                 os.fsync(file.fileno())
             part.rename(path)
-            for folder in (path.parent, self.folder):
-                handle = os.open(folder, os.O_RDONLY)
-                os.fsync(handle)
-                os.close(handle)
+            self._sync(path.parent)
         except OSError as error:
-            raise FilesError(
-                "The image cannot be stored (%(why)s). Look at the disk.", why=error.strerror or str(error)
-            ) from error
+            raise _cannot(error) from error
+
+    def keep_copy(self, source: Path, most: int) -> tuple[str, int]:
+        """Store a copy of a file durably under its hash; return that and its size in bytes. Raises FilesError.
+
+        It is read once: what changes meanwhile is stored as it was read. More than `most` bytes are not stored.
+        """
+        part: Path | None = None
+        try:
+            self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+            number, name = tempfile.mkstemp(prefix=".offered-", dir=self.folder)
+            part, digest, size = Path(name), hashlib.sha256(), 0
+            with os.fdopen(number, "wb") as file, source.open("rb") as read:
+                while piece := read.read(_PIECE):
+                    size += len(piece)
+                    if size > most:
+                        raise FilesError(
+                            "%(path)s is too large: %(most)s bytes at most.", path=source.name, most=most
+                        )
+                    digest.update(piece)
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+            path = self.path(digest.hexdigest())
+            path.parent.mkdir(mode=0o750, exist_ok=True)
+            part.chmod(0o640)
+            part.rename(path)
+            self._sync(path.parent)
+        except OSError as error:
+            if part is not None:
+                part.unlink(missing_ok=True)
+            if isinstance(error, FilesError):
+                raise
+            raise _cannot(error) from error
+        return digest.hexdigest(), size
+
+    def _sync(self, parent: Path) -> None:
+        for folder in (parent, self.folder):
+            handle = os.open(folder, os.O_RDONLY)
+            os.fsync(handle)
+            os.close(handle)
+
+
+def _cannot(error: OSError) -> FilesError:
+    return FilesError(
+        "The file cannot be stored (%(why)s). Look at the disk.", why=error.strerror or str(error)
+    )

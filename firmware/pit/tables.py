@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database
+from firmware.pit.down.requests import STRUCK_OFF, withdraw_all
 from firmware.pit.errors import NotEnrolled, PitError
 from firmware.uplink.enrolment import STRUCK
 
@@ -111,10 +112,12 @@ def strike(database: Database, name: str) -> None:
         why = Message(STRUCK.message, name=name)
         end_codes(connection, sql.SQL("name = {}").format(name), why)  # first: an answer locks in this order
         found = connection.execute(
-            "UPDATE gaming_table SET struck_at = coalesce(struck_at, now()) WHERE name = %s", (name,)
-        )
-        if not found.rowcount:
+            "UPDATE gaming_table SET struck_at = coalesce(struck_at, now()) WHERE name = %s RETURNING table_id",
+            (name,),
+        ).fetchone()
+        if found is None:
             raise PitError("There is no table %(name)s.", name=name)
+        withdraw_all(connection, found[0], "", STRUCK_OFF)
         connection.execute(
             "UPDATE head SET fork_seq = NULL, fork_at = NULL WHERE fork_seq IS NOT NULL AND record_id IN"
             " (SELECT record_id FROM record JOIN gaming_table USING (table_id) WHERE name = %s)",

@@ -10,11 +10,12 @@ import hashlib
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
 from firmware.pit.database import Connection, Database, columns
+from firmware.pit.down.requests import FILES
 from firmware.pit.errors import Fork
 from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
 from firmware.pit.wishes import WISHES, lacking, wishes_of
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 
 ASKED: Final = (
     f"{WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
-    " set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true)"
+    f" set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true), {FILES}"
 )
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
 durable here, and a standby is not waited for: what it lacks the tables send again."""
@@ -105,6 +106,8 @@ class Taken:
     at_ms: int = 0
     """When, by the database's clock."""
     table_id: int = 0
+    files: list[dict[str, Any]] = field(default_factory=list)
+    """What the table is asked to fetch, in the shape of `Asked`: all that is open."""
 
 
 def take(database: Database, table: Table, offer: Offer) -> Head:
@@ -127,18 +130,18 @@ def take_from(database: Database, serial: str, offer: Offer) -> Taken:
             ).fetchone()
             table = enrolled(asked)
             assert asked is not None
-            wishes, at_ms = asked[4:6]
+            wishes, at_ms, _, files = asked[4:]
             if offer.missing:
                 lacking(connection, table, offer.missing)
                 wishes = wishes_of(connection, table)
             if not offer.record:
-                return Taken(Head(), wishes, table_id=table.table_id)
+                return Taken(Head(), wishes, table_id=table.table_id, files=files)
             _verify(offer.rows)
             stored = _locked(connection, table, offer)
             if stored is None:
-                return Taken(Head(), wishes, table_id=table.table_id)
+                return Taken(Head(), wishes, table_id=table.table_id, files=files)
             record_id, head, new = _take(connection, table, offer, stored)
-            return Taken(head, wishes, record_id, new, at_ms, table.table_id)
+            return Taken(head, wishes, record_id, new, at_ms, table.table_id, files)
     except Fork as fork:
         with database.transaction() as connection:
             _quarantine(connection, who(connection, serial), offer, fork)
@@ -169,7 +172,7 @@ def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None
     )
     if found is None or found[-1] is None:
         return None
-    return Taken(head, found[4], found[-1], rows, found[5], found[0])
+    return Taken(head, found[4], found[-1], rows, found[5], found[0], found[7])
 
 
 def _take(

@@ -22,8 +22,10 @@ MOST_BYTES: Final = 1 << 20
 """Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MOST_PAYLOAD`)."""
 MOST_INFLATED: Final = 4 << 20
 """Bytes of a body once inflated: rows of `BATCH_BYTES`, in JSON twice as long at most, are less than half of it."""
-MOST_FIRST: Final = 40 << 10
-"""Bytes of a body's first line: health, what a table holds of the log and its missing texts at their longest."""
+MOST_FIRST: Final = 56 << 10
+"""Bytes of a body's first line: health, what a table holds of the log, its missing texts and files at their longest."""
+MOST_TOLD: Final = 16_000
+"""Bytes of what a table says of the files that it is asked to fetch: 20 with a reason each."""
 MOST_LINE: Final = MOST_BYTES
 """Bytes of a row's line: one that cannot be deflated has to travel, too."""
 BATCH_BYTES: Final = 768 << 10
@@ -80,8 +82,9 @@ class Offer:
     """What a table sends: which record, how far it goes, and rows. Without rows it is the heartbeat.
 
     `record` is the hash of the record's first row, its identity; "" while it has none. `health` is for people to read,
-    `missing` the hashes of what the pit asked for and the table does not have any more. With `holds` the pit's answer
-    also says what is new in its log.
+    `missing` the hashes of what the pit asked for and the table does not have any more. `files` says how far the files
+    are that the pit asked the table to fetch (`firmware.uplink.inbox.wire.Told`, as JSON). With `holds` the pit's
+    answer also says what is new in its log.
     """
 
     record: str
@@ -91,6 +94,7 @@ class Offer:
     missing: tuple[str, ...] = ()
     rows: tuple[Entry, ...] = ()
     holds: Holds | None = None
+    files: tuple[Any, ...] = ()
 
 
 def encode(offer: Offer) -> bytes:
@@ -104,6 +108,8 @@ def encode(offer: Offer) -> bytes:
     }
     if offer.holds is not None:
         first["holds"] = vars(offer.holds)
+    if offer.files:
+        first["files"] = list(offer.files)
     return encode_rows(first, offer.rows)
 
 
@@ -118,6 +124,7 @@ def decode(body: bytes) -> Offer:
     first, rows = decode_rows(body)
     record, head = first.get("record"), first.get("head")
     release, health, missing = first.get("release", ""), first.get("health", {}), first.get("missing", [])
+    files = first.get("files", [])
     if not isinstance(record, str) or (record and not is_hash(record)):
         raise WireError("The body does not say which record it is of.")
     match head:
@@ -128,13 +135,14 @@ def decode(body: bytes) -> Offer:
             raise WireError("The body does not say how far the record goes.")
     if (
         not (isinstance(release, str) and isinstance(health, dict) and isinstance(missing, list))
+        or not (isinstance(files, list) and _storable(_json(files), MOST_TOLD))
         or not _storable(release, 100)
         or not _storable(_json(health), 20_000)
         or not all(map(is_hash, missing))
     ):
         raise WireError("The body's first line is of no release of this product.")
     holds = _holds(first.get("holds"))
-    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds)
+    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds, tuple(files))
 
 
 def _holds(value: Any) -> Holds | None:

@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.cli.release_package import sign
 from firmware.record.evidence.signing import DeviceKey
+from firmware.release_package import sign
 from tests.waiting import DEADLINE
 
 LONG: Final = 15 * DEADLINE

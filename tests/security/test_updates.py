@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.cli import release_package
+from firmware import release_package
 from firmware.cli.main import main
-from firmware.cli.release_package import MANIFEST, SIGNATURE, UpdateRefused, check, sign, unpack
 from firmware.record.evidence.signing import DeviceKey
+from firmware.release_package import MANIFEST, SIGNATURE, UpdateRefused, check, sign, unpack
 
 NOW, BEFORE = 1_760_000_000, 1_750_000_000
 INSTALL = Path(__file__).parents[2] / "systemd/releases.sh"

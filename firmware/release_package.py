@@ -16,13 +16,14 @@ import os
 import re
 import stat
 import tarfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from firmware.record.evidence.signing import DeviceKey, fingerprint, signed_by
-from firmware.runtime.errors import AppError
+from firmware.table.errors import TableError
 
 FORMAT: Final = "feltwatch-release"
 MANIFEST: Final = "manifest.json"
@@ -39,7 +40,7 @@ PROGRAM_MODE: Final = 0o755
 _PUBLIC: Final = re.compile("[0-9a-f]{64}")
 
 
-class UpdateRefused(AppError, ValueError):
+class UpdateRefused(TableError, ValueError):
     """The box refuses this package; the message is the reason."""
 
 
@@ -129,6 +130,32 @@ def unpack(archive: Path, to: Path) -> Path:
     return folders[0]
 
 
+def signed_release(archive: Path, public: bytes) -> Release:
+    """Return the release of a package that `public` signed, by its manifest alone: its files are not compared.
+
+    For a look at an archive without unpacking it. Raises UpdateRefused.
+    """
+    found: dict[str, bytes] = {}
+    try:
+        with _Piecewise(archive) as plain, tarfile.open(fileobj=plain, mode="r:") as packed:
+            left = MOST_BYTES
+            for number, one in enumerate(packed):
+                left -= one.size
+                if left < 0 or number > MOST_FILES:
+                    break
+                parts = Path(one.name).parts
+                if len(parts) == 2 and parts[1] in (MANIFEST, SIGNATURE) and one.isfile():
+                    file = packed.extractfile(one)
+                    found[parts[1]] = file.read(MOST_AT_ONCE) if file is not None else b""
+        if set(found) != {MANIFEST, SIGNATURE}:
+            raise UpdateRefused("The package is not signed; nothing was changed.")
+        return _judged(found[MANIFEST], found[SIGNATURE].decode("ascii"), public, archive / MANIFEST)
+    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
+        if isinstance(error, UpdateRefused):
+            raise
+        raise UpdateRefused(f"{archive.name} is no whole release. Copy it again.") from error
+
+
 class _Piecewise(gzip.GzipFile):
     """Limits the size of a read: tarfile reads a whole header, whatever its declared length."""
 
@@ -172,25 +199,39 @@ def trusted_key(path: Path) -> bytes:
 def _signed(folder: Path, public: bytes) -> Release:
     try:
         text = (folder / MANIFEST).read_bytes()
-        signature = (folder / SIGNATURE).read_text(encoding="ascii").strip()
+        signature = (folder / SIGNATURE).read_text(encoding="ascii")
     except (OSError, ValueError) as error:
         raise UpdateRefused("The package is not signed; nothing was changed.") from error
+    return _judged(text, signature, public, folder / MANIFEST)
+
+
+def _judged(text: bytes, written: str, public: bytes, path: Path) -> Release:
+    signature = written.strip()
     if not re.fullmatch("[0-9a-f]{128}", signature) or not signed_by(public, bytes.fromhex(signature), text):
         raise UpdateRefused(
             f"The package was not signed by the release key of this box ({fingerprint(public)}). Nothing was changed."
         )
-    return _read_release(folder)
+    return _parsed(text, path)
 
 
 def _read_release(folder: Path) -> Release:
+    path = folder / MANIFEST
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
+        text = path.read_bytes()
+    except OSError as error:
+        raise UpdateRefused(f"{path} is no release's manifest.") from error
+    return _parsed(text, path)
+
+
+def _parsed(text: bytes, path: Path) -> Release:
+    try:
+        manifest = json.loads(text)
         if manifest["format"] != FORMAT:
             raise ValueError
         programs = frozenset(map(str, manifest.get("programs", ())))  # older releases had none
         return Release(str(manifest["release"]), int(manifest["made"]), dict(manifest["files"]), programs)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise UpdateRefused(f"{folder / MANIFEST} is no release's manifest.") from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UpdateRefused(f"{path} is no release's manifest.") from error
 
 
 def _files(folder: Path) -> Iterator[str]:

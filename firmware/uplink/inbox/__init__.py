@@ -1,0 +1,1 @@
+"""What the pit asks this table to fetch: profiles, decks, releases."""
