@@ -249,10 +249,11 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     absent[np.arange(n), np.arange(n)] = np.maximum(0.2, price)
     matrix = np.hstack([cost, absent])
     rows, columns = linear_sum_assignment(matrix)
+    best = float(matrix[rows, columns].sum())
     named, claimed = [], []
     for row, column in zip(rows, columns, strict=True):
         if column < len(CARDS):
-            margin, others = _margin(matrix, int(row), int(column))
+            margin, others = _margin(matrix, best, int(row), int(column))
             named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
         elif found[row].evidence > CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
@@ -275,15 +276,13 @@ def is_whole_deck(named: list[Named]) -> bool:
     return len(named) == len(CARDS) == len({one.card for one in named})
 
 
-def _margin(matrix: NDArray[np.float64], row: int, column: int) -> tuple[float, tuple[str, ...]]:
-    """Forbid a label and solve again: return the extra cost and the labels that replaced it (two of them).
+def _margin(matrix: NDArray[np.float64], best: float, row: int, column: int) -> tuple[float, tuple[str, ...]]:
+    """Forbid a label and solve again: return the cost beyond the best one, and the labels that replaced it (two).
 
     Presence is judged separately: here the cluster must be some card.
     """
     tried = matrix.copy()
     tried[row, len(CARDS) :] = _FORBIDDEN
-    rows, columns = linear_sum_assignment(tried)
-    best = float(tried[rows, columns].sum())
     others: list[str] = []
     margin = math.inf
     for _ in range(2):
