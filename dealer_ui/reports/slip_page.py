@@ -20,6 +20,7 @@ from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor
 from firmware.table.errors import JournalError, UnknownEvent
 from firmware.table.events import HeadSigned
+from firmware.uplink.held import held_checkpoint
 
 blueprint = Blueprint("slip", __name__)
 blueprint.register_error_handler(HTTPException, refused)
@@ -49,6 +50,7 @@ def slip() -> str:
         "sign": Action(_("Sign the record now"), {"do": "sign_head"}, tone="go"),
     }
     if anchor is not None:
+        values["held"] = held_checkpoint(services().pit)
         values["qr"] = Markup(slip_svg(anchor))
         values["when"] = f"{day_of(anchor.wall_ms)} {time_of(anchor.wall_ms)}"
     return page("review/slip.html", _("Slip of the record"), back=back, **values)
@@ -57,8 +59,10 @@ def slip() -> str:
 @blueprint.get("/slip.pdf")
 @guard.open_to(guard.EVERYBODY)
 def slip_as_pdf() -> Response:
-    """Return the slip as a PDF, 80 × 120 mm."""
+    """Return the slip as a PDF, 80 mm wide."""
     anchor, _later = _last()
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))
-    return attachment(slip_pdf(anchor), "application/pdf", f"slip-{anchor.seq}.pdf")
+    return attachment(
+        slip_pdf(anchor, held_checkpoint(services().pit)), "application/pdf", f"slip-{anchor.seq}.pdf"
+    )

@@ -113,6 +113,7 @@ def create_app(settings: Settings) -> Flask:
         slow_s={"export_hand": settings.export_s},
         stick=settings.stick,
         join=settings.join,
+        pit=None if settings.training else settings.pit,
     ).attach(app)
     for part in (
         camera,

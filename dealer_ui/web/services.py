@@ -89,6 +89,8 @@ class Services:
 
     join: Path = JOIN
     """Where it is told how far the table is with its enrolment at a pit."""
+    pit: Path | None = None
+    """Where the uplink says what this table holds of the pit's log; None for a table that sends to no pit."""
 
     def attach(self, app: Flask) -> None:
         """Make these the application's services."""

@@ -10,6 +10,7 @@ import click
 from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
 from firmware.command_options import FILE
 from firmware.terminal import say, say_json
+from firmware.uplink.heard import FOLDER as HEARD
 
 if TYPE_CHECKING:
     from firmware.record.evidence.anchors import Anchor
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 @key_option
 @click.option("--svg", type=FILE, help="Write the QR code as SVG.")
 @click.option("--png", type=FILE, help="Write the QR code as PNG.")
-@click.option("--pdf", type=FILE, help="Write the slip, 80 × 120 mm.")
+@click.option("--pdf", type=FILE, help="Write the slip, 80 mm wide.")
+@click.option(
+    "--pit-state",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("/") / HEARD,
+    show_default=True,
+    help="Where the uplink says what this table holds of the pit's log.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,
@@ -30,6 +38,7 @@ def command(
     svg: Path | None,
     png: Path | None,
     pdf: Path | None,
+    pit_state: Path,
     as_json: bool,
 ) -> None:
     """Sign the record's head, the hash of its last row, and print it.
@@ -38,28 +47,38 @@ def command(
     rewritten:
 
         feltwatch hands verify --all --anchor TEXT_OF_THE_QR_CODE
+
+    A table that sends to a pit adds the newest checkpoint of the pit's log that it holds, as a second code:
+
+        feltwatch pit verify --checkpoint FILE_WITH_ITS_TEXT
     """
-    from dealer_ui.reports.slip import qr, slip_lines, slip_pdf, slip_png, slip_svg
+    from dealer_ui.reports.slip import checkpoint_lines, qr, slip_lines, slip_pdf, slip_png, slip_svg
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.journal.disk import write_whole
+    from firmware.uplink.held import held_checkpoint
 
     answer = ask_table({"do": "sign_head"}, by, data)
     anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)
+    held = held_checkpoint(pit_state)
     try:
         for path, made in ((svg, slip_svg), (png, slip_png), (pdf, slip_pdf)):
             if path is not None:
-                content = made(anchor)
+                content = made(anchor, held)
                 write_whole(path, content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise click.ClickException(f"The slip cannot be written: {error.strerror or error}.") from error
     if as_json:
-        say_json({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint})
+        added = {} if held is None else {"checkpoint": held.note, "proven": held.is_proven}
+        say_json({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint, **added})
         return
     if not (svg or png or pdf):
         qr(anchor).terminal(compact=True)
     for line in slip_lines(anchor)[:-2]:
         say(line)
     say(anchor.text)
+    if held is not None:
+        for line in (*checkpoint_lines(held)[:-2], held.note.rstrip("\n")):
+            say(line)
 
 
 def _at_the_console(data: Path, key_folder: Path) -> Anchor:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.messages import Text
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import WITNESS as WITNESSED
@@ -18,7 +17,7 @@ from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 
 if TYPE_CHECKING:
-    from firmware.uplink.witness import Witness
+    from firmware.uplink.witness import State, Witness
 
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
 WITNESS: Final = Path("/") / WITNESSED
@@ -179,6 +178,7 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
     from firmware.uplink.follow import Follower, Heard
     from firmware.uplink.health import box_health
     from firmware.uplink.heard import write
+    from firmware.uplink.held import as_told
     from firmware.uplink.settings import load
 
     settings = load(enrolment)
@@ -196,18 +196,18 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
         witness=_witness(witness, settings.log()),
     )
     manager = ServiceManager.from_environment()
-    shown: tuple[Heard, Text] = Heard(), ""
-    write(state, *shown)
+    shown: tuple[Heard, State] = Heard(), follower.witnessed
+    write(state, shown[0], shown[1].trouble, as_told(shown[1]))
     while True:
         wait = follower.step()
-        now = follower.heard, follower.log_trouble
+        now = follower.heard, follower.witnessed
         if now != shown:
             if now[0].trouble != shown[0].trouble:
                 say(now[0].trouble or "The pit answers.", err=True)
-            if now[1] != shown[1]:
-                say(now[1] or "The pit's log continues what this table has seen.", err=True)
+            if now[1].trouble != shown[1].trouble:
+                say(now[1].trouble or "The pit's log continues what this table has seen.", err=True)
             shown = now
-            write(state, *shown)
+            write(state, shown[0], shown[1].trouble, as_told(shown[1]))
         manager.alive()
         time.sleep(wait)
 

@@ -23,7 +23,7 @@ from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
 from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
-from firmware.uplink.witness import Witness
+from firmware.uplink.witness import State, Witness
 
 log = logging.getLogger(__name__)
 
@@ -86,9 +86,9 @@ class Follower:
         self.heard = Heard()
 
     @property
-    def log_trouble(self) -> Text:
-        """What is wrong with the pit's log; "" without a witness, too."""
-        return self._witness.state.trouble if self._witness is not None else ""
+    def witnessed(self) -> State:
+        """What this table holds of the pit's log; nothing without a witness, too."""
+        return self._witness.state if self._witness is not None else State()
 
     def step(self) -> float:
         """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,14 +27,20 @@ ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")
 """What lies there when the table is enrolled."""
 
 
-def write(folder: Path, heard: Heard, log_trouble: Text = "") -> None:
-    """Replace the file; `log_trouble` is what is wrong with the pit's log. Raises OSError."""
+def write(
+    folder: Path, heard: Heard, log_trouble: Text = "", checkpoint: Mapping[str, Any] | None = None
+) -> None:
+    """Replace the file. Raises OSError.
+
+    `log_trouble`: what is wrong with the pit's log; `checkpoint`: what this table holds of it (`held.as_told`).
+    """
     value = {
         "have": heard.have.seq,
         "behind": heard.behind,
         "at_s": heard.at,
         "trouble": _as_json(heard.trouble),
         "log_trouble": _as_json(log_trouble),
+        "checkpoint": checkpoint,
     }
     write_whole(folder / FILE, json.dumps(value).encode())
 

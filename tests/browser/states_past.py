@@ -19,8 +19,9 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.stick_request import Progress, Step
 from firmware.table import events as ev
 from firmware.table.people import Role
-from tests.browser.state import STICK, State, opened
+from tests.browser.state import PIT, STICK, State, opened
 from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.held import holds_checkpoint
 from tests.dealer_ui.past import corrected, played, ticking
 
 
@@ -73,6 +74,12 @@ def signed(felt: Felt) -> None:
     many(felt)
     seq, digest = felt.journal.head
     felt.say(sign_head(KEY, seq=seq, digest=digest, hands=13, wall_ms=1_790_000_000_000, table="12"))
+
+
+def held(felt: Felt) -> None:
+    """The table holds a checkpoint of the pit's log."""
+    signed(felt)
+    holds_checkpoint(felt.folder / PIT, 4212, (4212, 11, 12))
 
 
 def grown(felt: Felt) -> None:
@@ -130,6 +137,7 @@ PAST: Final = (
     _on_stick("dispute file on no stick", "failed", refusal=FULL.as_json()),
     _past("shift report", "/report", many),
     _past("slip", "/slip", signed, None),
+    _past("slip with a checkpoint", "/slip", held, None),
     _past("slip of an older end", "/slip?back=/report", grown),
     _past("no slip", "/slip", nothing, None),
     _past("records and set-up", "/menu", nothing, None),

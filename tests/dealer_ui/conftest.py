@@ -38,7 +38,7 @@ def felt(lay: Lay) -> Felt:
 
 @pytest.fixture
 def app(felt: Felt) -> Flask:
-    app = create_app(Settings(felt.folder, felt.folder / SOCKET))
+    app = create_app(Settings(felt.folder, felt.folder / SOCKET, pit=felt.folder / "pit"))
     app.config["TESTING"] = False  # errors are answered as they are in the card room
     return app
 

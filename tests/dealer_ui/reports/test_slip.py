@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask.testing import FlaskClient
 
-from dealer_ui.reports.slip import slip_pdf, slip_svg
+from dealer_ui.reports.slip import checkpoint_lines, slip_pdf, slip_svg
 from dealer_ui.server.menu import MENU
+from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
+from firmware.uplink.heard import FILE
+from firmware.uplink.held import held_checkpoint
 from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.held import holds_checkpoint
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 
@@ -45,6 +50,51 @@ def test_a_slip_says_that_the_record_went_on_since(felt: Felt, client: FlaskClie
     felt.deal()
     since = felt.seq - at
     assert f"{since} rows more since" in client.get("/slip").text
+
+
+@pytest.mark.parametrize(
+    ("proven", "doubted", "says"),
+    [
+        ((5, 3, 4), False, ["proven by 3 of 4 tables"]),
+        ((4, 3, 4), False, ["4 proven so far"]),
+        (None, True, ["not proven yet", "The pit has shown another history since: tell surveillance."]),
+    ],
+)
+def test_a_slip_carries_the_newest_checkpoint_that_the_table_holds(
+    felt: Felt, client: FlaskClient, proven: tuple[int, int, int] | None, doubted: bool, says: list[str]
+) -> None:
+    anchor = signed(felt)
+    folder = services(client.application).pit
+    assert folder is not None
+    checkpoint = holds_checkpoint(folder, 5, proven, doubted=doubted)
+    said = client.get("/slip").text
+    for one in ("5 signed heads", checkpoint.origin, checkpoint.text.splitlines()[2], *says):
+        assert one in said
+    printed = "\n".join(checkpoint_lines(held_checkpoint(folder)))  # type: ignore[arg-type]
+    for one in ("size 5 signed heads", checkpoint.origin, *says):
+        assert one in printed
+    assert checkpoint.text.splitlines()[2] in "".join(printed.split())
+    assert client.get("/slip.pdf").data == slip_pdf(anchor, held_checkpoint(folder)) != slip_pdf(anchor)
+
+
+@pytest.mark.parametrize("bent", ["no JSON", '{"checkpoint": 7}', "another signature", "no file"])
+def test_without_a_checkpoint_that_holds_a_slip_is_as_without_a_pit(
+    felt: Felt, client: FlaskClient, bent: str
+) -> None:
+    anchor = signed(felt)
+    before = client.get("/slip").text
+    folder = services(client.application).pit
+    assert folder is not None
+    holds_checkpoint(folder, 5, None)
+    file = folder / FILE
+    if bent == "no file":
+        file.unlink()
+    elif bent == "another signature":
+        file.write_text(file.read_text().replace("\\n5\\n", "\\n6\\n"))
+    else:
+        file.write_text(bent)
+    assert client.get("/slip").text == before
+    assert client.get("/slip.pdf").data == slip_pdf(anchor)
 
 
 def test_every_entry_of_the_menu_leads_to_a_page(felt: Felt, client: FlaskClient) -> None:

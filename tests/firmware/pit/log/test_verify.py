@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from dealer_ui.reports.slip import slip_png
 from firmware.pit.command import command
 from firmware.pit.log.proofs import proofs_of
 from firmware.pit.log.verify import read_note, verify
 from firmware.record.evidence import dispute_verifier as alone
 from firmware.record.evidence.notes import NoNote
+from firmware.uplink.follow import Heard
+from firmware.uplink.heard import write
+from firmware.uplink.held import as_told, held_checkpoint
 from firmware.uplink.witness import proofs_in
 from tests.firmware.pit import attacks
-from tests.firmware.pit.log.conftest import LogHouse
+from tests.firmware.pit.log.conftest import LogHouse, set_back
 from tests.firmware.pit.postgres import Postgres
 
 
@@ -44,6 +50,38 @@ def test_the_command_says_that_all_holds_and_what_does_not(proven: LogHouse, own
     said = CliRunner().invoke(command, given)
     assert said.exit_code == 1
     assert "Table 2: row 2 was changed in the pit's database." in said.output
+
+
+def test_the_checkpoint_on_a_slip_is_scanned_and_verified_and_finds_a_log_made_anew(
+    proven: LogHouse, owned: str, tmp_path: Path
+) -> None:
+    table = proven.tables[0]
+    write(tmp_path, Heard(), "", as_told(table.witness.state))
+    held = held_checkpoint(tmp_path)
+    assert held is not None
+    assert (held.checkpoint.size, held.is_proven, held.doubted) == (6, False, False)
+    table.ask(proven.answers)
+    write(tmp_path, Heard(), "", as_told(table.witness.state))
+    held = held_checkpoint(tmp_path)
+    assert held is not None
+    assert (held.proven, held.is_proven) == ((6, 3, 3), True)
+
+    anchor = table.anchor_at(table.witness.state.head)
+    assert anchor is not None
+    picture = cv2.imdecode(np.frombuffer(slip_png(anchor[1], held), np.uint8), cv2.IMREAD_GRAYSCALE)
+    assert picture is not None
+    found, texts, *_ = cv2.QRCodeDetector().detectAndDecodeMulti(picture)
+    assert found
+    slip = tmp_path / "slip.txt"
+    (scanned,) = (text for text in texts if not text.startswith("FW1"))
+    slip.write_text(scanned.rstrip())  # a scanner may leave the last line's end out
+    given = ["verify", "--url", owned, "--folder", str(proven.folder), "--checkpoint", str(slip)]
+    said = CliRunner().invoke(command, given)
+    assert said.exit_code == 0, said.output
+    set_back(owned, 3)
+    said = CliRunner().invoke(command, given)
+    assert said.exit_code == 1
+    assert "that was given is not known here" in said.output
 
 
 def test_without_the_logs_key_the_command_says_what_to_give(owned: str, tmp_path: Path) -> None:
