@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from dealer_ui.view.followed import Followed
 from firmware.messages import Message, Text
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
+from firmware.pit.log.state import new_epoch
 from firmware.pit.search import Hour, last_hour
 from firmware.pit.table_facts import TableFacts
 from firmware.pit.tables import FORK
 from firmware.pit.totals import Unusual, unusual
+from firmware.record.evidence.signing import fingerprint
 
 POLL_S: Final = 0.1
 SUMS_S: Final = 10.0
@@ -29,13 +31,15 @@ SUMS_S: Final = 10.0
 UNUSUAL_S: Final = 60.0
 _HEADS: Final = f"""
 SELECT t.table_id, t.name, h.record_id, (extract(epoch FROM h.heard_at) * 1000)::bigint, h.health, f.fork_seq,
-       (extract(epoch FROM f.fork_at) * 1000)::bigint, n.seq, coalesce(n.stuck_why, p.stuck_why, ''), g.person, g.need,
-       (extract(epoch FROM g.at) * 1000)::bigint
+       (extract(epoch FROM f.fork_at) * 1000)::bigint, n.seq, coalesce(n.stuck_why, p.stuck_why, ''),
+       CASE WHEN m.announced IS DISTINCT FROM t.device_key THEN m.announced END, m.bad_seq,
+       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint
 FROM gaming_table t
 LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
                    ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
 LEFT JOIN {FORK} f ON true
 LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
+LEFT JOIN log_mark m USING (record_id)
 LEFT JOIN going g ON g.table_id = t.table_id
 WHERE t.struck_at IS NULL ORDER BY t.name
 """
@@ -54,12 +58,16 @@ class TableTile:
 
 @dataclass(frozen=True)
 class Floor:
-    """The floor at a moment. `trouble`: why nothing is known."""
+    """The floor at a moment.
+
+    `trouble`: why nothing is known. `epoch_ms`: when an epoch of the log began that nobody has looked into.
+    """
 
     version: int = 0
     tiles: tuple[TableTile, ...] = ()
     hour: Hour = field(default_factory=Hour)
     trouble: Text = ""
+    epoch_ms: int | None = None
 
     def band(self, band: Band) -> tuple[TableTile, ...]:
         """Return the tiles of a band, the longest wait first."""
@@ -90,6 +98,7 @@ class FloorLive(Followed[Floor]):
         self._refreshing = threading.Lock()
         self._facts: dict[int, tuple[int, TableFacts]] = {}
         self._hour, self._hour_at = Hour(), float("-inf")
+        self._epoch_ms: int | None = None
         self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
         self._unusual_at = float("-inf")
 
@@ -107,7 +116,7 @@ class FloorLive(Followed[Floor]):
         with self._refreshing:
             try:
                 tiles = self._tiles()
-                self._publish(Floor(0, tiles, self._sums()))
+                self._publish(Floor(0, tiles, self._sums(), epoch_ms=self._epoch_ms))
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
@@ -119,12 +128,8 @@ class FloorLive(Followed[Floor]):
 
     def _publish(self, floor: Floor) -> None:
         before = self._moment
-        if (floor.tiles, floor.hour, floor.trouble) != (
-            before.tiles,
-            before.hour,
-            before.trouble,
-        ) or not before.version:
-            self.publish(Floor(before.version + 1, floor.tiles, floor.hour, floor.trouble))
+        if replace(floor, version=before.version) != before or not before.version:
+            self.publish(replace(floor, version=before.version + 1))
 
     def _tiles(self) -> tuple[TableTile, ...]:
         with self._database.transaction() as connection:
@@ -140,9 +145,10 @@ class FloorLive(Followed[Floor]):
         return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
 
     def _tile(self, row: tuple[Any, ...], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]) -> TableTile:
-        table_id, name, record_id, heard_ms, health, fork_seq, fork_ms, _seq, stuck, *going = row
+        table_id, name, record_id, heard_ms, health, fork_seq, fork_ms, _seq, stuck, key, bad, *going = row
         _, facts = self._facts.get(record_id, (0, TableFacts()))
-        heard = Heard(name, heard_ms, fork_seq, fork_ms, stuck)
+        words = fingerprint(bytes(key)) if key is not None else ""
+        heard = Heard(name, heard_ms, fork_seq, fork_ms, stuck, words, bad)
         who = Going(*going) if going[0] is not None else None
         made = tile(
             facts, Health.of_json(health_of(health or "{}")), heard, now_ms, who, found.get(record_id, ())
@@ -151,10 +157,11 @@ class FloorLive(Followed[Floor]):
 
     def _sums(self) -> Hour:
         if time.monotonic() - self._hour_at > SUMS_S:
-            self._hour, self._hour_at = (
-                last_hour(self._database, self.clock_ms()),
-                time.monotonic(),
-            )
+            self._hour = last_hour(self._database, self.clock_ms())
+            with self._database.transaction() as connection:
+                found = new_epoch(connection)
+            self._epoch_ms = found[1] if found else None
+            self._hour_at = time.monotonic()
         return self._hour
 
     def _out_of_range(self) -> Mapping[int, tuple[Unusual, ...]]:
@@ -223,7 +230,7 @@ class _Spoken:
     def _render(self, moment: Floor) -> None:
         with self._app.app_context(), speaking(self._language):
             what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
-            what["sums"] = (moment.hour, len(moment.tiles), moment.dealing, moment.trouble)
+            what["sums"] = (moment.hour, len(moment.tiles), moment.dealing, moment.trouble, moment.epoch_ms)
             for name in self._parts.keys() - what.keys():
                 del self._parts[name], self._shown[name]
             for name, one in what.items():

@@ -21,7 +21,7 @@ from dealer_ui.pit.tile import Health
 from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
-from firmware.pit.log.state import log_state
+from firmware.pit.log.state import log_state, new_epoch
 from firmware.pit.tables import FORK
 
 blueprint = Blueprint("metrics", __name__)
@@ -69,7 +69,7 @@ class _Now(Collector):
                 "SELECT (SELECT count(*) FROM hand WHERE disputed), (SELECT count(*) FROM session WHERE used_at >"
                 " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
             ).fetchone() or (0, 0, 0)
-            log, keys = log_state(connection), listed(connection)
+            log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
@@ -84,6 +84,11 @@ class _Now(Collector):
         yield GaugeMetricFamily("feltwatch_pit_log_size", "Signed heads in the log's epoch", log.size)
         yield GaugeMetricFamily(
             "feltwatch_pit_log_epoch", "More than 1: the database was set back", log.epoch
+        )
+        yield GaugeMetricFamily(
+            "feltwatch_pit_log_epoch_unseen",
+            "1 while nobody has looked into why the log's newest epoch began",
+            float(epoch is not None),
         )
         yield GaugeMetricFamily(
             "feltwatch_pit_unproven_seconds",

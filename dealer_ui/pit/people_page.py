@@ -42,6 +42,7 @@ DEEDS: Final[Mapping[str, str]] = {
     "enrol.same": N_("said that a table's words are the same"),
     "enrol.other": N_("said that a table's words differ"),
     "enrol.end": N_("gave a table's code up"),
+    "proof.seen": N_("looked into a new epoch of the proof log"),
     "records.capture": N_("looked at a picture"),
 }
 """What an act is called. One that a later release knows is shown by its own name."""

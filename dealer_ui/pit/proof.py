@@ -1,16 +1,21 @@
-"""The proof page: how far each table's record is proven, what differs, and the checkpoint to print."""
+"""The proof page: how far each table's record is proven, what differs, and the checkpoint to print.
+
+A new epoch of the log is an alarm on the floor page until somebody has looked into it here.
+"""
 
 from __future__ import annotations
 
-from flask import Blueprint
+from flask import Blueprint, redirect, request, url_for
+from werkzeug.wrappers import Response
 
 from dealer_ui.pit import guard
 from dealer_ui.pit.floor import number_in
-from dealer_ui.pit.people import PitRole
+from dealer_ui.pit.people import PitRole, record_act
 from dealer_ui.pit.services import page, pit
 from dealer_ui.text.i18n import gettext as _
+from firmware.pit.enrolment import set_fact
 from firmware.pit.log import keys
-from firmware.pit.log.state import log_state, tables
+from firmware.pit.log.state import SEEN, log_state, new_epoch, tables
 from firmware.record.evidence.signing import fingerprint
 
 blueprint = Blueprint("proof", __name__)
@@ -25,11 +30,25 @@ def shown() -> str:
     with pit().database.transaction() as connection:
         state = log_state(connection)
         of_tables = {one.table_id: one for one in keys.listed(connection)}
+        epoch = new_epoch(connection)
         rows = [(one, of_tables[one.table_id]) for one in tables(connection)]
     return page(
         "proof",
         _("Proof"),
         log=state,
+        unseen=epoch[0] if epoch else None,
         rows=sorted(rows, key=lambda row: number_in(row[0].name)),
         words=fingerprint(state.key) if state.key else "",
     )
+
+
+@blueprint.post("/proof/seen")
+@guard.open_to(PROOF)
+def seen() -> Response:
+    """End the alarm of a new epoch: who looked into it is recorded."""
+    with pit().database.transaction() as connection:
+        epoch = new_epoch(connection)
+        if epoch and request.form.get("epoch") == str(epoch[0]):
+            record_act(pit().database, guard.who(), "proof.seen", detail=str(epoch[0]))
+            set_fact(connection, SEEN, str(epoch[0]))
+    return redirect(url_for("proof.shown"), 303)

@@ -82,6 +82,10 @@ class Heard:
     fork_seq: int | None = None
     fork_ms: int | None = None
     stuck: str = ""
+    key: str = ""
+    """The five words of a key with which it signs and which nobody has accepted."""
+    bad_seq: int | None = None
+    """The first row whose signature does not hold."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +178,14 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
             notes=(Message("row %(row)s · tell surveillance", row=f"{heard.fork_seq:,}"),),
             need="fork",
         )
+    if heard.bad_seq is not None:
+        note = Message("row %(row)s · tell surveillance", row=f"{heard.bad_seq:,}")
+        title: Text = Message("A signature in its record does not hold")
+        yield Tile(Band.NOW, Tone.ALARM, title, notes=(note,), need="signature")
+    if heard.key:
+        note = Message("compare with the words on its slip: %(words)s", words=heard.key)
+        title = Message("It signs with a key that nobody has accepted")
+        yield Tile(Band.NOW, Tone.ALARM, title, notes=(note,), need=f"key:{heard.key}")
     for need in facts.needs:
         if need.kind == "call":
             yield Tile(
@@ -197,7 +209,7 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
         )
     for need in facts.needs:
         if need.kind == "record":
-            title: Text = Message("The record is in doubt")
+            title = Message("The record is in doubt")
             yield Tile(Band.NOW, Tone.ALARM, title, need.since_ms + offset, notes=(need.text,), need=need.key)
         elif need.kind == "fault" and need.detail in OUT:
             title = (

@@ -46,8 +46,11 @@ def slip_svg(anchor: Anchor, held: HeldCheckpoint | None = None) -> str:
         one.replace("<svg ", f'<svg y="{sum(sides[:at])}" width="{sides[at]}" height="{sides[at]}" ', 1)
         for at, one in enumerate(drawn)
     )
-    size = f"0 0 {max(sides)} {sum(sides)}"
-    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}"><path fill="#fff" d="M0 0h{max(sides)}v{sum(sides)}H0z"/>{"".join(placed)}</svg>'
+    wide, high = max(sides), sum(sides)
+    paper = f'<path fill="#fff" d="M0 0h{wide}v{high}H0z"/>'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}">{paper}{"".join(placed)}</svg>'
+    )
 
 
 def slip_png(anchor: Anchor, held: HeldCheckpoint | None = None) -> bytes:

@@ -35,6 +35,8 @@ def test_only_metrics_that_the_pit_has_are_named(name: str) -> None:
 
 def test_the_alerts_that_must_exist_are_there() -> None:
     found = {rule["alert"]: rule["expr"] for rule in alerts()}
+    assert found["DatabaseSetBack"] == "feltwatch_pit_log_epoch_unseen > 0"
+    assert found["KeyNotAccepted"] == "feltwatch_pit_unaccepted_keys > 0"
     assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
     assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
     assert found["TableBehind"] == "feltwatch_pit_behind_rows > 1000"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from firmware.pit.database import Connection
 from firmware.pit.tables import FORK
@@ -47,6 +48,20 @@ class LogState:
     heard: int = 0
     unproven_s: float = 0.0
     set_back_ms: int | None = None
+
+
+SEEN: Final = "epoch_seen"
+"""The fact of the house that says up to which epoch somebody has looked into why epochs began."""
+
+
+def new_epoch(connection: Connection) -> tuple[int, int] | None:
+    """Return the newest epoch and when it began, UTC milliseconds; None for the first, or one that was looked into."""
+    row = connection.execute(
+        "SELECT epoch, (extract(epoch FROM opened_at) * 1000)::bigint FROM epoch WHERE epoch > greatest(1, coalesce("
+        " (SELECT value::bigint FROM house_fact WHERE name = %s), 0)) ORDER BY epoch DESC LIMIT 1",
+        (SEEN,),
+    ).fetchone()
+    return (int(row[0]), int(row[1])) if row else None
 
 
 def tables(connection: Connection) -> list[Logged]:

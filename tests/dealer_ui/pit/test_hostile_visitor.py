@@ -43,6 +43,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "people.listed": {PitRole.AUDITOR, OWNER},
     "metrics.metrics": {T, OWNER},
     "proof.shown": {A, T, OWNER},
+    "proof.seen": {A, T, OWNER},
     **{f"enrol.{name}": {T, OWNER} for name in ("form", "make", "code", "part", "decide")},
     **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
     **{f"review.{name}": HANDS for name in ("listed", "hand", "story", "look", "changes", "again")},

@@ -76,8 +76,13 @@ HEARD = {
     "unheard": replace(HERE, at_ms=NOW - UNHEARD_MS - 1),
     "never": replace(HERE, at_ms=None),
     "forked": replace(HERE, fork_seq=88_120, fork_ms=NOW - 5_000),
+    "key": replace(HERE, key="babab-babab-babab-babab-babab"),
+    "signature": replace(HERE, bad_seq=88_120),
     "stuck": replace(HERE, stuck="Row 9 is of a later release."),
 }
+
+
+RED = frozenset({"forked", "key", "signature"})
 
 
 def of(*names: str, heard: Heard = HERE, health: Health = WELL, facts: TableFacts = DEALING) -> Tile:
@@ -105,9 +110,9 @@ def test_the_worst_need_stands_on_the_tile_whatever_else_there_is(how: str, warm
     for names in ALL:
         made = of(*names, heard=HEARD[how], health=health, facts=facts)
         bands = [BANDS[name][0] for name in names]
-        bands += [Band.NOW] * (how == "forked") + [Band.SOON] * (how in ("unheard", "never", "stuck") or warm)
+        bands += [Band.NOW] * (how in RED) + [Band.SOON] * (how in ("unheard", "never", "stuck") or warm)
         assert made.band is min([*bands, Band.DEALING], key=list(Band).index)
-        if how == "forked" or {"record", "dispute", "camera", "puck"} & set(names):
+        if how in RED or {"record", "dispute", "camera", "puck"} & set(names):
             assert made.tone is Tone.ALARM
         if how in ("silent", "unheard", "never"):
             assert made.silent
