@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dealer_ui.pit.floor import Floor
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.tile import Band, Tile, Tone
 from dealer_ui.text.i18n import COOKIE as LANGUAGE
@@ -42,7 +43,7 @@ class Signing:
 
     def tile(self) -> Tile:
         """The tile of table 1."""
-        floor = self.house.app.extensions["feltwatch-pit"].live.now()
+        floor: Floor = self.house.app.extensions["feltwatch-pit"].live.now()
         return next(one.tile for one in floor.tiles if one.name == "Table 1")
 
     def metric(self, name: str) -> float:
