@@ -48,8 +48,9 @@ SPEED: Final = float(os.environ.setdefault(_ENVIRONMENT, "") or _measure())
 """How many times slower than the reference machine this one is. Workers inherit the figure by the environment."""
 os.environ[_ENVIRONMENT] = str(SPEED)
 
-DEADLINE: Final = 60.0 * SPEED
-"""Seconds after which a wait has failed. A hang costs this long; nothing else does."""
+DEADLINE: Final = 180.0 * SPEED
+"""Seconds after which a wait has failed: enough beside ten busy programs for each core. A hang costs this long; nothing
+else does."""
 
 
 def until(condition: Callable[[], object], pause: Callable[[float], object] = time.sleep) -> None:
