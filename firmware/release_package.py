@@ -15,10 +15,12 @@ import json
 import os
 import re
 import stat
+import sys
 import tarfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -97,6 +99,17 @@ def check(folder: Path, public: bytes, running: Path | None = None) -> Release:
             "To go back to the release before: install --rollback"
         )
     return release
+
+
+def running_release(installed: Path = Path(sys.prefix)) -> str:
+    """Return the name of the release that runs, such as "0.2.0-1a2b3c4d"; its version where none is installed.
+
+    The installer leaves each release's manifest in its folder. A version alone names no release: two may have the same.
+    """
+    try:
+        return _read_release(installed).name
+    except UpdateRefused:
+        return version("feltwatch")
 
 
 def unpack(archive: Path, to: Path) -> Path:

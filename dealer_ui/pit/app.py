@@ -29,6 +29,7 @@ from dealer_ui.pit import (
     records,
     reports,
     tables,
+    waves_page,
 )
 from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.pit.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
@@ -66,6 +67,7 @@ NAVIGATION: Final = (
     ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
+    ("waves.shown", N_("Waves"), waves_page.KEEPERS),
     ("proof.shown", N_("Proof"), proof.PROOF),
     ("people.listed", N_("People"), people_page.AUDIT),
 )
@@ -125,6 +127,7 @@ def create_app(
         reports,
         tables,
         enrol_page,
+        waves_page,
         people_page,
         proof,
         metrics,

@@ -23,6 +23,9 @@ from firmware.pit.search import Hour, last_hour
 from firmware.pit.table_facts import TableFacts
 from firmware.pit.tables import FORK
 from firmware.pit.totals import Unusual, unusual
+from firmware.pit.waves.plan import Phase
+from firmware.pit.waves.store import newest, tables_of
+from firmware.pit.waves.words import said
 from firmware.record.evidence.signing import fingerprint
 
 POLL_S: Final = 0.1
@@ -68,6 +71,8 @@ class Floor:
     hour: Hour = field(default_factory=Hour)
     trouble: Text = ""
     epoch_ms: int | None = None
+    wave: Text = ""
+    """Why the newest wave was stopped; "" while it runs, and after its end."""
 
     def band(self, band: Band) -> tuple[TableTile, ...]:
         """Return the tiles of a band, the longest wait first."""
@@ -99,6 +104,7 @@ class FloorLive(Followed[Floor]):
         self._facts: dict[int, tuple[int, TableFacts]] = {}
         self._hour, self._hour_at = Hour(), float("-inf")
         self._epoch_ms: int | None = None
+        self._wave: Text = ""
         self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
         self._unusual_at = float("-inf")
 
@@ -116,7 +122,8 @@ class FloorLive(Followed[Floor]):
         with self._refreshing:
             try:
                 tiles = self._tiles()
-                self._publish(Floor(0, tiles, self._sums(), epoch_ms=self._epoch_ms))
+                hour = self._sums()
+                self._publish(Floor(0, tiles, hour, epoch_ms=self._epoch_ms, wave=self._wave))
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
@@ -161,6 +168,7 @@ class FloorLive(Followed[Floor]):
             with self._database.transaction() as connection:
                 found = new_epoch(connection)
             self._epoch_ms = found[1] if found else None
+            self._wave = _stopped_wave(self._database)
             self._hour_at = time.monotonic()
         return self._hour
 
@@ -169,6 +177,14 @@ class FloorLive(Followed[Floor]):
             self._unusual = unusual(self._database, self.clock_ms())
             self._unusual_at = time.monotonic()
         return self._unusual
+
+
+def _stopped_wave(database: Database) -> Text:
+    with database.transaction() as connection:
+        wave = newest(connection)
+        if wave is None or wave.phase is not Phase.STOPPED:
+            return ""
+        return said(wave, tables_of(connection, wave))
 
 
 @lru_cache(maxsize=4096)
@@ -230,7 +246,10 @@ class _Spoken:
     def _render(self, moment: Floor) -> None:
         with self._app.app_context(), speaking(self._language):
             what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
-            what["sums"] = (moment.hour, len(moment.tiles), moment.dealing, moment.trouble, moment.epoch_ms)
+            what["sums"] = (
+                *(moment.hour, len(moment.tiles), moment.dealing),
+                *(moment.trouble, moment.epoch_ms, moment.wave),
+            )
             for name in self._parts.keys() - what.keys():
                 del self._parts[name], self._shown[name]
             for name, one in what.items():

@@ -23,6 +23,9 @@ from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state, new_epoch
 from firmware.pit.tables import FORK
+from firmware.pit.waves.plan import Phase
+from firmware.pit.waves.store import Wave
+from firmware.pit.waves.store import listed as all_waves
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -70,6 +73,7 @@ class _Now(Collector):
                 " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
             ).fetchone() or (0, 0, 0)
             log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
+            waves = all_waves(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
@@ -100,7 +104,20 @@ class _Now(Collector):
             "Tables that sign with a key that nobody has accepted",
             sum(bool(one.other) for one in keys),
         )
+        yield from _of_waves(waves)
         yield from _of_tables(rows)
+
+
+def _of_waves(waves: list[tuple[Wave, int, int]]) -> Iterator[Metric]:
+    """Yield how the newest wave is."""
+    wave, updated, tables = waves[0] if waves else (None, 0, 0)
+    stopped = wave is not None and wave.phase is Phase.STOPPED
+    yield GaugeMetricFamily(
+        "feltwatch_pit_wave_running", "1 while a wave runs", wave is not None and wave.phase is Phase.RUNNING
+    )
+    yield GaugeMetricFamily("feltwatch_pit_wave_stopped", "1 while the newest wave is stopped", stopped)
+    yield GaugeMetricFamily("feltwatch_pit_wave_tables", "Tables of the newest wave", tables)
+    yield GaugeMetricFamily("feltwatch_pit_wave_updated", "Tables of it that are updated", updated)
 
 
 def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:

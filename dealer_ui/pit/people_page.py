@@ -44,6 +44,9 @@ DEEDS: Final[Mapping[str, str]] = {
     "enrol.end": N_("gave a table's code up"),
     "proof.seen": N_("looked into a new epoch of the proof log"),
     "records.capture": N_("looked at a picture"),
+    "waves.start": N_("began a wave"),
+    "waves.stop": N_("stopped the wave"),
+    "waves.resume": N_("let the wave go on"),
 }
 """What an act is called. One that a later release knows is shown by its own name."""
 

@@ -1,4 +1,4 @@
-// The page of a code: what comes of it is asked for every second.
+// A page with a part that is asked for every second: of a code, of a wave.
 "use strict";
 (() => {
   const EVERY_MS = 1000;
@@ -11,6 +11,8 @@
       const now = document.createElement("template");
       now.innerHTML = await response.text();
       // Compared with the page itself: it may have changed between the page and the first question.
+      const phase = (of) => of.querySelector("[data-phase]")?.dataset.phase;
+      if (response.ok && phase(now.content) !== phase(part)) { location.reload(); return; } // the rest of the page, too
       if (response.ok && now.innerHTML !== part.innerHTML) part.replaceChildren(now.content);
     } catch { /* the pit is asked again */ }
     setTimeout(follow, EVERY_MS);

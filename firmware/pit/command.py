@@ -92,6 +92,7 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
+    from firmware.pit.waves.stepper import Stepper, StepperThread
     from firmware.systemd import ServiceManager
 
     authority = Authority(folder / "authority")
@@ -100,7 +101,7 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     with Database(url) as database, listen_on(path) as listening:
         remember(database, authority)
         news, keeper = News(), Keeper(database, folder)
-        background = (Projector(database, news), KeeperThread(keeper))
+        background = (Projector(database, news), KeeperThread(keeper), StepperThread(Stepper(database)))
         for thread in background:
             thread.start()
         door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)

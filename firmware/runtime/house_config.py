@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from importlib.resources import files
 
 from firmware.record.journal.journal import Journal
+from firmware.release_package import running_release
 from firmware.rules import Profile, RulesError, load_profile, profile_toml
 from firmware.runtime.config import Config
 from firmware.runtime.errors import ConfigError
@@ -13,7 +13,7 @@ from firmware.table.events import SeatOpened
 from firmware.table.house import House
 from vision.reading.networks import networks_hash
 
-SOFTWARE = f"feltwatch {version('feltwatch')}"
+SOFTWARE = f"feltwatch {running_release()}"
 
 
 def house_rules(config: Config) -> tuple[Profile, Profile]:

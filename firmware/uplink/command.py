@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -173,6 +172,7 @@ def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None
 
 
 def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
+    from firmware.release_package import running_release
     from firmware.systemd import ServiceManager
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, Heard
@@ -189,7 +189,7 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
     follower = Follower(
         data,
         client,
-        release=version("feltwatch"),
+        release=running_release(),
         health=lambda: box_health(data),
         clock=time.monotonic,
         rng=random.Random(),

@@ -250,3 +250,67 @@ def add_log(database: Database) -> None:
         connection.execute(
             "INSERT INTO log_mark (record_id, announced) SELECT max(record_id), sha256('other') FROM head"
         )
+
+
+RELEASE: Final = "0.3.0-5f0c2a91"
+
+
+def add_waves(database: Database, phase: str) -> None:
+    """A wave at its second step, or stopped there, and one before it that was done. Table 21 is not waited for."""
+    marks: dict[str, tuple[str, str | None, int, str | Message]] = {
+        "7": ("updated", None, 4000, ""),
+        "3": ("updated", None, 2400, ""),
+        "12": ("runs", None, 900, ""),
+        "4": ("asked", None, 1500, ""),
+    }
+    if phase == "stopped":
+        marks["12"] = ("failed", "went_back", 600, Message("It runs %(release)s.", release="0.2.0-77aa01de"))
+        marks["4"] = ("waits", None, 0, "")
+    with database.transaction() as connection:
+        for sha, version in (("11" * 32, "0.2.0-77aa01de"), ("22" * 32, RELEASE)):
+            connection.execute(
+                "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, '', 'Ines', to_timestamp(%s))",
+                (sha, version, NOW_MS / 1000 - 90_000),
+            )
+        tables = connection.execute(
+            "SELECT table_id, name FROM gaming_table WHERE struck_at IS NULL ORDER BY name = ANY(%s) DESC,"
+            " array_position(%s, name), length(name), name",
+            (list(marks), list(marks)),
+        ).fetchall()
+        for number, (sha, version, its_phase, age) in enumerate(
+            (("11" * 32, "0.2.0-77aa01de", "done", 86_400), ("22" * 32, RELEASE, phase, 5400))
+        ):
+            row = connection.execute(
+                "INSERT INTO wave (sha256, release, share, silent_s, within_s, began_at, began_by, phase, phase_at,"
+                " step) VALUES (%s, %s, 10, 1800, 86400, to_timestamp(%s), 'Ines', %s, to_timestamp(%s), %s)"
+                " RETURNING wave_id",
+                (sha, version, NOW_MS / 1000 - age, its_phase, NOW_MS / 1000 - 600, 1 if number else 2),
+            ).fetchone()
+            assert row is not None
+            for place, (table_id, name) in enumerate(tables):
+                mark, failure, since, why = (
+                    marks.get(name, ("waits", None, 0, "")) if number else ("updated", None, 0, "")
+                )
+                reached = since or (None if number else 1)
+                connection.execute(
+                    "INSERT INTO wave_table (wave_id, table_id, place, accepted, reached_at, stopped_for, mark, step,"
+                    " failure, since, why) VALUES (%s, %s, %s, %s, to_timestamp(%s), %s, %s, %s, %s, to_timestamp(%s),"
+                    " %s)",
+                    (
+                        *(
+                            row[0],
+                            table_id,
+                            place,
+                            int(name == "21"),
+                            reached and NOW_MS / 1000 - reached,
+                            failure,
+                            mark,
+                        ),
+                        *(
+                            0 if place == 0 else 1 if place < 4 else 2,
+                            failure,
+                            NOW_MS / 1000 - since if since else None,
+                        ),
+                        why if isinstance(why, str) else json.dumps(why.as_json()),
+                    ),
+                )

@@ -31,6 +31,8 @@ PAGES = {
     "/reports.csv": H,
     "/reports.csv?by=dealer": H,
     "/reports.pdf?by=table": H,
+    "/waves": M,
+    "/waves/part": M,
     "/people": A,
     "/people?person=Lin&before=9": A,
     "/metrics": M,

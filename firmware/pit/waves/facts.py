@@ -1,0 +1,139 @@
+"""What the tables of a wave have shown, read from their rows. Rows that no release wrote say nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from firmware.messages import Message, Text, text_of
+from firmware.pit.database import Connection
+from firmware.pit.errors import UNREADABLE
+from firmware.pit.table_facts import TableFacts
+from firmware.pit.tables import FORK
+from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
+from firmware.table.events import TableStarted
+
+MOST_STARTS: Final = 100
+"""Starts of a record that are read, the newest: a table starts once or twice a day."""
+HANDS: Final = 500
+"""Hands before the release, and after, whose asked cards are compared."""
+_TROUBLES: Final = frozenset({"fault", "record"})
+_MEMBERS: Final = f"""
+SELECT w.table_id, w.place, w.accepted, extract(epoch FROM w.reached_at)::float8, w.was_updated, w.stopped_for,
+       t.struck_at IS NOT NULL, h.record_id, extract(epoch FROM h.heard_at)::float8, f.fork_seq,
+       CASE WHEN NOT w.was_updated THEN n.facts END, coalesce(r.why, ''), r.request_id IS NOT NULL
+FROM wave_table w JOIN gaming_table t USING (table_id)
+LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
+                   ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN {FORK} f ON true
+LEFT JOIN table_now n ON n.record_id = h.record_id
+LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = %s
+                   AND q.state = 'refused' AND q.state_at >= w.reached_at ORDER BY request_id DESC LIMIT 1) r ON true
+WHERE w.wave_id = %s ORDER BY w.place
+"""
+_STARTS: Final = f"""
+SELECT x.record_id, e.seq, e.payload, extract(epoch FROM e.taken_at)::float8
+FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, after) CROSS JOIN LATERAL (
+    SELECT seq, payload, taken_at FROM entry WHERE entry.record_id = x.record_id AND entry.seq > x.after
+    AND type = '{TableStarted.type}' ORDER BY seq DESC LIMIT {MOST_STARTS}) e
+"""
+_HANDS: Final = f"""
+SELECT x.record_id, a.settled, a.cards, a.unsure, b.cards, b.unsure
+FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, start)
+CROSS JOIN LATERAL (
+    SELECT coalesce(bool_or(outcome = 'settled'), false) AS settled, coalesce(sum(cards), 0)::bigint AS cards,
+           coalesce(sum(unsure), 0)::bigint AS unsure
+    FROM (SELECT outcome, cards, unsure FROM hand WHERE hand.record_id = x.record_id AND first > x.start
+          ORDER BY first LIMIT {HANDS}) AS hands) a
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(cards), 0)::bigint AS cards, coalesce(sum(unsure), 0)::bigint AS unsure
+    FROM (SELECT cards, unsure FROM hand WHERE hand.record_id = x.record_id AND first < x.start
+          ORDER BY first DESC LIMIT {HANDS}) AS hands) b
+"""
+
+
+class _Hands(NamedTuple):
+    settled: bool = False
+    after: Cards = Cards()
+    before: Cards = Cards()
+
+
+class Facts:
+    """Reads what the tables of a wave have shown. The starts that it has read it keeps, and can read again."""
+
+    def __init__(self) -> None:
+        self._starts: dict[int, frozenset[Start]] = {}
+
+    def members(self, connection: Connection, wave_id: int, sha256: str, release: str) -> dict[int, Member]:
+        """Return a wave's tables with what is known of them, by their numbers."""
+        rows = connection.execute(_MEMBERS, (sha256, wave_id)).fetchall()
+        records = [row[7] for row in rows if row[7] is not None]
+        self._read_starts(connection, records)
+        runs = {
+            record: start.seq for record in records if (start := first_start(self._starts[record], release))
+        }
+        hands = _hands(connection, runs)
+        found: dict[int, Member] = {}
+        for row in rows:
+            (table_id, place, accepted, reached, was_updated, stopped_for, is_struck) = row[:7]
+            record, heard, fork, facts, why, is_refused = row[7:]
+            shown = hands.get(record, _Hands())
+            found[table_id] = Member(
+                place=place,
+                reached_at=reached,
+                accepted=Accepted(accepted),
+                is_struck=is_struck,
+                heard_at=heard,
+                starts=self._starts.get(record, frozenset()),
+                settled=shown.settled,
+                was_updated=was_updated,
+                trouble=_trouble(fork, facts) if record in runs and not was_updated else "",
+                refused=(text_from(why) or Message("It gave no reason.")) if is_refused else "",
+                before=shown.before,
+                after=shown.after,
+                stopped_for=Failure(stopped_for) if stopped_for else None,
+            )
+        return found
+
+    def _read_starts(self, connection: Connection, records: list[int]) -> None:
+        known = {record: self._starts.get(record, frozenset()) for record in records}
+        after = [max((start.seq for start in known[record]), default=0) for record in records]
+        for record, seq, payload, at in connection.execute(_STARTS, (records, after)):
+            if (release := _release(payload)) is not None:
+                known[record] |= {Start(seq, release, at)}
+        self._starts = known
+
+
+def _hands(connection: Connection, runs: Mapping[int, int]) -> dict[int, _Hands]:
+    rows = connection.execute(_HANDS, (list(runs), list(runs.values())))
+    return {
+        record: _Hands(settled, Cards(cards, asked), Cards(cards_before, asked_before))
+        for record, settled, cards, asked, cards_before, asked_before in rows
+    }
+
+
+def _release(payload: str) -> str | None:
+    """Return the release that a start names: "2.0.0-1a2b3c4d" of "feltwatch 2.0.0-1a2b3c4d"."""
+    try:
+        software = json.loads(payload).get("software", "")
+    except UNREADABLE:
+        return None
+    return software.removeprefix("feltwatch ") if isinstance(software, str) else None
+
+
+def _trouble(fork: int | None, facts: str | None) -> Text:
+    """Return what keeps a table from being well: a record that differs, a fault of a device or of the record."""
+    if fork is not None:
+        return Message("Record differs at row %(row)s", row=f"{fork:,}")
+    if facts is None:
+        return ""
+    return next((need.text for need in TableFacts.from_json(facts).needs if need.kind in _TROUBLES), "")
+
+
+def text_from(stored: str) -> Text:
+    """Return a text that is stored as a message's JSON, or plainly."""
+    try:
+        return text_of(json.loads(stored)) if stored.startswith("{") else stored
+    except ValueError:
+        return stored
