@@ -18,7 +18,7 @@ from firmware.pit.waves.plan import Judged, Mark, Phase, first_start, steps_of, 
 from firmware.pit.waves.store import Wave, newest, text_to_store
 
 log = logging.getLogger(__name__)
-EVERY_S: Final = 2.0
+EVERY_S: Final = 5.0
 """Seconds between two turns of a wave that runs."""
 SELDOM_S: Final = 10.0
 """The same of one that was stopped or is done: its tables are still shown as they are."""

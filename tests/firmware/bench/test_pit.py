@@ -57,7 +57,9 @@ def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     assert 0 < result["live"]["answer_ms"]["median"] <= result["live"]["answer_ms"]["longest"]
     assert set(result["live"]["core"]) >= {"pit", "postgres", "centre"}
     assert result["screens"]["count"] == 2
-    assert all(ms > 0 for ms in result["screens"]["ms"].values())  # none where no row reached a screen in time
+    assert all(
+        ms > 0 for ms in result["screens"]["ms"].values()
+    )  # none where no row reached a screen in time
     assert result["catching_up"]["hands"] == 40
     assert result["catching_up"]["rows_caught_up"] > 40 * 5
     assert set(result["bounds"]) >= {"answer_p95_ms", "core_at_200", "memory_kb"}

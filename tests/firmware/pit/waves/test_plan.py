@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import random
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -231,14 +231,17 @@ def test_a_share_of_asked_cards_that_doubles_stops_the_wave_also_of_an_updated_t
     ("before", "after", "is_so"),
     [
         ((10_000, 50), (1000, 9), False),
-        ((10_000, 50), (1000, 12), True),
+        ((10_000, 50), (1000, 18), True),
         ((10_000, 50), (100, 60), False),  # too few cards
         ((100, 0), (1000, 100), False),  # nothing to compare with
         ((10_000, 0), (1000, 4), False),
         ((10_000, 0), (1000, 5), True),
         ((10_000, 1), (200, 5), True),
-        ((1000, 10), (500, 10), False),  # twice as many, and no more than chance makes
-        ((1000, 10), (500, 12), True),
+        ((1000, 10), (500, 12), False),  # twice as many, and no more than chance makes
+        ((1000, 10), (500, 25), True),
+        ((1000, 1), (1000, 12), True),
+        ((1000, 1), (1000, 10), False),
+        ((100_000, 5000), (10_000, 900), False),  # no chance, and not twice as many
     ],
 )
 def test_a_share_is_compared_beyond_chance(
@@ -247,16 +250,22 @@ def test_a_share_is_compared_beyond_chance(
     assert asks_twice(Cards(*before), Cards(*after)) is is_so
 
 
-def test_chance_alone_rarely_stops_a_wave() -> None:
-    rng, false_alarms = random.Random(11), 0
-    for _ in range(400):
-        asked = 0
-        for hand in range(1, 60):  # judged after each hand
-            asked += sum(rng.random() < 0.005 for _ in range(52))
-            if asks_twice(Cards(20_000, 100), Cards(52 * hand, asked)):
-                false_alarms += 1
-                break
-    assert false_alarms < 400 * 0.05
+@pytest.mark.parametrize("share", [0.0003, 0.001, 0.005, 0.02])
+@pytest.mark.parametrize("hands_before", [20, 500])
+def test_chance_alone_rarely_stops_a_wave_and_three_times_as_many_asked_cards_do(
+    share: float, hands_before: int
+) -> None:
+    """Of tables whose share stays as it was, judged after each of 500 hands."""
+    rng = np.random.default_rng(11)
+    found = {}
+    for times in (1, 3):
+        found[times] = 0
+        for _ in range(100):
+            before = Cards(52 * hands_before, int(rng.binomial(52 * hands_before, share)))
+            asked = rng.binomial(52, share * times, size=500).cumsum()
+            found[times] += any(asks_twice(before, Cards(52 * n, int(asked[n - 1]))) for n in range(1, 501))
+    assert found[1] <= 3
+    assert found[3] >= 85 or share * hands_before < 0.25, "of few cards nothing is known"
 
 
 def test_a_table_that_was_struck_off_is_not_waited_for_and_the_next_one_is_first() -> None:

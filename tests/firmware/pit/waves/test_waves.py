@@ -132,7 +132,7 @@ def test_a_share_of_asked_cards_that_doubles_stops_the_wave(room: Room) -> None:
     assert room.turn()[0] is Mark.UPDATED
     with psycopg.connect(room.owned) as connection:
         connection.execute(
-            "UPDATE hand SET cards = 52, unsure = CASE WHEN hand > 20 THEN 3 ELSE 1 END WHERE record_id ="
+            "UPDATE hand SET cards = 52, unsure = CASE WHEN hand > 20 THEN 5 ELSE 1 END WHERE record_id ="
             " (SELECT record_id FROM record WHERE table_id = %s)",
             (room.tables[0].table_id,),
         )
