@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.image.check import MUST_START, of_root
-from tests.image.parts import debian_parts, main, sources
+from tests.image.parts import copyright_files, debian_parts, licence_list, licences_of, main, sources
 
 SYSTEMD: Final = Path(__file__).parents[2] / "systemd"
 HERE: Final = SYSTEMD / "image"
@@ -26,6 +26,7 @@ SCRIPTS: Final = (
     ROOT / "etc/initramfs-tools/scripts/local-bottom/card",
 )
 UNITS: Final = sorted((ROOT / "usr/lib/systemd/system").iterdir())
+MACHINE_READABLE: Final = "Format: x\n\nFiles: *\nLicense: GPL-2+\n words\n\nFiles: y\nLicense: MIT\n"
 PACKAGES: Final = "libc6\t2.36-9\tarm64\tglibc\t2.36-9\nlibc-bin\t2.36-9\tarm64\tglibc\t2.36-9\n"
 
 
@@ -92,12 +93,44 @@ def test_neither_a_remote_log_in_nor_a_password_is_on_the_card() -> None:
     assert "--password" not in (HERE / "inside").read_text()
 
 
+def documents(folder: Path) -> Path:
+    """An archive of /usr/share/doc: one package's file, and one that is a link to it."""
+    doc = folder / "doc"
+    (doc / "libc6").mkdir(parents=True)
+    (doc / "libc6/copyright").write_text("See /usr/share/common-licenses/LGPL-2.1.\n")
+    (doc / "libc-bin").symlink_to("libc6")
+    (doc / "bash").mkdir()
+    (doc / "bash/copyright").symlink_to("../libc6/copyright")
+    subprocess.run(["tar", "-czf", folder / "licences.tar.gz", "-C", doc, "."], check=True)
+    return folder / "licences.tar.gz"
+
+
+def test_a_package_has_the_licences_that_its_copyright_file_names() -> None:
+    assert licences_of(MACHINE_READABLE) == ["GPL-2+", "MIT"]
+    assert licences_of("in `/usr/share/common-licenses/GPL-2'. The rest is in the public\ndomain.") == [
+        "GPL-2",
+        "public-domain",
+    ]
+    assert licences_of("All of it is ours.") == []
+    assert licence_list(PACKAGES, {"libc6": ["GPL-2+"]}).splitlines()[-2:] == [
+        "libc6\tGPL-2+",
+        "libc-bin\tsee its text in licences.tar.gz",
+    ]
+
+
+def test_a_copyright_file_is_found_where_its_package_links_to_anothers(tmp_path: Path) -> None:
+    text = "See /usr/share/common-licenses/LGPL-2.1.\n"
+    assert copyright_files(documents(tmp_path)) == {"libc6": text, "libc-bin": text, "bash": text}
+
+
 def test_the_list_of_parts_has_the_releases_and_debians_and_is_the_same_each_time(tmp_path: Path) -> None:
     (tmp_path / "packages.tsv").write_text(PACKAGES)
     release = {"specVersion": "1.6", "serialNumber": "another each time", "components": [{"name": "numpy"}]}
     (tmp_path / "release.json").write_text(json.dumps(release))
     asked = [
         str(tmp_path / "packages.tsv"),
+        "--texts",
+        str(documents(tmp_path)),
         "--release-parts",
         str(tmp_path / "release.json"),
         "--to",
@@ -108,11 +141,16 @@ def test_the_list_of_parts_has_the_releases_and_debians_and_is_the_same_each_tim
     made = json.loads((tmp_path / "sbom.json").read_text())
     assert [part["name"] for part in made["components"]] == ["numpy", "libc6", "libc-bin"]
     assert "serialNumber" not in made
+    assert made["components"][1]["licenses"] == [{"license": {"name": "LGPL-2.1"}}]
+    (tmp_path / "packages.tsv").write_text(PACKAGES + "dash\t1\tarm64\tdash\t1\n")
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 1
+    assert done.output == "Error: Without a copyright file: dash.\n"
 
 
 def test_a_source_is_listed_once_with_all_that_was_built_from_it() -> None:
     assert sources(PACKAGES).splitlines()[-1] == "glibc=2.36-9\tlibc6 libc-bin"
-    assert debian_parts(PACKAGES)[0]["purl"] == "pkg:deb/debian/libc6@2.36-9?arch=arm64"
+    assert debian_parts(PACKAGES, {})[0]["purl"] == "pkg:deb/debian/libc6@2.36-9?arch=arm64"
 
 
 def test_the_installer_makes_no_card_of_a_machine_that_runs() -> None:
