@@ -58,11 +58,11 @@ reading_start = 600.0
 """
 PAGE: Final = """# The card, booted in QEMU
 
-Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's `virt`
-machine with 2 GB and one emulated Cortex-A72, which carries out 1,000 million instructions in a second of its own clock,
-on {host} with {cores} cores, a load of {load:.0f} and other work. Seconds are those of the wall, many times a Pi's, unless its own
-clock is named. **UNTESTED on a Raspberry Pi**: its firmware and drivers, a screen, a real card, whose cache loses what
-QEMU's disk keeps ([untested.md](untested.md)).
+Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's
+`virt` machine with 2 GB and an emulated Cortex-A72, which carries out 1,000 million instructions in a second of its own
+clock, on {host} with {cores} cores and a load of {load:.0f}. Seconds are the wall's, many times a Pi's, unless its own
+clock is named. **UNTESTED on a Raspberry Pi**: its firmware and drivers, its screen, a real card, whose cache loses
+what QEMU's disk keeps ([untested.md](untested.md)).
 
 | `make image` | seconds | |
 |---|---|---|
