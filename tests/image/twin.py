@@ -23,39 +23,18 @@ from pathlib import Path
 from typing import Final
 
 import click
-import cv2
 
 from firmware.record.evidence.verify import verify
 from tests.image.card import ROOM, Card
-from tests.install.install_run import DEALS, DIES
+from tests.install.house import DEALS, configuration, draw
+from tests.install.install_run import DIES
 from tests.install.machine import another_release
-from vision.felt.layout import TableLayout
-from vision.synthetic.render import render_table
 
 BROKEN: Final = "9.0.0-broken"
 MADE: Final = Path("build/image/made.tsv")
 """What `make image` writes: what, seconds, seen."""
 PLAYER: Final = ("/opt/feltwatch/current/bin/python", f"{ROOM}/player.py")
-CONFIG: Final = f"""[[seats]]
-seat = 1
-place = "A"
-player = "Ann"
-[[seats]]
-seat = 2
-place = "B"
-player = "Bao"
-[camera]
-kind = "files"
-device = "{ROOM}/view.png"
-[puck]
-dealer = ["04D1A2B3C4E580"]
-action = ["04AC71B2C3E580"]
-[times]
-turn_up = 0.0
-reading = 900.0
-reading_ceiling = 3600.0
-reading_start = 600.0
-"""
+CONFIG: Final = configuration(f"{ROOM}/view.png", reading=900.0, reading_ceiling=3600.0, reading_start=600.0)
 PAGE: Final = """# The card, booted in QEMU
 
 Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's
@@ -139,11 +118,9 @@ class Report:
 def pictures(folder: Path) -> Path:
     """Draw what the camera sees: an empty felt and the two deals."""
     folder.mkdir(parents=True, exist_ok=True)
-    layout = TableLayout.load()
     for name, hands in (("empty", {}), ("deal0", DEALS[0]), ("deal1", DEALS[1])):
-        laid = {place: {row: cards.split() for row, cards in rows.items()} for place, rows in hands.items()}
         if not (folder / f"{name}.png").exists():
-            assert cv2.imwrite(str(folder / f"{name}.png"), render_table(laid, layout, seed=7).frame)
+            draw(hands, folder / f"{name}.png")
     shutil.copy(folder / "empty.png", folder / "view.png")
     return folder
 
@@ -169,18 +146,12 @@ def stick_with(release: Path, folder: Path) -> Path:
     return stick
 
 
-def is_up(card: Card) -> bool:
-    """Return whether the page answers, for itself and for the table."""
-    status, said = card.ask("/healthz")
-    return status == 200 and said["ok"] is True
-
-
 def first_start(card: Card, report: Report) -> None:
     """From the plug to the page's answer, and what is so then."""
     with report.step("the first start, to the page's answer") as found:
         card.switch_on()
         card.wait_until_up()
-        card.wait(lambda: is_up(card), "the page answers")
+        card.wait(card.is_up, "the page answers")
         found.append(f"/healthz: 200, {card.seconds_up():.0f} s by its own clock")
     with report.step("what systemd says once it has started"):
         card.wait(
@@ -216,7 +187,7 @@ def furnish(card: Card, report: Report) -> None:
         add = ("feltwatch", "people", "add", "Robin", "--role", "dealer")
         card.run("runuser", "-u", "feltwatch-table", "--", *add, check=True)
         card.run("systemctl", "restart", "feltwatch-table.service", "feltwatch-ui.service", check=True)
-        card.wait(lambda: is_up(card), "the table answers")
+        card.wait(card.is_up, "the table answers")
     with report.step("a hand through the page, 26 cards read from a picture") as found:
         found.append(play(card, 1))
 
@@ -271,7 +242,7 @@ def cut(card: Card, report: Report, kills: int, chance: random.Random) -> None:
     with report.step("the start after the last cut, to the page's answer, and a hand") as found:
         card.switch_on()
         card.wait_until_up()
-        card.wait(lambda: is_up(card), "the page answers")
+        card.wait(card.is_up, "the page answers")
         found += [f"{card.seconds_up():.0f} s by its own clock to the answer", play(card, 1)]
 
 
@@ -286,7 +257,7 @@ def update(card: Card, report: Report) -> None:
         assert done.returncode == 1, said
         assert f"Release {BROKEN} was rolled back" in said, said + card.log()
         assert card.run("readlink", "/opt/feltwatch/current").stdout == before
-        card.wait(lambda: is_up(card), "the release before answers")
+        card.wait(card.is_up, "the release before answers")
         found.append("rolled back by itself; the release before answers")
     with report.step("a hand after it") as found:
         found.append(play(card, 1))

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import cv2
 import pytest
 
 from firmware.record.evidence.verify import verify
 from firmware.record.journal import schema
 from firmware.record.journal.journal import JournalReader
 from firmware.table.phase import BETWEEN_HANDS, Phase
+from tests.install.house import DEALS, configuration, draw
 from tests.install.machine import (
     LONG,
     PAGE,
@@ -33,8 +33,6 @@ from tests.install.machine import (
     release_key,
     why_not,
 )
-from vision.felt.layout import TableLayout
-from vision.synthetic.render import Hands, render_table
 
 pytestmark = [
     pytest.mark.skipif(bool(why_not()), reason=why_not()),
@@ -45,36 +43,7 @@ REPOSITORY: Final = Path(__file__).parents[2]
 KIOSK: Final = f"{PAGE}/?kiosk"
 VIEW: Final = "srv/room/view.png"
 UNITS: Final = "etc/systemd/system"
-CONFIG: Final = """# this house's own file
-[[seats]]
-seat = 1
-place = "A"
-player = "Ann"
-[[seats]]
-seat = 2
-place = "B"
-player = "Bao"
-[camera]
-kind = "files"
-device = "/srv/room/view.png"
-[puck]
-dealer = ["04D1A2B3C4E580"]
-action = ["04AC71B2C3E580"]
-[times]
-turn_up = 0.0
-reading = 60.0
-reading_start = 120.0
-"""
-DEALS: Final = (
-    {
-        "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
-        "B": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
-    },
-    {
-        "A": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
-        "B": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
-    },
-)
+CONFIG: Final = configuration("/srv/room/view.png", reading=60.0, reading_start=120.0)
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 _LATER: Final = "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';"
 _SCHEMA: Final = ("firmware/record/journal/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
@@ -133,10 +102,7 @@ def box(folder: Path) -> Iterator[Machine]:
 
 def lay(box: Machine, hands: dict[str, dict[str, str]]) -> None:
     """Let the camera see these hands."""
-    laid: Hands = {p: {row: cards.split() for row, cards in rows.items()} for p, rows in hands.items()}
-    made = box.root / f"{VIEW}.new.png"
-    assert cv2.imwrite(str(made), render_table(laid, TableLayout.load(), seed=7).frame)
-    made.replace(box.root / VIEW)
+    draw(hands, box.root / VIEW)
 
 
 def install(box: Machine, release: str) -> tuple[int, str]:
@@ -204,11 +170,6 @@ def whole(box: Machine) -> tuple[int, int]:
     return found.entries, found.hands
 
 
-def is_up(box: Machine) -> bool:
-    status, said = box.ask("/healthz")
-    return status == 200 and said["ok"] is True
-
-
 def test_a_bad_place_to_install_to_is_said_and_nothing_is_touched(box: Machine) -> None:
     done = box.run("setpriv", "--reuid=65534", "--clear-groups", "bash", f"/media/{FIRST}/install")
     assert done.returncode == 2
@@ -261,7 +222,7 @@ def test_a_hand_is_played_through_the_page(box: Machine) -> None:
         check=True,
     )
     box.run("systemctl", "start", "feltwatch-table.service", check=True)
-    box.wait(lambda: is_up(box), "the page finds the table again")
+    box.wait(box.is_up, "the page finds the table again")
     assert play(box) == 1
     assert whole(box)[1] == 1
 
@@ -369,7 +330,7 @@ def test_a_release_that_was_altered_is_refused_and_nothing_changes(box: Machine)
     slipped_in.unlink()
     assert (code, "The package was altered: wheels/other.whl" in said) == (2, True), said
     assert releases(box) == {"current": FIRST}
-    assert is_up(box)
+    assert box.is_up()
 
 
 def test_an_upgrade_goes_on_with_the_record_and_keeps_two_releases(box: Machine) -> None:
@@ -395,7 +356,7 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
     assert "Error: A mistake." in said, "its last words are told"
     assert releases(box) == {"current": SECOND, "previous": FIRST}
     assert sorted(path.name for path in (box.root / "opt/feltwatch/releases").iterdir()) == [FIRST, SECOND]
-    assert is_up(box)
+    assert box.is_up()
     assert play(box) == 3
     assert whole(box)[1] == 3
 
@@ -406,7 +367,7 @@ def test_an_upgrade_that_a_power_cut_interrupts_is_gone_back_from_at_the_next_st
     box.cut_power()
     assert releases(box)["current"] == BROKEN
     box.boot()
-    box.wait(lambda: releases(box)["current"] == SECOND and is_up(box), "it went back")
+    box.wait(lambda: releases(box)["current"] == SECOND and box.is_up(), "it went back")
     left = box.root / "opt/feltwatch/releases"
     box.wait(lambda: sorted(p.name for p in left.iterdir()) == [FIRST, SECOND], "it tidied up, its last step")
     assert releases(box) == {"current": SECOND, "previous": FIRST}
@@ -419,7 +380,7 @@ def test_a_person_goes_back_to_the_release_before(box: Machine) -> None:
     assert done.returncode == 0, done.stdout + done.stderr + box.log()
     assert releases(box) == {"current": FIRST, "previous": SECOND}
     assert placed(box) == units(box, FIRST), "each release places its own"
-    assert is_up(box)
+    assert box.is_up()
     whole(box)
 
 
@@ -431,7 +392,7 @@ def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> 
     hung = time.monotonic()
 
     def anew() -> bool:
-        return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and is_up(box)
+        return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and box.is_up()
 
     box.wait(anew, "both were started again")
     assert time.monotonic() - hung > 5, "a slow moment is no hang"
@@ -465,7 +426,7 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
     box.run("systemctl", "reset-failed", table, check=True)
     box.run("systemctl", "start", "feltwatch.target", check=True)
     box.wait(lambda: box.shown() == KIOSK, "the screen shows the page again")
-    box.wait(lambda: is_up(box), "the table answers")
+    box.wait(box.is_up, "the table answers")
     whole(box)
 
 
@@ -477,7 +438,7 @@ def test_a_power_cut_in_the_middle_of_a_hand_loses_nothing(box: Machine) -> None
     assert before.phase is Phase.DEALING
     box.cut_power()
     box.boot()
-    box.wait(lambda: is_up(box), "it boots into the game")
+    box.wait(box.is_up, "it boots into the game")
     state = JournalReader(box.data).recover()[0]
     assert (state.hand, state.phase) == (before.hand, before.phase)
     assert play(box) == before.hand
@@ -489,7 +450,7 @@ def test_a_table_that_asks_for_it_switches_the_box_off_in_good_order(box: Machin
     box.wait_until_off()
     assert not (box.data / "table.sock").exists(), "the table was stopped, not killed"
     box.boot()
-    box.wait(lambda: is_up(box), "it is up again, and the request is forgotten")
+    box.wait(box.is_up, "it is up again, and the request is forgotten")
     whole(box)
 
 
@@ -572,5 +533,5 @@ def test_it_is_taken_off_and_the_record_stays(box: Machine) -> None:
 
     code, said = install(box, SECOND)
     assert code == 0, said + box.log()
-    assert is_up(box)
+    assert box.is_up()
     assert whole(box)[1] == before[1]

@@ -127,6 +127,11 @@ class Booted:
         except ValueError:
             return status, body
 
+    def is_up(self) -> bool:
+        """Whether the page answers, for itself and for the table."""
+        status, said = self.ask("/healthz")
+        return status == 200 and said["ok"] is True
+
     def shown(self) -> str:
         """What is on its screen."""
         shown = self.run("cat", "/run/feltwatch-kiosk/shown")
