@@ -110,8 +110,9 @@ class Card(Booted):
 
     # ---- power ----
 
-    def switch_on(self, *, state: str = "", arguments: str = "systemd.mask=feltwatch-kiosk.service") -> None:
-        """Begin: cold, or from a state that `keep_state` kept."""
+    def switch_on(self, *, state: str = "", screen: bool = False) -> None:
+        """Begin: cold, or from a state that `keep_state` kept; with a screen, or without."""
+        arguments = "" if screen else "systemd.mask=feltwatch-kiosk.service"
         for old in ("room.sock", "monitor.sock"):
             (self.folder / old).unlink(missing_ok=True)
         stick = ["-drive", f"file={self._stick},if=none,id=stick,format=raw,readonly=on"]
@@ -132,6 +133,7 @@ class Card(Booted):
             *("-chardev", "socket,id=room,path=room.sock,server=on,wait=off"),
             *("-chardev", "socket,id=monitor,path=monitor.sock,server=on,wait=off"),
             *("-mon", "chardev=monitor,mode=readline", "-serial", "file:console.log"),
+            *(["-device", "virtio-gpu-pci,xres=1280,yres=720"] if screen else []),
             *(["-loadvm", state] if state else []),
         ]
         with (self.folder / "qemu.log").open("ab") as said:
@@ -162,14 +164,24 @@ class Card(Booted):
 
     def keep_state(self, name: str) -> None:
         """Keep memory and disk as they are now, to go on from them later (QEMU's savevm)."""
+        said = self._monitor(f"savevm {name}")
+        assert "Error" not in said, said
+
+    def screen(self) -> Path:
+        """Return a picture of what is on its screen; it has one if it was switched on with one."""
+        picture = self.folder / "screen.png"
+        self._monitor(f"screendump {picture.name} -f png")
+        return picture
+
+    def _monitor(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(os.path.relpath(self.folder / "monitor.sock"))
             monitor.settimeout(LONG)
-            monitor.sendall(f"savevm {name}\n".encode())
+            monitor.sendall(f"{command}\n".encode())
             said = b""
             while said.count(b"(qemu)") < 2:
                 said += monitor.recv(4096)
-        assert b"Error" not in said, said
+        return said.decode(errors="replace")
 
     # ---- what is typed ----
 

@@ -23,6 +23,8 @@ from pathlib import Path
 from typing import Final
 
 import click
+import cv2
+import numpy as np
 
 from firmware.record.evidence.verify import verify
 from tests.image.card import ROOM, Card
@@ -263,13 +265,43 @@ def update(card: Card, report: Report) -> None:
         found.append(play(card, 1))
 
 
+def look(image: Path, folder: Path, report: Report, keep: Path) -> None:
+    """Start another card with a screen: the set-up comes by itself. What was on the screen is kept as `keep`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "card.qcow2").unlink(missing_ok=True)
+    card = Card(image, folder, pictures(folder / "pictures"))
+    try:
+        with report.step("another card's first start, with a screen, to the set-up on it") as found:
+            card.switch_on(screen=True)
+            card.wait_until_up()
+            card.wait(lambda: shows_a_page(card), "there is a page on the screen")
+            shutil.copy(card.screen(), keep)
+            found.append(f"{card.seconds_up():.0f} s by its own clock: cage, Chromium, the set-up")
+    finally:
+        card.cut_power()
+
+
+def shows_a_page(card: Card) -> bool:
+    """Return whether the screen has the set-up's colours, twice alike: a page, not a console nor a page half drawn."""
+    first = cv2.imread(str(card.screen()))
+    card.listen(20)
+    second = cv2.imread(str(card.screen()))
+    colours = len(np.unique(second.reshape(-1, 3), axis=0))
+    return first.shape == second.shape and bool((first == second).all()) and colours > 100
+
+
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path, exists=True), required=False)
 @click.option("--kills", default=20, show_default=True, help="How many power cuts.")
 @click.option("--update/--no-update", "updates", default=True, help="Try a release that does not start.")
+@click.option(
+    "--screen", type=click.Path(path_type=Path), help="Start a card with a screen, and keep its picture here."
+)
 @click.option("--seed", default=27, show_default=True, help="For the moments of the power cuts.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the report to this file.")
-def main(image: Path | None, kills: int, updates: bool, seed: int, write: Path | None) -> None:
+def main(
+    image: Path | None, kills: int, updates: bool, screen: Path | None, seed: int, write: Path | None
+) -> None:
     """Boot the card's IMAGE (otherwise the one in dist) and do to it what happens to a box."""
     found = sorted(Path("dist").glob("feltwatch-card-*/*.img"))
     if image is None and not found:
@@ -293,6 +325,8 @@ def main(image: Path | None, kills: int, updates: bool, seed: int, write: Path |
         with report.step("switched off in good order"):
             card.run("systemctl", "--no-block", "poweroff")
             card.wait_until_off()
+        if screen:
+            look(image, folder / "screen", report, screen)
     finally:
         card.cut_power()
         if write:
