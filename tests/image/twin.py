@@ -61,6 +61,7 @@ what QEMU's disk keeps ([untested.md](untested.md)).
 FACTS: Final = (
     ("the root", "findmnt --noheadings --output FSTYPE,OPTIONS / | tr -s ' ' | cut -c1-20"),
     ("the partitions", "lsblk --noheadings --bytes --output NAME,SIZE /dev/vda | tr -s ' \\n' ' '"),
+    ("room, used", "df --output=target,size,used --block-size=MB /system /record | tail --lines=+2 | tr -s ' \\n' ' '"),
     ("open ports", "ss --tcp --udp --listening --numeric --no-header | awk '{print $1, $5}' | tr '\\n' ' '"),
     ("watchdog", "systemctl show --property=RuntimeWatchdogUSec --value; wdctl --noheadings --oneline 2>&1 | head -1"),
     ("failed units", "systemctl list-units --failed --no-legend --plain"),
@@ -78,6 +79,7 @@ MUST_HOLD: Final = (
     "test $(stat --format=%s /etc/machine-id) = 33",
     "mountpoint --quiet /record && mountpoint --quiet /var/lib/feltwatch && mountpoint --quiet /var/lib/feltwatch-key",
     "findmnt --noheadings --output SOURCE /var/lib/feltwatch | grep --quiet 'vda4'",
+    "test $(df --output=size --block-size=MB /system | tail -1 | tr -dc 0-9) -gt 3900",
     "test -z \"$(awk -F: '$2 !~ /^[!*]/ {print $1}' /etc/shadow)\"",
     "! systemctl is-active systemd-timesyncd feltwatch-table feltwatch-ui card-record | grep -v --line-regexp active",
     "touch /etc/x && rm /etc/x",
