@@ -36,7 +36,7 @@ BROKEN: Final = "9.0.0-broken"
 MADE: Final = Path("build/image/made.tsv")
 """What `make image` writes: what, seconds, seen."""
 PLAYER: Final = ("/opt/feltwatch/current/bin/python", f"{ROOM}/player.py")
-CONFIG: Final = configuration(f"{ROOM}/view.png", reading=900.0, reading_ceiling=3600.0, reading_start=600.0)
+CONFIG: Final = configuration(f"{ROOM}/view.png", reading=300.0, reading_ceiling=3600.0, reading_start=300.0)
 PAGE: Final = """# The card, booted in QEMU
 
 Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's

@@ -13,8 +13,10 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
+from firmware.runtime.config import load_config
 from tests.image.check import MUST_START, of_root
 from tests.image.parts import copyright_files, debian_parts, licence_list, licences_of, main, sources
+from tests.image.twin import CONFIG
 
 SYSTEMD: Final = Path(__file__).parents[2] / "systemd"
 HERE: Final = SYSTEMD / "image"
@@ -158,6 +160,11 @@ def test_the_installer_makes_no_card_of_a_machine_that_runs() -> None:
     image = text.split("    --image)")[1].split(";;")[0]
     assert "[ ! -d /run/systemd/system ] || bad_input" in image
     assert "start" not in re.sub(r'"[^"]*"', "", image), "nothing is started there"
+
+
+def test_the_configuration_that_the_twin_plays_with_is_one(tmp_path: Path) -> None:
+    (tmp_path / "feltwatch.toml").write_text(CONFIG)
+    assert len(load_config(tmp_path / "feltwatch.toml").seats) == 2
 
 
 def test_a_root_with_a_password_a_key_or_a_log_is_noticed(tmp_path: Path) -> None:
