@@ -134,16 +134,19 @@ class Card(Booted):
             *("-chardev", "socket,id=monitor,path=monitor.sock,server=on,wait=off"),
             *("-mon", "chardev=monitor,mode=readline", "-serial", "file:console.log"),
             *(["-device", "virtio-gpu-pci,xres=1280,yres=720"] if screen else []),
-            *(["-loadvm", state] if state else []),
+            *(["-loadvm", state, "-S"] if state else []),
         ]
         with (self.folder / "qemu.log").open("ab") as said:
             self._qemu = subprocess.Popen(
                 command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said
             )
         self._line, self._heard = None, b""
+        self.lines.clear()
         self._until((self.folder / "room.sock").exists, "QEMU opened its line")
         self._line = socket.socket(socket.AF_UNIX)
         self._line.connect(os.path.relpath(self.folder / "room.sock"))
+        if state:
+            self._monitor("cont")  # nothing is said before there is somebody who listens
 
     def wait_until_up(self) -> None:
         """Wait until the agent answers."""
@@ -232,7 +235,7 @@ class Card(Booted):
         end = time.monotonic() + seconds
         while b"\n" not in self._heard:
             self._line.settimeout(max(0.01, end - time.monotonic()))
-            with suppress(TimeoutError):
+            with suppress(TimeoutError, ConnectionResetError):
                 self._heard += self._line.recv(65536)
             if time.monotonic() > end and b"\n" not in self._heard:
                 return {}

@@ -2,7 +2,7 @@
 
     python player.py HANDS FOLDER
 
-HANDS: how many; 0 without end. FOLDER has empty.png and a picture for each of two deals; view.png is what the camera
+HANDS: how many; 0 without end. FOLDER has empty.bmp and a picture for each of two deals; view.bmp is what the camera
 sees. After each touch that the page has confirmed it prints the record's last row: what no power cut may take back.
 """
 
@@ -51,8 +51,8 @@ def main(hands: int, folder: Path) -> None:
 
 def lay(folder: Path, name: str) -> None:
     """Let the camera see these hands."""
-    shutil.copy(folder / f"{name}.png", folder / "view.new")
-    os.replace(folder / "view.new", folder / "view.png")  # noqa: PTH105
+    shutil.copy(folder / f"{name}.bmp", folder / "view.new")
+    os.replace(folder / "view.new", folder / "view.bmp")  # noqa: PTH105
 
 
 class Finger:

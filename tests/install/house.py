@@ -48,6 +48,6 @@ turn_up = 0.0
 def draw(hands: Mapping[str, Mapping[str, str]], to: Path) -> None:
     """Draw what the camera sees of these hands, {} of an empty felt; the picture appears whole."""
     laid = {place: {row: cards.split() for row, cards in rows.items()} for place, rows in hands.items()}
-    made = to.with_suffix(".new.png")
+    made = to.with_suffix(f".new{to.suffix}")
     assert cv2.imwrite(str(made), render_table(laid, TableLayout.load(), seed=7).frame)
     made.replace(to)
