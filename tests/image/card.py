@@ -69,7 +69,7 @@ class Card(Booted):
         self.image = image
         self.folder = folder
         self.disk = folder / "card.qcow2"
-        self._stick = stick
+        self._stick = stick.resolve() if stick else None
         self._qemu: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
         self._heard = b""
@@ -140,13 +140,23 @@ class Card(Booted):
             self._qemu = subprocess.Popen(
                 command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said
             )
+        if self._line is not None:
+            self._line.close()
         self._line, self._heard = None, b""
         self.lines.clear()
-        self._until((self.folder / "room.sock").exists, "QEMU opened its line")
-        self._line = socket.socket(socket.AF_UNIX)
-        self._line.connect(os.path.relpath(self.folder / "room.sock"))
+        self._until(self._connected, "QEMU opened its line")
         if state:
             self._monitor("cont")  # nothing is said before there is somebody who listens
+
+    def _connected(self) -> bool:
+        line = socket.socket(socket.AF_UNIX)
+        try:
+            line.connect(os.path.relpath(self.folder / "room.sock"))
+        except OSError:  # not there yet, or nobody listens yet
+            line.close()
+            return False
+        self._line = line
+        return True
 
     def wait_until_up(self) -> None:
         """Wait until the agent answers."""
