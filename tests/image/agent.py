@@ -1,12 +1,15 @@
 """Runs inside a card that QEMU has booted: carries out what the test asks over a line of its own. Only Debian's Python.
 
-A request and its answer are a line of JSON each: {"run": [...]} or {"put": path, "base64": text}. {"follow": [...]}
-starts a program in the background, and each line that it prints is sent on as {"line": text} whenever it comes.
+A request and its answer are a line of JSON each: {"run": [...]}, {"put": path, "base64": text}, or {"python": program,
+"arguments": [...]}, which is run within the agent: what it imports is there the next time. {"follow": [...]} starts a
+program in the background, and each line that it prints is sent on as {"line": text} whenever it comes.
 """
 
 from __future__ import annotations
 
 import base64
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -37,6 +40,12 @@ def answer(line: int, asked: dict[str, Any]) -> None:
             file.write(base64.b64decode(str(asked["base64"])))
         os.replace(path + ".new", path)  # noqa: PTH105
         send(line, {"rc": 0, "out": "", "err": ""})
+    elif "python" in asked:
+        said = io.StringIO()
+        sys.argv = ["-c", *asked["arguments"]]
+        with contextlib.redirect_stdout(said):
+            exec(asked["python"], {})
+        send(line, {"rc": 0, "out": said.getvalue(), "err": ""})
     elif "follow" in asked:
         threading.Thread(target=follow, args=(line, asked["follow"]), daemon=True).start()
         send(line, {"rc": 0, "out": "", "err": ""})

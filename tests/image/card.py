@@ -64,6 +64,8 @@ Restart=on-failure
 class Card(Booted):
     """One card, and the machine that it is in. `disk` is what the machine has written."""
 
+    PAUSE_S = 2.0
+
     def __init__(self, image: Path, folder: Path, pictures: Path, stick: Path | None = None) -> None:
         """Put the image into a machine. `pictures`: what the camera may see. `stick`: a disk that is plugged in."""
         self.image = image
@@ -204,6 +206,10 @@ class Card(Booted):
         done = subprocess.CompletedProcess(command, answer["rc"], answer["out"], answer["err"])
         assert not check or done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
         return done
+
+    def python(self, program: str, *arguments: str) -> str:
+        """Run a program of Python's own modules within the agent: an emulated Python takes seconds to start."""
+        return str(self._asked({"python": program, "arguments": arguments})["out"])
 
     def seconds_up(self) -> float:
         """Seconds since its kernel started, by its own clock."""

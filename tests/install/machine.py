@@ -102,9 +102,16 @@ def base_tree(folder: Path, packages: str = PACKAGES) -> Path:
 class Booted:
     """A machine that is up, whatever it runs in: what is typed at it, and what its page answers."""
 
+    PAUSE_S = 0.2
+    """Between two looks at what is waited for."""
+
     def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
         """Run a command on it as root."""
         raise NotImplementedError
+
+    def python(self, program: str, *arguments: str) -> str:
+        """Run a program of Python's own modules on it; return what it prints."""
+        return self.run("python3", "-c", program, *arguments).stdout
 
     def log(self) -> str:
         """The end of its log."""
@@ -120,8 +127,7 @@ class Booted:
     def ask(self, order: str | dict[str, Any]) -> tuple[int, Any]:
         """Ask the page: a path, or a command that is touched on it. The status (0: no answer) and what it says."""
         text = order if isinstance(order, str) else json.dumps(order)
-        said = self.run("python3", "-c", _ASK, PAGE, text)
-        status, body = json.loads(said.stdout or '[0, ""]')
+        status, body = json.loads(self.python(_ASK, PAGE, text) or '[0, ""]')
         try:
             return status, json.loads(body)
         except ValueError:
@@ -142,7 +148,7 @@ class Booted:
         deadline = time.monotonic() + LONG
         while not condition():
             assert time.monotonic() < deadline, f"in vain: {what}\n{self.log()}"
-            time.sleep(0.2)
+            time.sleep(self.PAUSE_S)
 
 
 class Machine(Booted):
