@@ -10,15 +10,12 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import random
 import shutil
 import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +25,7 @@ import numpy as np
 
 from firmware.record.evidence.verify import verify
 from tests.image.card import ROOM, Card
+from tests.image.report import Report
 from tests.install.house import DEALS, configuration, draw
 from tests.install.install_run import DIES
 from tests.install.machine import another_release
@@ -35,31 +33,8 @@ from tests.install.machine import another_release
 MOST_TOUCHES: Final = 12
 """Touches after which the power is cut, at most: a hand and a half."""
 BROKEN: Final = "9.0.0-broken"
-MADE: Final = Path("build/image/made.tsv")
-"""What `make image` writes: what, seconds, seen."""
 PLAYER: Final = ("/opt/feltwatch/current/bin/python", f"{ROOM}/player.py")
 CONFIG: Final = configuration(f"{ROOM}/view.bmp", reading=300.0, reading_ceiling=3600.0, reading_start=300.0)
-PAGE: Final = """# The card, booted in QEMU
-
-Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's
-`virt` machine with 2 GB and an emulated Cortex-A72, which carries out 1,000 million instructions in a second of its own
-clock, on {host} with {cores} cores and a load of {load:.0f}. Seconds are the wall's, many times a Pi's, unless its own
-clock is named. **UNTESTED on a Raspberry Pi**: its firmware and drivers, its screen, a real card, whose cache loses
-what QEMU's disk keeps ([untested.md](untested.md)).
-
-| `make image` | seconds | |
-|---|---|---|
-{made}
-
-| `make test-image` | seconds | |
-|---|---|---|
-{rows}
-
-| seen inside, after the first start | |
-|---|---|
-{facts}
-{listings}
-"""
 FACTS: Final = (
     ("the root", "findmnt --noheadings --output FSTYPE,OPTIONS / | tr -s ' ' | cut -c1-20"),
     ("the partitions", "lsblk --noheadings --bytes --output NAME,SIZE /dev/vda | tr -s ' \\n' ' '"),
@@ -86,39 +61,6 @@ MUST_HOLD: Final = (
     "! systemctl is-active systemd-timesyncd feltwatch-table feltwatch-ui card-record | grep -v --line-regexp active",
     "touch /etc/x && rm /etc/x",
 )
-
-
-class Report:
-    """What was seen, as the rows of a page."""
-
-    def __init__(self) -> None:
-        self.rows: list[str] = []
-        self.facts: list[str] = []
-        self.listings: list[tuple[str, str]] = []
-
-    @contextmanager
-    def step(self, what: str) -> Iterator[list[str]]:
-        """Time a step; what is put into the list is told behind it."""
-        began = time.monotonic()
-        found: list[str] = []
-        yield found
-        took = time.monotonic() - began
-        self.rows.append(f"| {what} | {took:.0f} | {'; '.join(found)} |")
-        click.echo(f"{took:6.0f} s  {what}: {'; '.join(found)}")
-
-    def text(self) -> str:
-        """Return the page."""
-        listings = "\n".join(f"\n## {name}\n\n```\n{said.rstrip()}\n```" for name, said in self.listings)
-        made = [line.split("\t") for line in MADE.read_text(encoding="utf-8").splitlines()]
-        return PAGE.format(
-            made="\n".join(f"| {' | '.join(row)} |" for row in made),
-            host=platform.machine(),
-            cores=os.cpu_count(),
-            load=os.getloadavg()[1],
-            rows="\n".join(self.rows),
-            facts="\n".join(self.facts),
-            listings=listings,
-        )
 
 
 def pictures(folder: Path) -> Path:
@@ -213,16 +155,14 @@ def confirmed(card: Card) -> list[tuple[int, str]]:
     return [(row["confirmed"][0], row["confirmed"][1]) for row in rows]
 
 
-def cut(card: Card, report: Report, kills: int, chance: random.Random) -> None:
+def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: float) -> None:
     """Cut the power at random moments of a game that runs, and look at the card as another computer would."""
-    lost, rows = [], 0
-    with report.step(
-        f"{kills} power cuts at random moments of a game, each record read off the card"
-    ) as found:
+    lost, rows, done, began = [], 0, 0, time.monotonic()
+    with report.step("power cuts at random moments of a game, each record read off the card") as found:
         card.follow(*PLAYER, "0", ROOM)
         card.wait(lambda: bool(confirmed(card)), "the first confirmed touch")
         card.keep_state("playing")
-        for number in range(kills):
+        while done < kills and time.monotonic() < began + 60 * minutes:
             card.cut_power()
             card.switch_on(state="playing")
             touches = chance.randint(1, MOST_TOUCHES)
@@ -237,12 +177,19 @@ def cut(card: Card, report: Report, kills: int, chance: random.Random) -> None:
             missing = [row for row in told if there.get(row[0]) != row[1]]
             lost += missing
             rows += len(told)
+            done += 1
             click.echo(
-                f"cut {number + 1}: {len(told)} confirmed, {len(missing)} lost, {seen.entries} rows, {seen.ok}"
+                f"cut {done}: {len(told)} confirmed, {len(missing)} lost, {seen.entries} rows, {seen.ok}"
             )
             assert seen.ok, seen.problems
-        found.append(f"{rows} confirmed touches, {len(lost)} lost; every record whole by its chain")
+        found.append(
+            f"{done} cuts, {rows} confirmed touches, {len(lost)} lost; every record whole by its chain"
+        )
         assert not lost, lost
+
+
+def start_again(card: Card, report: Report) -> None:
+    """After a power cut: to the page's answer, and a hand."""
     with report.step("the start after the last cut, to the page's answer, and a hand") as found:
         card.switch_on()
         card.wait_until_up()
@@ -295,6 +242,7 @@ def shows_a_page(card: Card) -> bool:
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path, exists=True), required=False)
 @click.option("--kills", default=20, show_default=True, help="How many power cuts.")
+@click.option("--minutes", default=120.0, show_default=True, help="After which no further power cut begins.")
 @click.option("--update/--no-update", "updates", default=True, help="Try a release that does not start.")
 @click.option(
     "--screen", type=click.Path(path_type=Path), help="Start a card with a screen, and keep its picture here."
@@ -302,7 +250,13 @@ def shows_a_page(card: Card) -> bool:
 @click.option("--seed", default=27, show_default=True, help="For the moments of the power cuts.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the report to this file.")
 def main(
-    image: Path | None, kills: int, updates: bool, screen: Path | None, seed: int, write: Path | None
+    image: Path | None,
+    kills: int,
+    minutes: float,
+    updates: bool,
+    screen: Path | None,
+    seed: int,
+    write: Path | None,
 ) -> None:
     """Boot the card's IMAGE (otherwise the one in dist) and do to it what happens to a box."""
     found = sorted(Path("dist").glob("feltwatch-card-*/*.img"))
@@ -323,7 +277,8 @@ def main(
         if updates:
             update(card, report)
         if kills:
-            cut(card, report, kills, random.Random(seed))
+            cut(card, report, kills, random.Random(seed), minutes)
+            start_again(card, report)
         with report.step("switched off in good order"):
             card.run("systemctl", "--no-block", "poweroff")
             card.wait_until_off()
