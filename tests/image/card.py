@@ -278,7 +278,7 @@ class Card(Booted):
         fourth["file"] = {"driver": "qcow2", "file": {"driver": "file", "filename": str(self.disk)}}
         copy = ["qemu-img", "convert", "-O", "raw", f"json:{json.dumps(fourth)}", str(part)]
         subprocess.run(copy, check=True)
-        subprocess.run(["e2fsck", "-f", "-y", part], check=False, stdout=subprocess.DEVNULL)
+        subprocess.run(["e2fsck", "-f", "-y", part], check=False, capture_output=True)
         shutil.rmtree(to, ignore_errors=True)
         to.mkdir(parents=True)
         for each in ("feltwatch", "feltwatch-key"):
