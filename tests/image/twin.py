@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -155,6 +156,11 @@ def confirmed(card: Card) -> list[tuple[int, str]]:
     return [(row["confirmed"][0], row["confirmed"][1]) for row in rows]
 
 
+def has_confirmed(card: Card, touches: int) -> bool:
+    """Return whether the page has confirmed so many touches."""
+    return len(confirmed(card)) >= touches
+
+
 def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: float) -> None:
     """Cut the power at random moments of a game that runs, and look at the card as another computer would."""
     lost, rows, done, began = [], 0, 0, time.monotonic()
@@ -166,7 +172,7 @@ def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: 
             card.cut_power()
             card.switch_on(state="playing")
             touches = chance.randint(1, MOST_TOUCHES)
-            card.wait(lambda wanted=touches: len(confirmed(card)) >= wanted, f"{touches} confirmed touches")
+            card.wait(partial(has_confirmed, card, touches), f"{touches} confirmed touches")
             card.listen(chance.uniform(0, 5))
             card.cut_power()
             told = confirmed(card)
@@ -235,8 +241,9 @@ def shows_a_page(card: Card) -> bool:
     first = cv2.imread(str(card.screen()))
     card.listen(20)
     second = cv2.imread(str(card.screen()))
-    colours = len(np.unique(second.reshape(-1, 3), axis=0))
-    return first.shape == second.shape and bool((first == second).all()) and colours > 100
+    if first is None or second is None:
+        return False
+    return np.array_equal(first, second) and len(np.unique(second.reshape(-1, 3), axis=0)) > 100
 
 
 @click.command()
