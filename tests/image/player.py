@@ -1,9 +1,10 @@
 """Runs inside a card that QEMU has booted, with the installed release's Python: plays hands by touching the page.
 
-    python player.py HANDS FOLDER
+    python player.py HANDS FOLDER [GO]
 
 HANDS: how many; 0 without end. FOLDER has empty.bmp and a picture for each of two deals; view.bmp is what the camera
-sees. After each touch that the page has confirmed it prints the record's last row: what no power cut may take back.
+sees. GO: a file; until it is there, nothing is touched. After each touch that the page has confirmed it prints the
+record's last row: what no power cut may take back.
 """
 
 from __future__ import annotations
@@ -26,8 +27,12 @@ DATA = Path("/var/lib/feltwatch")
 PAGE = "http://127.0.0.1:8013"
 
 
-def main(hands: int, folder: Path) -> None:
+def main(hands: int, folder: Path, go: Path | None = None) -> None:
     """Play."""
+    if go is not None:
+        say(ready=True)
+        while not go.exists():
+            time.sleep(0.1)
     touch = Finger()
     reader = JournalReader(DATA)
     settled = 0
@@ -89,4 +94,4 @@ def say(**what: object) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), Path(sys.argv[2]))
+    main(int(sys.argv[1]), *map(Path, sys.argv[2:]))
