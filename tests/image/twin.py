@@ -16,7 +16,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +28,7 @@ from tests.image.card import ROOM, Card
 from tests.image.report import Report
 from tests.install.house import DEALS, configuration, draw
 from tests.install.install_run import DIES
-from tests.install.machine import another_release
+from tests.install.machine import LONG, another_release
 
 GO: Final = f"{ROOM}/go"
 MOST_TOUCHES: Final = 5
@@ -153,14 +152,17 @@ def play(card: Card, hands: int) -> str:
 
 def confirmed(card: Card) -> list[tuple[int, str]]:
     """Return the rows that the page had confirmed."""
-    card.listen(0.5)
+    card.listen(0.02)
     rows = [json.loads(line) for line in card.lines if line.startswith('{"confirmed"')]
     return [(row["confirmed"][0], row["confirmed"][1]) for row in rows]
 
 
-def has_confirmed(card: Card, touches: int) -> bool:
-    """Return whether the page has confirmed so many touches."""
-    return len(confirmed(card)) >= touches
+def let_play(card: Card, touches: int) -> None:
+    """Let the player begin; return as soon as the page has confirmed so many touches."""
+    card.put(GO, b"")
+    end = time.monotonic() + LONG
+    while len(confirmed(card)) < touches:
+        assert time.monotonic() < end, f"in vain: {touches} confirmed touches\n{card.log()}"
 
 
 def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: float) -> None:
@@ -173,11 +175,10 @@ def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: 
         while done < kills and time.monotonic() < began + 60 * minutes:
             card.cut_power()
             card.switch_on(state="playing")
-            card.put(GO, b"")
-            touches = chance.randint(1, MOST_TOUCHES)
-            card.wait(partial(has_confirmed, card, touches), f"{touches} confirmed touches")
-            card.listen(chance.uniform(0, 5))
+            let_play(card, chance.randint(1, MOST_TOUCHES))
+            card.listen(chance.uniform(0, chance.choice((0.01, 0.3, 5))))
             card.cut_power()
+            card.listen(0.5)
             told = confirmed(card)
             data = card.record(card.folder / "record")
             seen = verify(data)
