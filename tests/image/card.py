@@ -21,13 +21,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.image.check import partitions
-from tests.install.machine import LONG, Booted
+from tests.install.machine import Booted
 
 HERE: Final = Path(__file__).parent
 CARD_BYTES: Final = 8_000_000_000
 """The smallest card that can be bought is larger."""
 BOOT_AT: Final = "4M"
 ROOM: Final = "/run/room"
+PATIENCE_S: Final = 7200.0
+"""Seconds after which an emulated machine hangs: an update takes half an hour on a computer with much else to do."""
 SHIFT: Final = 0
 """An instruction takes 2**SHIFT ns of the machine's own time, a Pi 4's about half of one. Its deadlines are then kept
 or missed by how much it has to do, however busy the computer is that emulates it."""
@@ -64,6 +66,7 @@ Restart=on-failure
 class Card(Booted):
     """One card, and the machine that it is in. `disk` is what the machine has written."""
 
+    PATIENCE_S = PATIENCE_S
     PAUSE_S = 2.0
 
     def __init__(self, image: Path, folder: Path, pictures: Path, stick: Path | None = None) -> None:
@@ -174,7 +177,7 @@ class Card(Booted):
     def wait_until_off(self) -> None:
         """Wait until it has switched itself off."""
         assert self._qemu is not None
-        self._qemu.wait(LONG)
+        self._qemu.wait(PATIENCE_S)
         self._qemu = None
 
     def keep_state(self, name: str) -> None:
@@ -191,7 +194,7 @@ class Card(Booted):
     def _monitor(self, command: str) -> str:
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(os.path.relpath(self.folder / "monitor.sock"))
-            monitor.settimeout(LONG)
+            monitor.settimeout(PATIENCE_S)
             monitor.sendall(f"{command}\n".encode())
             said = b""
             while said.count(b"(qemu)") < 2:
@@ -233,7 +236,7 @@ class Card(Booted):
 
     def _asked(self, request: dict[str, Any]) -> dict[str, Any]:
         assert self._line is not None
-        self._line.settimeout(LONG)
+        self._line.settimeout(PATIENCE_S)
         self._line.sendall(json.dumps(request).encode() + b"\n")
         answer: dict[str, Any] = {}
 
@@ -262,7 +265,7 @@ class Card(Booted):
         return message
 
     def _until(self, condition: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + LONG
+        deadline = time.monotonic() + PATIENCE_S
         while not condition():
             assert self._qemu is not None
             assert self._qemu.poll() is None, (self.folder / "qemu.log").read_text(errors="replace")[-2000:]

@@ -24,11 +24,11 @@ import cv2
 import numpy as np
 
 from firmware.record.evidence.verify import verify
-from tests.image.card import ROOM, Card
+from tests.image.card import PATIENCE_S, ROOM, Card
 from tests.image.report import Report
 from tests.install.house import DEALS, configuration, draw
 from tests.install.install_run import DIES
-from tests.install.machine import LONG, another_release
+from tests.install.machine import another_release
 
 GO: Final = f"{ROOM}/go"
 MOST_TOUCHES: Final = 5
@@ -160,7 +160,7 @@ def confirmed(card: Card) -> list[tuple[int, str]]:
 def let_play(card: Card, touches: int) -> None:
     """Let the player begin; return as soon as the page has confirmed so many touches."""
     card.put(GO, b"")
-    end = time.monotonic() + LONG
+    end = time.monotonic() + PATIENCE_S
     while len(confirmed(card)) < touches:
         assert time.monotonic() < end, f"in vain: {touches} confirmed touches\n{card.log()}"
 

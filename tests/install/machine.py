@@ -102,6 +102,7 @@ def base_tree(folder: Path, packages: str = PACKAGES) -> Path:
 class Booted:
     """A machine that is up, whatever it runs in: what is typed at it, and what its page answers."""
 
+    PATIENCE_S = LONG
     PAUSE_S = 0.2
     """Between two looks at what is waited for."""
 
@@ -145,7 +146,7 @@ class Booted:
 
     def wait(self, condition: Callable[[], bool], what: str) -> None:
         """Wait for something to be so."""
-        deadline = time.monotonic() + LONG
+        deadline = time.monotonic() + self.PATIENCE_S
         while not condition():
             assert time.monotonic() < deadline, f"in vain: {what}\n{self.log()}"
             time.sleep(self.PAUSE_S)
