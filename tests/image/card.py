@@ -149,19 +149,26 @@ class Card(Booted):
             self._line.close()
         self._line, self._heard = None, b""
         self.lines.clear()
-        self._until(self._connected, "QEMU opened its line")
+        self._line = self._reach("room.sock")
         if state:
             self._monitor("cont")  # nothing is said before there is somebody who listens
 
-    def _connected(self) -> bool:
-        line = socket.socket(socket.AF_UNIX)
-        try:
-            line.connect(os.path.relpath(self.folder / "room.sock"))
-        except OSError:  # not there yet, or nobody listens yet
-            line.close()
-            return False
-        self._line = line
-        return True
+    def _reach(self, name: str) -> socket.socket:
+        """Return a connection to one of QEMU's sockets, which come one after the other when it starts."""
+        reached: list[socket.socket] = []
+
+        def is_reached() -> bool:
+            line = socket.socket(socket.AF_UNIX)
+            try:
+                line.connect(os.path.relpath(self.folder / name))
+            except OSError:  # not there yet, or nobody listens yet
+                line.close()
+                return False
+            reached.append(line)
+            return True
+
+        self._until(is_reached, f"QEMU opened {name}")
+        return reached[0]
 
     def wait_until_up(self) -> None:
         """Wait until the agent answers."""
@@ -192,8 +199,7 @@ class Card(Booted):
         return picture
 
     def _monitor(self, command: str) -> str:
-        with socket.socket(socket.AF_UNIX) as monitor:
-            monitor.connect(os.path.relpath(self.folder / "monitor.sock"))
+        with self._reach("monitor.sock") as monitor:
             monitor.settimeout(PATIENCE_S)
             monitor.sendall(f"{command}\n".encode())
             said = b""
