@@ -30,6 +30,7 @@ from tests.install.house import DEALS, configuration, draw
 from tests.install.install_run import DIES
 from tests.install.machine import another_release
 
+CUTS: Final = "power cuts at random moments behind the same one of a game, each record read off the card"
 GO: Final = f"{ROOM}/go"
 MOST_TOUCHES: Final = 5
 """Touches after which the power is cut, at most. A hand has four: archive the last, open, set, show; then it is
@@ -168,7 +169,7 @@ def let_play(card: Card, touches: int) -> None:
 def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: float) -> None:
     """Cut the power at random moments of a game that runs, and look at the card as another computer would."""
     lost, rows, done, began = [], 0, 0, time.monotonic()
-    with report.step("power cuts at random moments of a game, each record read off the card") as found:
+    with report.step(CUTS) as found:
         card.follow(*PLAYER, "0", ROOM, GO)
         card.wait(lambda: bool(card.listen(0.5)), "the player is ready")
         card.keep_state("playing")
