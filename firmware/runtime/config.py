@@ -89,8 +89,10 @@ class CameraConfig(_Section):
     """Dioptres (1 / metres) for a ribbon cable camera; the camera's own steps for a USB camera; "locked": a lens
     without a motor, its focus held by a screw.
     """
-    size: tuple[int, int] = (4608, 2592)
-    """Ribbon cable camera only: width (a multiple of 64) and height (even) of a picture, pixels."""
+    size: tuple[int, int] = (4032, 3024)
+    """Ribbon cable camera only: width (a multiple of 64) and height (even) of a picture, pixels. Default: all of the
+    build's sensor but 12 columns on each side and 8 rows above and below.
+    """
     white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
     """USB camera only, in kelvin."""
     colour_gains: tuple[float, float] | None = None

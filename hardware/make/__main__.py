@@ -10,7 +10,7 @@ from typing import Final
 import click
 
 from hardware.make import loom_sheet
-from hardware.make.arrangements import NAMES, arrange, built_table
+from hardware.make.arrangements import NAMES, arrange
 from hardware.make.assembly import Assembly, assembly_page
 from hardware.make.bom import bom_page
 from hardware.make.electric import electric_page
@@ -41,7 +41,6 @@ def write_texts(root: Path) -> None:
     looms = loom_sheet.looms(pins, bom, sources.electric)
     judged = judge(sources, looms)
     said = {
-        "out/built-table.toml": built_table(frame),
         "out/assembly.md": assembly_page(Assembly.load(HARDWARE / "assembly.toml")),
         "out/bom.md": bom_page(bom),
         "out/checks.md": rules_page(judged),

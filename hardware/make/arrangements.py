@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from hardware.make.errors import HardwareError
-from hardware.make.frame import Frame
 from vision.felt.layout import TableLayout
 from vision.felt.optics import cameras
 
@@ -105,20 +104,6 @@ width_px = {sees[1]}
 height_px = {sees[2]}
 horizontal_fov_deg = {sees[3]}
 height_mm = {sees[4]:.1f}
-"""
-
-
-def built_table(frame: Frame) -> str:
-    """Write the standard felt's `table.toml` with the camera of the build in the place of the built-in one."""
-    camera = frame.camera
-    felt, _, _ = frame.layout.text.partition("\n[camera]")
-    return f"""{felt}
-[camera] # of the build (mech/mech.toml): straight above the felt's middle. UNTESTED on hardware.
-name = "{camera.name}"
-width_px = {camera.width_px}
-height_px = {camera.height_px}
-horizontal_fov_deg = {camera.ideal_fov_deg[0]:.1f}
-height_mm = {frame.camera_mm[2]:.1f}
 """
 
 

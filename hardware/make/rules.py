@@ -125,6 +125,7 @@ def judge(sources: Sources, looms: dict[str, dict[str, Any]]) -> dict[str, list[
         "Camera": [
             *(view.camera_agrees(camera) for camera in cameras().values()),
             *view.field_holds(frame),
+            view.layout_agrees(frame),
             view.reader_measured(frame),
         ],
         "Light": view.light_holds(frame),

@@ -62,6 +62,20 @@ def field_holds(frame: Frame) -> list[Finding]:
     ]
 
 
+def layout_agrees(frame: Frame) -> Finding:
+    """Judge whether `table.toml`, and so the program and the renderer, has the build's camera at its height."""
+    said, camera, z = frame.layout.camera, frame.camera, frame.camera_mm[2]
+    size = (camera.width_px, camera.height_px)
+    return Finding(
+        "The layout's camera (table.toml) is the build's",
+        f"{said.name}, {said.width_px} × {said.height_px} px, {said.horizontal_fov_deg:g}°, {said.height_mm:.0f} mm",
+        f"{camera.name}, {size[0]} × {size[1]} px, {camera.ideal_fov_deg[0]:.1f}°, {z:.0f} mm",
+        (said.name, said.width_px, said.height_px) == (camera.name, *size)
+        and abs(said.horizontal_fov_deg - camera.ideal_fov_deg[0]) < 0.1
+        and abs(said.height_mm - z) < 1,
+    )
+
+
 def reader_measured(frame: Frame) -> Finding:
     """Judge whether the build's picture is at least as fine as the coarsest that the reader was measured at."""
     fine = frame.camera.worst_px_per_mm(frame.camera_mm[2] + BUILD.mounting_mm, frame.layout)

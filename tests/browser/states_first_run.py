@@ -19,7 +19,7 @@ from tests.dealer_ui.panel import Panel
 from tests.dealer_ui.past import ticking
 
 Play = Callable[[Felt], object]
-TAKEN: Final = {"state": "done", "result": {"size": [4608, 2592]}}
+TAKEN: Final = {"state": "done", "result": {"size": [4032, 3024]}}
 
 
 def furnished(felt: Felt) -> None:
@@ -92,7 +92,7 @@ def _tried(felt: Felt, disk: ev.DeviceTried) -> None:
     furnished(felt)
     for device, why, figures in (
         ("clock", "clock_battery", {"wall_ms": 0}),
-        ("camera", "camera_well", {"width": 4608, "height": 2592}),
+        ("camera", "camera_well", {"width": 4032, "height": 3024}),
         ("puck", "puck_well", {"seen": 5, "wanted": 5}),
         ("buttons", "buttons_well", {"pressed": 3, "wanted": 3}),
         ("lamps", "lamps_well", {"lit": 5, "wanted": 5, "dark": ""}),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from firmware.devices.camera.rpicam import RpicamCamera
+from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 from firmware.runtime.config import CameraConfig
 from firmware.runtime.device_factory import make_camera
 from hardware.make.__main__ import standard_frame
@@ -40,13 +39,14 @@ def test_the_books_page_on_building_shows_every_section_once_and_in_order() -> N
         ASSEMBLY.text("roof")
 
 
-def test_the_settings_that_the_steps_name_for_the_camera_are_taken_and_show_all_of_its_sensor() -> None:
-    across, down = map(int, re.findall(r"size = \[(\d+), (\d+)\]", TEXT)[0])
-    made = make_camera(CameraConfig(kind="rpicam", focus="locked", size=(across, down)))
+def test_without_a_setting_the_camera_shows_all_of_the_builds_sensor_and_moves_no_lens() -> None:
+    made = make_camera(CameraConfig())
     assert isinstance(made, RpicamCamera)
     camera = standard_frame().camera
-    assert (across, down) == pytest.approx((camera.width_px, camera.height_px), rel=0.01)
-    assert 'focus = \\"locked\\"' in TEXT
+    settings = RpicamSettings()
+    assert made._settings == settings
+    assert (settings.width, settings.height) == pytest.approx((camera.width_px, camera.height_px), rel=0.01)
+    assert settings.focus is None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,6 @@ from vision.reading.table_reading import read
 from vision.synthetic.render import Conditions, Scene, render_table
 
 LAYOUT = TableLayout.load()
-BUILT = Path(__file__).parents[2] / "hardware/out/built-table.toml"
 POINTS_PER_MM = 72 / 25.4
 
 
@@ -251,31 +250,6 @@ def test_the_standard_arrangement_is_the_standard_felt() -> None:
         LAYOUT.camera,
         LAYOUT.natural_marker,
     )
-
-
-def test_the_builds_layout_is_the_standard_felt_below_the_frames_camera_and_every_card_is_read_with_it() -> (
-    None
-):
-    frame = standard_frame()
-    built = TableLayout.load(BUILT)
-    assert (built.card, built.markers, built.zones, built.natural_marker) == (
-        LAYOUT.card,
-        LAYOUT.markers,
-        LAYOUT.zones,
-        LAYOUT.natural_marker,
-    )
-    assert (built.camera.name, built.camera.height_mm) == (frame.camera.name, frame.camera_mm[2])
-    assert built.camera.px_per_mm == pytest.approx(frame.camera.px_per_mm(frame.camera_mm[2]), rel=0.002)
-    ranks = iter("A23456789TJQ")
-    hands: dict[str, dict[str, list[str]]] = {}
-    for zone in built.zones:
-        hands.setdefault(zone.place, {})[zone.row] = [f"{next(ranks)}h"]
-    scene = render_table(hands, built, seed=4, conditions=Conditions(overlapped=0))
-    calibrate_felt([scene.frame], built)
-    reading = read(scene.frame, built, CardReader())
-    assert {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones} == {
-        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
-    }
 
 
 def test_an_arrangement_that_is_not_known_is_refused() -> None:

@@ -65,6 +65,12 @@ def test_the_old_camera_at_its_old_height_does_not_hold_the_felt_with_every_tole
     assert "Pixels in the zones" in wrong(view.field_holds(high))
 
 
+def test_a_layout_with_another_camera_or_height_than_the_builds_is_found() -> None:
+    assert view.layout_agrees(NOW.frame).ok
+    assert not view.layout_agrees(frame(frame=OLD_CAMERA)).ok
+    assert not view.layout_agrees(frame(frame={"post_long_mm": 2160.0})).ok
+
+
 def test_a_listed_field_that_contradicts_the_lens_is_found_unless_it_is_to_be_measured() -> None:
     """66 degrees were listed for 4.74 mm, which is 68.5."""
     cm3 = cameras()["cm3"]

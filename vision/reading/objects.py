@@ -128,7 +128,9 @@ def find_others(
     # restore what a printed line cut off, except for the line itself
     rest = _opened(_grown(rest, _ACROSS) & (loose | strange), _NEXT)
     for window, region in _regions(rest | _beyond(skin, rest), MIN_AREA_MM2):
-        layers = _Layers(paper[window], skin[window], plan.zones[window], plan.rim[window])
+        layers = _Layers(
+            paper[window], skin[window], plan.zones[window], plan.rim[window], plan.print[window]
+        )
         corner = (window[1].start, window[0].start)
         found += [(what, box + corner) for what, box in _named(region, layers, layout.card)]
     return tuple(Other(what, view.to_image(_mm(box))) for what, box in found)
@@ -331,12 +333,13 @@ def _rectangle(region: Mask) -> tuple[Points, tuple[float, float]]:
 
 @dataclass(frozen=True, eq=False)
 class _Layers:
-    """The layers of a region's window, 255 each: paper, skin, the zones and the line along the felt's edges."""
+    """A region's window of paper, skin, the zones, the line along the felt's edges and the print: 255 each."""
 
     paper: Mask
     skin: Mask
     zones: Mask
     rim: Mask
+    print: Mask
 
 
 def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str, Points]]:
@@ -345,7 +348,9 @@ def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str,
     if _area(region & layers.rim) * PX_PER_MM > _ARM_MM and _share(layers.paper, region) < _SOME:
         yield "hand", box
         return
-    cards = [one for part in _parts(region, card) for one in _row(part, card)]
+    cards = max(
+        (_cards(part, card) for part in (region, _opened(region & ~layers.print, _NEXT))), key=_wholes
+    )
     if not all(whole for _, whole in cards) and _share(layers.skin, region) > _MOSTLY:
         yield "hand", box
         return
@@ -361,6 +366,15 @@ def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str,
             yield "back", one
         else:
             yield ("joker" if layers.zones[y, x] else "foreign"), one
+
+
+def _cards(region: Mask, card: CardSize) -> list[tuple[Points, bool]]:
+    """Return the rectangles of a region's cards, 4 × 2 pixels, and whether each is a card's."""
+    return [one for part in _parts(region, card) for one in _row(part, card)]
+
+
+def _wholes(cards: Sequence[tuple[Points, bool]]) -> int:
+    return sum(whole for _, whole in cards)
 
 
 def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:

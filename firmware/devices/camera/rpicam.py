@@ -42,16 +42,16 @@ lines), in dioptres for the focus.
 class RpicamSettings:
     """The camera's settings. Raises DeviceSettings."""
 
-    width: int = 4608
-    height: int = 2592
+    width: int = 4032
+    height: int = 3024
     mains_hz: int = 50
     exposure_ms: float = 10.0
     """A multiple of half the mains period: 10 ms at 50 Hz, 8.33 or 16.67 ms at 60 Hz; others cause bands."""
     gain: float = 2.0
     colour_gains: tuple[float, float] = (2.0, 2.0)
     """White balance: gains of red and blue relative to green, as measured by `calibrate`."""
-    focus: float | None = 0.87
-    """Dioptres, 1 / metres: 0.87 for 1.15 m. None: the lens has no motor."""
+    focus: float | None = None
+    """Dioptres, 1 / metres: 0.76 for 1.32 m. None: the lens has no motor, as the build's."""
     frames_per_second: float = 5.0
 
     def __post_init__(self) -> None:

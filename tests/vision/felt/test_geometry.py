@@ -269,7 +269,8 @@ def test_a_zone_that_leaves_the_picture_is_black_there(layout: TableLayout) -> N
     zone = layout.zone("A", "back")
     gone = replace(zone, x_mm=-5000.0)
     assert rectify(scene.frame, scene.homography, gone, 1.0).max() == 0
-    half = replace(zone, y_mm=-20.0)
+    top_mm = project(np.asarray(np.linalg.inv(scene.homography)), np.zeros((1, 2)))[0, 1]
+    half = replace(zone, y_mm=float(top_mm))
     assert (rectify(scene.frame, scene.homography, half, 1.0) == 0).any()
 
 

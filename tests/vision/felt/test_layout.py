@@ -112,7 +112,7 @@ WRONG = {
         "A = { x_mm = 205.0, y_mm = 212.0, turned_deg = 0.0 }",
         "front row lies farther",
     ),
-    "a fisheye of half the world": ("horizontal_fov_deg = 66.0", "horizontal_fov_deg = 180", "less than 180"),
+    "a fisheye of half the world": ("horizontal_fov_deg = 55.3", "horizontal_fov_deg = 180", "less than 180"),
     "a table that is a number": ("[camera]", "[camera2]", "camera is missing"),
     "markers that are no list": ("at = [ # centres", "at = 3\nother = [", "must be a list of tables"),
     "a marker of a shape unknown": (
@@ -132,7 +132,7 @@ WRONG = {
     ),
     "a colour by name": ('"#7a2fb0"', '"violet"', "natural_marker.colour must be like #6a2c91, not violet"),
     "a marker's picture": ("[camera]", 'picture = "x.png"\n[camera]', "natural_marker.picture is not known"),
-    "a nameless camera": ('"Raspberry Pi Camera Module 3"', '""', "camera.name must be a text"),
+    "a nameless camera": ('"Raspberry Pi HQ Camera with a 6 mm lens"', '""', "camera.name must be a text"),
 }
 
 

@@ -187,6 +187,25 @@ def test_backs_are_counted_and_outlined_one_by_one(turned: float, layout: TableL
         assert lengths[3] == pytest.approx(88.9, abs=7)
 
 
+@pytest.mark.parametrize(
+    "conditions", [Conditions(), Conditions(tilt_deg=3, offset_mm=25)], ids=["ordinary", "leaning"]
+)
+def test_backs_of_rows_that_touch_each_other_and_their_lines_are_counted_one_by_one(
+    conditions: Conditions, layout: TableLayout
+) -> None:
+    """The rows' printed lines lie between them: taken for parts of the cards, they made half of the backs foreign."""
+    hands: Hands = {
+        place: {"front": [FACE_DOWN] * 3, "middle": [FACE_DOWN] * 5, "back": [FACE_DOWN] * 5}
+        for place in "ABCD"
+    }
+    named: list[str] = []
+    for seed in range(3):
+        scene = rendered(hands, layout, seed=300 + seed, conditions=conditions, scale=SCALE)
+        named += [o.what for o in _others(scene, layout)]
+    assert abs(len(named) - 3 * 52) <= 4
+    assert named.count("back") >= 0.95 * 3 * 52
+
+
 @pytest.mark.parametrize("ink", ["#1257b8", "#0b7a37", "#15151a"])
 def test_backs_of_any_colour_are_backs(ink: str, layout: TableLayout) -> None:
     hands: Hands = {"B": {"back": [FACE_DOWN] * 5}}

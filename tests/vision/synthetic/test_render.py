@@ -125,7 +125,7 @@ def test_the_same_seed_shows_the_same_picture(layout: TableLayout) -> None:
 def test_the_picture_has_the_cameras_size_unless_scaled(layout: TableLayout) -> None:
     camera = layout.camera
     assert render_table({}, layout).frame.shape == (camera.height_px, camera.width_px, 3)
-    assert render_table({}, layout, scale=0.25).frame.shape == (648, 1152, 3)
+    assert render_table({}, layout, scale=0.25).frame.shape == (760, 1014, 3)
 
 
 def test_an_empty_table_shows_no_card(layout: TableLayout) -> None:
