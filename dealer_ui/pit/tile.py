@@ -34,7 +34,7 @@ OUT: Final = frozenset({"camera", "puck", "view"})
 """Devices without which the table cannot read."""
 ASKED: Final = {
     "irregularity": Message("something irregular"),
-    "button": Message("where the button is"),
+    "button": Message("where the puck is"),
     "count": Message("a row with too few or too many cards"),
     "duplicate": Message("a card that was read twice"),
     "card": Message("one card"),

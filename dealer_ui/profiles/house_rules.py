@@ -38,7 +38,7 @@ class _Section(NamedTuple):
 
 _SECTIONS: Final = (
     _Section(N_("The game and the table"), "the_table"),
-    _Section(N_("The button"), "the_button"),
+    _Section(N_("The puck"), "the_button"),
     _Section(N_("The deal"), "the_deal"),
     _Section(N_("What beats what"), "rankings"),
     _Section(N_("Setting the rows"), "setting"),

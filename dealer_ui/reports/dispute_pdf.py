@@ -120,7 +120,7 @@ class _Hand:
             yield [_("Outcome"), _("Settled.")]
 
     def _seat(self, seat: SeatOf) -> Iterable[Flowable]:
-        button = " · " + _("button") if seat.button else ""
+        button = " · " + _("puck") if seat.button else ""
         yield self.type.text(f"{seat.seat} {seat.player}{button}  {seat.net}", self.type.head)
         rows: list[list[str | Flowable]] = [
             [

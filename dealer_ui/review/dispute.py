@@ -31,7 +31,7 @@ REASONS: Final = (
     N_("A card was read wrong"),
     N_("A row was read wrong"),
     N_("The foul is disputed"),
-    N_("The button was wrong"),
+    N_("The puck was wrong"),
     N_("The payment is disputed"),
 )
 """Why a hand is reopened or disputed: there is no keyboard."""

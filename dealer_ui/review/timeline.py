@@ -27,7 +27,7 @@ _ROLES: Final = {
     "floor": N_("floor"),
     "technician": N_("technician"),
     "auditor": N_("auditor"),
-    "button": N_("by button"),
+    "button": N_("by push-button"),
 }
 _THEMSELVES: Final = {
     "camera": N_("camera"),
@@ -35,7 +35,7 @@ _THEMSELVES: Final = {
     "table": N_("the table itself"),
     "console": N_("command line"),
     "dealer": N_("dealer"),
-    "button": N_("by button"),
+    "button": N_("by push-button"),
 }
 _PHASES: Final = {
     Phase.SETTING: N_("The cards are out: the players set."),
@@ -298,7 +298,7 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.HandOpened: _opened,
     ev.TableStarted: N_("The table process started again."),
     ev.PuckSeen: _puck,
-    ev.ButtonKeyed: N_("The button is keyed at seat %(seat)s."),
+    ev.ButtonKeyed: N_("The puck is keyed at seat %(seat)s."),
     ev.PhaseAdvanced: lambda event, _step: _(_PHASES.get(event.to, _GOES_ON)),
     ev.NaturalDeclared: N_("Seat %(seat)s declares a natural."),
     ev.NaturalFound: N_("Seat %(seat)s's cards are a natural, which counts undeclared."),

@@ -45,11 +45,11 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("game", N_("Game and limit"), N_("By which rules the table settles, and what a point is worth.")),
     Step("seats", N_("Seats"), N_("Who sits where. Names may be keyed later, too.")),
     Step("camera", N_("Camera"), N_("The camera above the table."), device="camera"),
+    Step("puck", N_("Puck reader"), N_("The reader that knows at which seat the puck lies."), device="puck"),
     Step(
-        "puck", N_("Puck reader"), N_("The reader that knows at which seat the button lies."), device="puck"
+        "buttons", N_("Push-buttons"), N_("The white, the green and the red push-button."), device="buttons"
     ),
-    Step("buttons", N_("Buttons"), N_("The white, the green and the red button."), device="buttons"),
-    Step("lamps", N_("Lamps"), N_("The lamps in the buttons and next to them."), device="lamps"),
+    Step("lamps", N_("Lamps"), N_("The lamps in the push-buttons and next to them."), device="lamps"),
     Step("buzzer", N_("Buzzer"), N_("What calls the dealer."), device="buzzer"),
     Step("disk", N_("Disk"), N_("Where the record and the pictures are kept."), device="disk"),
     Step("power", N_("Power"), N_("The mains, the battery and the box's own heat."), device="power"),

@@ -36,7 +36,7 @@ ROLE_NAMES: Final = {
 DEVICE_NAMES: Final = {
     "camera": NP_("device", "camera"),
     "puck": NP_("device", "puck"),
-    "buttons": NP_("device", "buttons"),
+    "buttons": NP_("device", "push-buttons"),
     "lamps": NP_("device", "lamps"),
     "buzzer": NP_("device", "buzzer"),
     "disk": NP_("device", "disk"),

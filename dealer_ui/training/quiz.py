@@ -178,7 +178,7 @@ def _first(state: State, settlement: RecordedSettlement, rules: Profile) -> Ques
     return Question(
         key="first",
         kind="first",
-        text=_("The button is at seat %(seat)s. Who settles first?", seat=state.button),
+        text=_("The puck is at seat %(seat)s. Who settles first?", seat=state.button),
         answer=_key(moving[0]),
         right=_between(moving[0]),
         lines=(_("The seats settle in this order: %(order)s.", order=order),),

@@ -146,7 +146,7 @@ def _phase(
         case Phase.DEALING:
             return _("Dealing"), dealing_words(state)
         case Phase.SETTING:
-            return _("Setting"), _("Players set their rows and may declare. White button: showdown.")
+            return _("Setting"), _("Players set their rows and may declare. White push-button: showdown.")
         case Phase.PLACING:
             return placing_words(state)
         case Phase.SHOWDOWN:
@@ -166,13 +166,15 @@ def _phase(
             )
         case Phase.SETTLED:
             if current is None:
-                closes = _("Collect the cards. White button: close the hand.")
-                return _("All paid"), closes if refused else _("Collect the cards. White button: next hand.")
+                closes = _("Collect the cards. White push-button: close the hand.")
+                return _("All paid"), closes if refused else _(
+                    "Collect the cards. White push-button: next hand."
+                )
             moving = [pay for pay in pays if pay.state != "still"]
             number = moving.index(pays[current]) + 1
             return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
         case Phase.ARCHIVED:
-            opens = "" if refused else _("White button: open the next hand.")
+            opens = "" if refused else _("White push-button: open the next hand.")
             return _("Hand %(hand)s is closed", hand=f"{state.hand:,}"), opens
         case Phase.VOID:
             ended = _("Hand %(hand)s is a misdeal") if state.misdealt else _("Hand %(hand)s is void")
@@ -198,7 +200,7 @@ def _actions(
             opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
             return (*undo_close(state), opens)
         case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
-            return undo_close(state)  # the question about the button's seat comes first
+            return undo_close(state)  # the question about the puck's seat comes first
         case Phase.DEALING:
             return (
                 *undo_close(state),
@@ -241,7 +243,9 @@ def _notices(
             _("The table process does not answer. This is the record; nothing can be done here now.")
         )
     if answering and state.on_trial:
-        notices.append(_("Devices are being tried in the set-up: until that is over the buttons do nothing."))
+        notices.append(
+            _("Devices are being tried in the set-up: until that is over the push-buttons do nothing.")
+        )
     puck, due = state.puck, payback_due(state)
     if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
         notices.append(
@@ -253,7 +257,7 @@ def _notices(
     elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
         notices.append(
             _(
-                "The puck lies at seat %(seat)s; for this hand the button stays at seat %(button)s.",
+                "The puck lies at seat %(seat)s; for this hand seat %(button)s counts.",
                 seat=puck.seat,
                 button=state.button,
             )

@@ -18,8 +18,8 @@ SAID: Final = {
     "view": (N_("Hands off the table"), N_("The camera waits to see the placed cards.")),
     "disk": (N_("The disk is full"), N_("No new hand opens. Call the technician.")),
     "camera": (N_("The camera sees nothing"), N_("Look at its cable. The game goes on.")),
-    "puck": (N_("The puck is not seen"), N_("Play on: key the button's seat.")),
-    "buttons": (N_("The buttons do not answer"), N_("Touch the same buttons on the screen.")),
+    "puck": (N_("The puck is not seen"), N_("Play on: key the puck's seat.")),
+    "buttons": (N_("The push-buttons do not answer"), N_("Touch the screen instead.")),
     "lamps": (N_("A lamp does not light"), N_("The screen says the same as the lamps.")),
     "buzzer": (N_("The buzzer is silent"), N_("Look at the screen for questions.")),
     "clock": (N_("The clock is not right"), PLAY_ON),
@@ -48,7 +48,7 @@ def alert(state: State) -> Alert | None:
     title, todo = SAID.get(first, (N_("%(device)s: not working"), PLAY_ON))
     advice = _(todo)
     if first == "puck" and state.button is not None:
-        advice = _("Play on: the button is at seat %(seat)s.", seat=state.button)
+        advice = _("Play on: the puck is at seat %(seat)s.", seat=state.button)
     return Alert(
         title=_(title, device=capital(device_name(first))) if first not in SAID else _(title),
         todo=advice,

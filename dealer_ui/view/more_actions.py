@@ -1,4 +1,4 @@
-"""Further actions, one touch away: key the button or a row, misdeal, void, an old hand, who plays next."""
+"""Further actions, one touch away: key the puck or a row, misdeal, void, an old hand, who plays next."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def dealing_words(state: State) -> str:
     """Describe who gets cards face down before anything is placed."""
     closed = [seat.seat for seat in state.seats if not seat.open]
     if len(closed) == len(state.seats):
-        return _("Deal every seat its cards, face down. White button: the cards are out.")
+        return _("Deal every seat its cards, face down. White push-button: the cards are out.")
     if not closed:
-        return _("Cards are placed face up, street by street. White button: placing begins.")
+        return _("Cards are placed face up, street by street. White push-button: placing begins.")
     return ngettext(
-        "Deal seat %(seats)s its thirteen cards, face down. White button: placing begins.",
-        "Deal seats %(seats)s their thirteen cards, face down. White button: placing begins.",
+        "Deal seat %(seats)s its thirteen cards, face down. White push-button: placing begins.",
+        "Deal seats %(seats)s their thirteen cards, face down. White push-button: placing begins.",
         len(closed),
         seats=", ".join(map(str, closed)),
     )
@@ -55,7 +55,7 @@ def placing_words(state: State) -> tuple[str, str]:
     now = street(state)
     if now is None:
         open_yet = not_complete(state)
-        return _("All cards are placed"), say(open_yet) if open_yet else _("White button: showdown.")
+        return _("All cards are placed"), say(open_yet) if open_yet else _("White push-button: showdown.")
     due = turn(state)
     title = _("Street %(street)s of %(all)s", street=now, all=STREETS)
     if due is None:
@@ -80,10 +80,10 @@ def _of_hand(state: State) -> list[Group]:
         keyed = [
             Action(_("Seat %(seat)s", seat=seat), {"do": "key_button", "seat": seat, **at}) for seat in seats
         ]
-        groups.append(Group(_("The button is at"), tuple(keyed)))
+        groups.append(Group(_("The puck is at"), tuple(keyed)))
     misdeals = state.phase in MISDEALING
     if misdeals:
-        dealt_again = _("Misdeal: nothing is settled, the button stays, the cards are dealt again")
+        dealt_again = _("Misdeal: nothing is settled, the puck stays, the cards are dealt again")
         groups.append(Group(dealt_again, tuple(_stops(state, "misdeal", DEALT_WRONG))))
     if state.phase in OPEN:
         title = (

@@ -105,7 +105,7 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
     at = {"hand": state.hand}
     again = Action(
         _("It stays at seat %(seat)s: deal again", seat=state.button),
-        {"do": "misdeal", "reason": N_("The button was at another seat"), **at},
+        {"do": "misdeal", "reason": N_("The puck was at another seat"), **at},
         tone="warn",
         hold=True,
         also=({"do": "next", "phase": str(Phase.VOID), **at},),
@@ -115,10 +115,10 @@ def _wrong_button(state: State, rules: Profile) -> Need | None:
     return Need(
         kind="button",
         title=_(
-            "Button should be at seat %(seat)s (%(player)s)", seat=right[0], player=named.get(right[0], "–")
+            "Puck should be at seat %(seat)s (%(player)s)", seat=right[0], player=named.get(right[0], "–")
         )
         if right
-        else _("Where is the button?"),
+        else _("Where is the puck?"),
         sentence=why,
         choices=(
             *(
@@ -172,8 +172,8 @@ def _button(state: State, rules: Profile) -> Need:
     playing = {seat.seat: seat.player for seat in state.seats}
     return Need(
         kind="button",
-        title=_("Where is the button?"),
-        sentence=_("%(trouble)s Touch the seat that holds the button.", trouble=puck_words(state)),
+        title=_("Where is the puck?"),
+        sentence=_("%(trouble)s Touch the seat that holds the puck.", trouble=puck_words(state)),
         rule=rule_text(rules.irregularities.button),
         choices=tuple(
             Action(

@@ -357,7 +357,7 @@ class Screen:
     past_hands: tuple[int, ...] = ()
     """The last ten hands that are over, the newest first: two touches away."""
     more: tuple[Group, ...] = ()
-    """What is one touch away: key the button, correct, void."""
+    """What is one touch away: key the puck, correct, void."""
     notices: tuple[str, ...] = ()
     cues: tuple[str, ...] = ()
     """What is worth a sound, once: "natural-12-3" (hand 12, seat 3), "foul-12-1", "dead-12-1", "fault-camera"."""

@@ -85,7 +85,7 @@ def puck_due(state: State, rules: Profile) -> PuckDue | None:
     player = next((seat.player for seat in state.house.seats if seat.seat == due), "")
     stays = {"do": "keep_button", "seat": state.puck.seat, **_at(state)}
     return PuckDue(
-        title=_("Button should be at seat %(seat)s (%(player)s)", seat=due, player=player),
+        title=_("Puck should be at seat %(seat)s (%(player)s)", seat=due, player=player),
         sentence=_("Move the puck from seat %(seat)s.", seat=state.puck.seat),
         stays=Action(_("It stays at seat %(seat)s", seat=state.puck.seat), stays),
     )

@@ -30,7 +30,7 @@ ROOM_EVERY: Final = 1.0
 @config_option
 @configured_data_option
 def command(config_file: Path | None, data: Path | None) -> None:
-    """Run the table: camera, puck reader, buttons and lamps, until it is stopped.
+    """Run the table: camera, puck reader, push-buttons and lamps, until it is stopped.
 
     A device that is missing is shown as a fault, and the table waits for it. Meanwhile hands can be keyed on the
     page.

@@ -106,7 +106,7 @@ UNKNOWN: Final = Message("Nothing says how this stands here.")
 UNSEEN: Final = Message("No picture of this hand or the last says it.")
 VERIFY_ALL: Final = Message("See what it says: feltwatch hands verify --all")
 PUCK_CABLE: Final = Message("Check the cable between the box and the puck reader under the table.")
-PLUG: Final = Message("Check the panel's plug, then try the buttons: set-up, devices.")
+PLUG: Final = Message("Check the panel's plug, then try the push-buttons: set-up, devices.")
 PAGE_SHOWS: Final = Message("The page shows all that the lamps show.")
 LOOK_FIRST: Final = Message("Look through the camera between hands: set-up, camera.")
 
@@ -211,7 +211,7 @@ def _puck(facts: Facts) -> Found:
         return _unknown()
     figure = f"{facts.readers_ok} / {facts.readers}"
     if facts.readers_ok < facts.readers:
-        says = Message("Some seats' antennas do not answer. Meanwhile the dealer keys the button.")
+        says = Message("Some seats' antennas do not answer. Meanwhile the dealer keys the puck's seat.")
         return BAD, figure, says, Message("Try the puck reader: set-up, devices.")
     return OK, figure, Message("Every antenna of the puck reader answers."), None
 
@@ -220,8 +220,8 @@ def _buttons(facts: Facts) -> Found:
     if facts.buttons is None:
         return _unknown()
     if not facts.buttons:
-        return LOOK, "", Message("No buttons are connected."), PLUG
-    return OK, "", Message("No button is stuck."), None
+        return LOOK, "", Message("No push-buttons are connected."), PLUG
+    return OK, "", Message("No push-button is stuck."), None
 
 
 def _room(facts: Facts) -> Found:
@@ -406,7 +406,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("drift", Message("Camera moved"), _of_picture("camera")),
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
     ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),
-    ("buttons", Message("Buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
+    ("buttons", Message("Push-buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
     (
         "lamps",
         Message("Lamps and buzzer"),

@@ -21,8 +21,8 @@ MAKE_ROOM: Final = Message(
     "Export the record and make room, or put a larger disk in: a hand takes up to 10 MB."
 )
 _CABLE: Final = Message("Check both ends of its cable, then try again.")
-_PANEL: Final = Message("Check the cable of the panel. Meanwhile the page does what the buttons do.")
-_PUCK: Final = Message("Plug the puck reader in. Meanwhile the dealer keys the button's seat on the page.")
+_PANEL: Final = Message("Check the cable of the panel. Meanwhile the page does what the push-buttons do.")
+_PUCK: Final = Message("Plug the puck reader in. Meanwhile the dealer keys the puck's seat on the page.")
 
 FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     "camera_starts": (Message("The camera is being started; that may take a minute."), None),
@@ -37,7 +37,7 @@ FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     ),
     "puck_unnamed": (
         Message("A tag is read. Which disk is it?"),
-        Message("Without a dealer disk the button is keyed."),
+        Message("Without a dealer disk the puck's seat is keyed."),
     ),
     "puck_moves": (Message("Lay both disks at each seat in turn. Still to come: %(left)s."), None),
     "puck_nowhere": (
@@ -59,12 +59,13 @@ FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     "puck_deaf": (
         Message("These seats' antennas do not answer: %(dead)s."),
         Message(
-            "Check their plugs at the reader under the table, then try again. Meanwhile the dealer keys the button."
+            "Check their plugs at the reader under the table, then try again. "
+            "Meanwhile the dealer keys the puck's seat."
         ),
     ),
-    "buttons_press": (Message("Press the button that blinks: %(asks)s."), None),
-    "buttons_well": (Message("All three buttons answer."), None),
-    "buttons_absent": (Message("No buttons are connected."), _PANEL),
+    "buttons_press": (Message("Press the push-button that blinks: %(asks)s."), None),
+    "buttons_well": (Message("All three push-buttons answer."), None),
+    "buttons_absent": (Message("No push-buttons are connected."), _PANEL),
     "buttons_fail": (None, _PANEL),
     "buttons_crossed": (
         Message("Asked was %(asked)s, pressed was %(came)s."),

@@ -49,7 +49,7 @@ class UnknownProfileError(ProfileError, LookupError):
 
 
 class SeatingError(RulesError, ValueError):
-    """The players cannot be seated, or no seat can have the button."""
+    """The players cannot be seated, or no seat can have the puck."""
 
 
 class StakesError(RulesError, ValueError):

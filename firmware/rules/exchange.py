@@ -50,7 +50,7 @@ def _hand(data: Json) -> Hand:
     seats = _required(data, "seats", "", list, "an array of seats")
     return Hand(
         seats=tuple([_seat(seat, f"seats[{index}]") for index, seat in enumerate(seats)]),
-        button=_required(data, "button", "", int, "the number of the button's seat"),
+        button=_required(data, "button", "", int, "the number of the puck's seat"),
         unit=_optional(data, "unit", "", int, "whole cents a point", 1),
     )
 

@@ -47,7 +47,7 @@ def input_schema() -> Schema:
                     }
                 ),
                 "unit": _or_null(_whole("Cents a point.", 1)) | {"default": 1},
-                "button": _seat("The seat that holds the button, whether or not it plays."),
+                "button": _seat("The seat that holds the puck, whether or not it plays."),
                 "seats": {
                     "type": "array",
                     "description": "The hands, one for each seat that plays.",

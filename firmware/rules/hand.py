@@ -50,7 +50,7 @@ class Hand:
 
     seats: tuple[SeatHand, ...]
     button: int
-    """The button's seat, in play or not."""
+    """The puck's seat, in play or not."""
     unit: int = 1
     """Cents per point. If it is not given, a point is one cent: money then equals points."""
     owners: tuple[str, ...] = field(init=False, repr=False, compare=False)
@@ -62,7 +62,7 @@ class Hand:
 
     def __post_init__(self) -> None:
         if self.button not in SEATS:
-            raise HandError("button", f"the button is at seat {self.button}; seats are 1 to {SEATS[-1]}")
+            raise HandError("button", f"the puck is at seat {self.button}; seats are 1 to {SEATS[-1]}")
         if self.unit < 1:
             raise HandError("unit", f"the unit is {self.unit}; it must be 1 cent or more")
         if not FEWEST_HANDS <= len(self.seats) <= MOST_HANDS:

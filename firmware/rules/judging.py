@@ -37,7 +37,7 @@ class JudgedHand(NamedTuple):
     owner: str
     """The player's name, the key of the stacks."""
     holds_button: bool
-    """The player has the button, possibly at another of the player's seats."""
+    """The player has the puck, possibly at another of the player's seats."""
     rows: Rows | None
     scale: Scale
     """The scale of the strengths."""
@@ -206,7 +206,7 @@ def _surrendered_before(seat: SeatHand, other: SeatHand, unknown: bool) -> bool:
 
 
 def button_holder(hand: Hand) -> str | None:
-    """Return the player with the button; None if its seat is not in play."""
+    """Return the player with the puck; None if its seat is not in play."""
     for seat, owner in zip(hand.seats, hand.owners, strict=True):
         if seat.seat == hand.button:
             return owner

@@ -204,7 +204,7 @@ def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
             return _("%(row)s: both have %(hand)s, a push", row=place, hand=hand)
         case "row_tied_button":
             return _(
-                "%(row)s: both have %(hand)s, and seat %(seat)s wins with the button",
+                "%(row)s: both have %(hand)s, and seat %(seat)s wins with the puck",
                 row=place,
                 hand=hand,
                 seat=winner.seat,

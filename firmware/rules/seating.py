@@ -1,4 +1,4 @@
-"""Between hands: where the button goes and who is dealt in (RULES §8.1)."""
+"""Between hands: where the puck goes and who is dealt in (RULES §8.1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Seating:
     """The players who are dealt in."""
 
     playing: tuple[int, ...]
-    """Clockwise from the button."""
+    """Clockwise from the puck."""
     absent: Mapping[int, Absence]
     """All other players, with the reason."""
 
@@ -53,7 +53,7 @@ class Seating:
 
 
 def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile) -> Seating:
-    """Return the players who are dealt in: from the button clockwise, the first four who want to play and may.
+    """Return the players who are dealt in: from the puck clockwise, the first four who want to play and may.
 
     >>> from firmware.rules import load_profile
     >>> five = [Sitter(seat=seat, passes=seat == 4) for seat in (1, 2, 3, 4, 5)]
@@ -86,9 +86,9 @@ def _absence(sitter: Sitter, unit: int, profile: Profile) -> Absence | None:
 
 
 def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | None = None) -> int:
-    """Return the seat with the button when a game opens.
+    """Return the seat with the puck when a game opens.
 
-    Seat 1 is at the left of the house dealer. If the house chooses the button, `chosen` is its choice. Raises
+    Seat 1 is at the left of the house dealer. If the house chooses the puck, `chosen` is its choice. Raises
     SeatingError if no seat can have it.
     """
     seats = _in_the_game(sitters)
@@ -96,7 +96,7 @@ def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | No
         return seats[0]
     if chosen not in seats:
         raise SeatingError(
-            "%(name)s leaves the first button to the house; choose one of %(seats)s",
+            "%(name)s leaves the puck of the first hand to the house; choose one of %(seats)s",
             name=profile.name,
             seats=seats,
         )
@@ -104,9 +104,9 @@ def opening_button(sitters: Sequence[Sitter], profile: Profile, chosen: int | No
 
 
 def next_button(button: int, sitters: Sequence[Sitter]) -> int:
-    """Return the seat that the button moves to after a round: the next player clockwise.
+    """Return the seat that the puck moves to after a round: the next player clockwise.
 
-    A player who only passed a round may have the button; one who sits out may not. Raises SeatingError.
+    A player who only passed a round may have the puck; one who sits out may not. Raises SeatingError.
     """
     return clockwise_from(_in_the_game(sitters), button % MOST_SEATS + 1)[0]
 
@@ -119,5 +119,5 @@ def can_play_two_hands(sitters: Sequence[Sitter]) -> bool:
 def _in_the_game(sitters: Sequence[Sitter]) -> list[int]:
     seats = sorted(sitter.seat for sitter in sitters if not sitter.sits_out)
     if not seats:
-        raise SeatingError("nobody is in the game; the button needs a player")
+        raise SeatingError("nobody is in the game; the puck needs a player")
     return seats

@@ -39,7 +39,7 @@ def lights(state: State, trouble: bool, house: House | None = None) -> dict[Lamp
 
 
 def _wrong_button(state: State, house: House | None) -> bool:
-    """Return whether the button's seat must be asked for first; otherwise the wrong one of five would be dealt in."""
+    """Return whether the puck's seat must be asked for first; otherwise the wrong one of five would be dealt in."""
     if house is None or state.phase is not Phase.DEALING:
         return False
     try:

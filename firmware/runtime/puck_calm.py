@@ -1,7 +1,7 @@
 """Prevents an unstable puck reader from filling the record.
 
 A tag between two antennas appears at one and then the other, several times a second. This counts as one fault, and as
-an undecided position (so that the dealer is asked for the button), until it is stable.
+an undecided position (so that the dealer is asked where the puck lies), until it is stable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CALM_S: Final = 10.0
 """Seconds without a change after which the reader counts as stable again."""
 RESTLESS: Final = Message(
     "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
-    "Until it keeps still the button is asked."
+    "Until it keeps still its seat is asked."
 )
 
 

@@ -37,9 +37,9 @@ TELL_EVERY: Final = 0.2
 LOOK_EVERY: Final = 0.5
 MOST_NAMES: Final = 99
 
-NO_STICK: Final = Message("No stick was put in. Put one in, and touch the button again.")
+NO_STICK: Final = Message("No stick was put in. Put one in, and try again.")
 UNLIKE: Final = Message("What lies on the stick is not what was written. Use another stick.")
-NO_FILE: Final = Message("The dispute file is not there any more. Touch the button again: it is made again.")
+NO_FILE: Final = Message("The dispute file is not there any more. Try again: it is made again.")
 OURS: Final = Message("The program that writes sticks met an error of ours; look at the box's log.")
 NAMES: Final = Message("All names for this file are taken on the stick. Use another stick.")
 

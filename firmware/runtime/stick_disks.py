@@ -25,14 +25,14 @@ KINDS: Final = "vfat,exfat,ext4"
 OPTIONS: Final = "nosuid,nodev,noexec,nosymfollow"
 MOUNT_S: Final = 60.0
 
-SEVERAL: Final = Message("There is more than one stick in the box. Leave one in, and touch the button again.")
+SEVERAL: Final = Message("There is more than one stick in the box. Leave one in, and try again.")
 PROTECTED: Final = Message("The stick is write-protected. Slide its switch, or use another stick.")
 NO_FORMAT: Final = Message(
     "The stick has no file system that this box can write. Use one with FAT, exFAT or ext4."
 )
 GONE: Final = Message(
     "The stick was taken out too early, or it fails: the file on it is not whole. Put it in again, "
-    "and touch the button again."
+    "and try again."
 )
 
 

@@ -487,7 +487,7 @@ class TableProcess:
         """Return whether a press counts for its button.
 
         A short press of green accepts a natural that the cards confirm; without that confirmation press and hold is
-        needed. The hold applies to the natural shown when the button went down, never to the next one.
+        needed. The hold applies to the natural shown when the push-button went down, never to the next one.
         """
         due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
         if due is None:

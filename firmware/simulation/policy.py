@@ -317,7 +317,7 @@ class Policy:
         return Act("archive" if self.often(habits.closed) else "next", felt={}, pause=4)
 
     def _correct(self, state: State, hand: Hand) -> Act | None:
-        """Have a player or the dealer dispute the button or a card that the page shows; None if nobody does."""
+        """Have a player or the dealer dispute the puck or a card that the page shows; None if nobody does."""
         if state.button != hand.button:
             return self._mark_back(state) or self._key_button(hand.button)
         for seat in state.seats:

@@ -1,4 +1,4 @@
-"""Who is dealt in next, at which place, and where the button is. Pure."""
+"""Who is dealt in next, at which place, and where the puck is. Pure."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _next_button(state: State, house: House) -> int:
 
 
 def button_due(state: State, house: House) -> int | None:
-    """Return the seat to which the button should move for the next hand; None if the puck has been moved."""
+    """Return the seat to which the puck should move for the next hand; None if the puck has been moved."""
     last = state.button
     if state.phase is not Phase.ARCHIVED or last is None or state.puck.seat != last:
         return None
@@ -130,7 +130,7 @@ def button_due(state: State, house: House) -> int | None:
 
 
 def right_buttons(state: State, house: House) -> tuple[int, ...]:
-    """Return the button seats that lead to exactly the players who were dealt in."""
+    """Return the seats of the puck that lead to exactly the players who were dealt in."""
     playing = {seat.player for seat in state.seats}
     sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _of_players(house)}
     found = {n: seating(sitting, n, house.unit, house.rules).playing for n in of}
@@ -168,7 +168,7 @@ def need_right_seats(state: State, house: House) -> None:
     wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
     if wanted != playing:
         raise CommandRefused(
-            "With the button at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "
+            "With the puck at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "
             "Call a misdeal and open the hand again.",
             seat=state.button,
             players=all_of(sorted(wanted - playing)),

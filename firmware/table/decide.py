@@ -50,7 +50,7 @@ def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
 
     A hand in review without open questions settles, after its naturals are found. A keyed hand skips the reading. The
     irregularity of a card seen twice ends when the card is there only once. If the rules refuse the hand, nothing
-    follows: the events before are kept, and the white button shows the reason.
+    follows: the events before are kept, and the white push-button shows the reason.
     """
     if state.phase is Phase.SHOWDOWN and state.keyed:
         return (ev.PhaseAdvanced(Phase.REVIEW),)

@@ -51,7 +51,7 @@ class Event:
 
     >>> class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):  # doctest: +SKIP
     ...     type = "button_kept"
-    ...     title = Message("Button kept")
+    ...     title = Message("Puck kept")
     ...     seat: int
     """
 

@@ -39,7 +39,7 @@ OPEN: Final = frozenset(Phase) - BETWEEN_HANDS
 """A hand is open, so it can be voided."""
 
 BUTTON_FOLLOWS_PUCK: Final = frozenset({Phase.DEALING})
-"""The puck moves the button only until the cards are dealt."""
+"""What the puck reader says counts only until the cards are dealt."""
 
 DECLARING: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
 """A natural may be declared until rows are compared (RULES.md 5.3)."""

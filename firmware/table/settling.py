@@ -46,13 +46,13 @@ def rules_of(opened: Opening, text: bytes | None) -> Profile:
 def hand_json(state: State) -> dict[str, Any]:
     """Return the hand in the input format of `feltwatch settle`; unsure cards are "??".
 
-    Raises CommandRefused before the first hand, or if the button is unknown.
+    Raises CommandRefused before the first hand, or if the puck is unknown.
     """
     opened = state.opened
     if opened is None:
         raise CommandRefused("No hand is open; press white to open one.")
     if state.button is None:
-        raise CommandRefused("No button seat is known; key the button's seat.")
+        raise CommandRefused("The puck's seat is not known; key it.")
     return {
         "profile": opened.profile,
         "options": dict(opened.options),

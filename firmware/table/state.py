@@ -142,7 +142,7 @@ class State:
     awaited: AwaitedCards | None = None
     """The seats at which the last reading saw too few cards; the table is read again automatically."""
     button_kept: int | None = None
-    """Between hands: the seat at which the button stays although it should have moved."""
+    """Between hands: the seat at which the puck stays although it should have moved."""
     verdicts: Mapping[str, Any] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
     settlements: int = 0

@@ -51,7 +51,7 @@ def street(state: State) -> int | None:
 
 
 def turn(state: State) -> int | None:
-    """Return the seat whose card is due: the first one left of the button that has not completed this street."""
+    """Return the seat whose card is due: the first one left of the puck that has not completed this street."""
     now = street(state)
     if now is None or state.button is None:
         return None

@@ -87,7 +87,7 @@ def test_before_the_deal_the_page_says_where_the_button_should_be(show: Show) ->
     screen = show(closed)
     page = screen.page
     due = page.locator(".puckdue")
-    expect(due).to_contain_text("Button should be at seat 3 (Okafor)")
+    expect(due).to_contain_text("Puck should be at seat 3 (Okafor)")
     expect(due).to_contain_text("Move the puck from seat 2.")
     expect(page.locator(".strip .wait")).to_have_text("Open a hand")
     due.get_by_role("button", name="It stays at seat 2").tap()
@@ -113,7 +113,7 @@ def test_a_wrong_button_at_five_seats_is_a_question_and_no_toast(show: Show) -> 
     screen = show(moved, seats=FIVE)
     page = screen.page
     asks = page.locator("#centre .asks")
-    expect(asks).to_have_text("Button should be at seat 2 (Moreno)")
+    expect(asks).to_have_text("Puck should be at seat 2 (Moreno)")
     expect(page.locator("#centre")).not_to_contain_text("White")  # it does nothing until that is answered
     expect(page.locator(".strip .go")).to_have_count(0)
     page.get_by_role("button", name="It is at seat 2").tap()
@@ -127,7 +127,7 @@ def test_a_fault_that_the_hand_does_not_need_is_one_line_over_the_felt_in_plain_
     page = screen.page
     screen.felt.say(ev.DeviceFault("puck", "/dev/serial/by-id/usb-puck: [Errno 2] No such file or directory"))
     alert = page.locator(".bar .alert")
-    expect(alert).to_contain_text("Play on: the button is at seat 2.")
+    expect(alert).to_contain_text("Play on: the puck is at seat 2.")
     expect(page.locator(".strip .go")).to_have_text("Showdown")
     assert page.locator("#centre .asks").count() == 0
     assert "/dev/" not in page.inner_text("body")

@@ -139,7 +139,7 @@ def archive(box: Machine, release: str) -> str:
 def play(box: Machine) -> int:
     """Play a hand until it is settled, or the open one on, touching the page; return its number."""
     reader = JournalReader(box.data)
-    box.wait(lambda: reader.recover()[0].puck.seat == 1, "the button's seat is known")
+    box.wait(lambda: reader.recover()[0].puck.seat == 1, "the puck's seat is known")
     state = reader.recover()[0]
     if state.phase is Phase.SETTLED:
         assert box.ask({"do": "archive"})[0] == 200
@@ -201,7 +201,7 @@ def test_its_devices_are_open_and_a_header_that_is_not_there_is_a_fault_on_the_p
     box.wait(settled, "puck reader and camera are open")
     status, said = box.ask({"do": "end_set_up", "skipped": True})
     assert status == 200, said
-    assert "The buttons do not answer" in box.ask("/")[1]
+    assert "The push-buttons do not answer" in box.ask("/")[1]
     assert "No GPIO header was found" in box.ask("/health")[1]
 
 

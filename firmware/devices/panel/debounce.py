@@ -74,7 +74,7 @@ class Debounce:
 
 
 class Presses:
-    """Finds the button that was pressed alone; two at once do not count until all are released."""
+    """Finds the push-button that was pressed alone; two at once do not count until all are released."""
 
     def __init__(self) -> None:
         self._down: dict[ButtonName, float] = {}
@@ -123,7 +123,7 @@ class Presses:
         return self._down[self._alone] + (HOLD if self._told else _ALONE)
 
     def stuck(self, now: float) -> frozenset[ButtonName]:
-        """Return the buttons that have been down for too long to be a press."""
+        """Return the push-buttons that have been down for too long to be a press."""
         return frozenset(button for button, since in self._down.items() if now - since >= STUCK)
 
 
@@ -176,11 +176,11 @@ class PressedButtons:
         return min((time for time in times if time is not None), default=None)
 
     def stuck(self, now: float) -> frozenset[ButtonName]:
-        """Return the buttons that have been down for too long to be a press."""
+        """Return the push-buttons that have been down for too long to be a press."""
         return self._presses.stuck(now)
 
     def loose(self, now: float) -> frozenset[ButtonName]:
-        """Return the buttons that went down faster than a finger can, and have not been stable since."""
+        """Return the push-buttons that went down faster than a finger can, and have not been stable since."""
         for name in [name for name, at in self._loose.items() if now - at >= CALM]:
             del self._loose[name]
             self._downs[name].clear()

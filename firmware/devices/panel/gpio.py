@@ -65,7 +65,7 @@ class GpioButtons:
                 self._watch(name, device.pin)
         except (gpiozero.GPIOZeroError, OSError) as error:
             self._let_go()
-            raise DeviceRefused("The buttons' pins cannot be used: %(error)s.", error=error) from error
+            raise DeviceRefused("The push-buttons' pins cannot be used: %(error)s.", error=error) from error
         self._thread = threading.Thread(target=self._run, args=(put,), name="buttons", daemon=True)
         self._thread.start()
 
@@ -99,7 +99,7 @@ class GpioButtons:
             try:
                 return self._follow(put)
             except Exception as error:  # lgpio.error derives from Exception directly
-                self._mind(Message("The buttons cannot be read (%(error)s): use the page.", error=error))
+                self._mind(Message("The push-buttons cannot be read (%(error)s): use the page.", error=error))
                 time.sleep(LOOK_EVERY)
 
     def _follow(self, put: Callable[[Press], None]) -> None:
@@ -133,7 +133,7 @@ class GpioButtons:
 def _wrong(panel: PressedButtons, now: float) -> Message | None:
     """Return the fault of the buttons as a message; None if there is none."""
     if stuck := ", ".join(sorted(panel.stuck(now))):
-        return Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck=stuck)
+        return Message("Stuck down: %(stuck)s. Free the push-button; meanwhile use the page.", stuck=stuck)
     if loose := ", ".join(sorted(panel.loose(now))):
         return Message(
             "Pressed faster than anybody can: %(loose)s. Look at its wires; meanwhile use the page.",

@@ -24,7 +24,7 @@ class Press:
 
     button: ButtonName
     at: float
-    """Monotonic seconds at which the button went down."""
+    """Monotonic seconds at which the push-button went down."""
     held: bool = False
     """False when it goes down; a second Press with True follows if it is held down."""
 
@@ -41,7 +41,7 @@ class Buttons(Protocol):
     """The dealer's buttons."""
 
     fault: Message | None
-    """The current fault of the buttons as a message; None while they work."""
+    """The current fault of the push-buttons as a message; None while they work."""
 
     def start(self, put: Callable[[Press], None]) -> None:
         """Start; `put` receives every press, on the device's own thread.

@@ -87,7 +87,7 @@ class SimulatedPanel:
             self._let_go(button)
 
     def unplug(self) -> None:
-        """Pull the panel's cable: the pull-ups hold the buttons open, the lamps are off, and no error is raised."""
+        """Pull the panel's cable: the pull-ups hold every push-button open, the lamps are off, no error is raised."""
         with self._hand:
             for button in BUTTONS:
                 self._let_go(button)
@@ -119,7 +119,7 @@ class SimulatedPanel:
         return bool(self._pin(self.pins.buzzer).state)
 
     def down(self) -> frozenset[ButtonName]:
-        """The buttons whose contact is closed now."""
+        """The push-buttons whose contact is closed now."""
         return frozenset(name for name, bcm in self.pins.buttons.items() if not self._pin(bcm).state)
 
     def lit(self) -> frozenset[LampName]:

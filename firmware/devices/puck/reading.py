@@ -1,4 +1,4 @@
-"""The button's position: the puck reader's output, and how one sweep of its antennas is evaluated.
+"""The puck's position: the puck reader's output, and how one sweep of its antennas is evaluated.
 
 Two white disks carry a tag each: DEALER and ACTION. Both normally lie at one seat. A reading never repeats an old
 state: what is not currently known is `UNKNOWN`.
@@ -17,7 +17,7 @@ from firmware.messages import Message, Text, all_of, in_turn, listed
 
 
 class PuckState(StrEnum):
-    """What is known about the button now."""
+    """What is known about the puck now."""
 
     SEAT = "seat"
     """The dealer disk is at one seat, and the action disk is there too or not seen."""
@@ -35,11 +35,11 @@ class PuckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PuckReading:
-    """A decision about the button. `seat` is set only in the state SEAT."""
+    """A decision about the puck. `seat` is set only in the state SEAT."""
 
     state: PuckState
     seat: int | None
-    """The button's seat, 1 and up; None in every other state."""
+    """The puck's seat, 1 and up; None in every other state."""
     detail: Text
     """A message for the dealer; empty if there is none."""
     readers_ok: frozenset[int]
@@ -73,7 +73,7 @@ class PuckReading:
 
 
 class PuckReader(Protocol):
-    """A device that detects the button's position."""
+    """A device that detects the puck's position."""
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
         """Start; `put` receives a first reading at once and then every change, on the device's own thread.
@@ -129,7 +129,7 @@ class Sweep:
 
 
 def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckReading:
-    """Return the button's position from one sweep, at a table with these seats.
+    """Return the puck's position from one sweep, at a table with these seats.
 
     A dead antenna matters only if it could hide the dealer disk: a disk that is detected is not hidden.
     """
@@ -203,7 +203,7 @@ NO_DISK = Message(
     "No tag is named for the dealer disk. A technician names it in the set-up, at the puck reader."
 )
 SAYS_NOTHING = Message(
-    "The puck reader is connected but does not tell where the button lies: unplug it and "
+    "The puck reader is connected but does not tell where the puck lies: unplug it and "
     "plug it in, or key the seat."
 )
 STALE_AFTER = 1.5
@@ -213,7 +213,7 @@ STALE_AFTER = 1.5
 class Tracker:
     """Follows sweeps and returns the current position. Pure: times are passed in, in monotonic seconds.
 
-    A change counts when two consecutive sweeps agree on it, so that no single misread or damaged line moves the button.
+    A change counts when two consecutive sweeps agree on it, so that no single misread or damaged line moves the puck.
     A position that no sweep has confirmed for `stale_after` seconds is unknown.
     """
 

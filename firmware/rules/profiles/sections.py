@@ -80,7 +80,7 @@ class Scoring:
     ties: Literal["push", "button"] = choice(
         "Equal rows",
         push="An equal row is a push.",
-        button="An equal row is won by a player who holds the button; between two others it is a push.",
+        button="An equal row is won by a player who holds the puck; between two others it is a push.",
     )
     outcome: Pairs = option(Outcomes("By the rows won"), default=())
 
@@ -191,10 +191,10 @@ class Order:
 
     first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = choice(
         "First to settle",
-        button="The player with the button.",
-        left_of_button="The next player clockwise from the button.",
-        right_of_button="The next player counterclockwise from the button.",
-        lowest_seat="The player with the lowest seat number, wherever the button is.",
+        button="The player with the puck.",
+        left_of_button="The next player clockwise from the puck.",
+        right_of_button="The next player counterclockwise from the puck.",
+        lowest_seat="The player with the lowest seat number, wherever the puck is.",
     )
     direction: Literal["clockwise", "counterclockwise"] = choice(
         "Then", clockwise="Clockwise around the table.", counterclockwise="Counterclockwise around the table."
@@ -211,8 +211,8 @@ class Order:
     )
     opening: Literal["left_of_dealer", "house"] = choice(
         "When a game opens",
-        left_of_dealer="The button goes to the player at the left of the house dealer.",
-        house="The house says who has the button.",
+        left_of_dealer="The puck goes to the player at the left of the house dealer.",
+        house="The house says who has the puck.",
     )
 
 
@@ -290,7 +290,7 @@ class Irregularities:
     card_twice: str = option(Text("A card seen twice"))
     unread_card: str = option(Text("A card that cannot be read"))
     card_moved: str = option(Text("A set card that moves"))
-    button: str = option(Text("The button"))
+    button: str = option(Text("The puck"))
     other: str = option(Text("Anything else"))
 
 

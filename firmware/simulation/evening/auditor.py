@@ -176,7 +176,7 @@ class Auditor:
                 self._faults.notice("puck-unplugged")
             case "buttons":
                 detail = payload["detail"]
-                is_stuck = isinstance(detail, Mapping) and "stuck" in detail["args"]  # names the button
+                is_stuck = isinstance(detail, Mapping) and "stuck" in detail["args"]  # names the push-button
                 self._faults.notice("buttons-babble" if is_stuck else "buttons-unplugged")
             case "camera":
                 for name in ("camera-unplugged", "reader-killed", "late-frames"):

@@ -78,7 +78,7 @@ class _Vandal:
             if self._faults.on("puck-babble"):
                 self._faults.strike("puck-babble")
                 self._table.puck.babble(self._rng.randbytes(40) + b"$STATE,1,1,3:04*0000\r\n")
-                self._faults.notice("puck-babble")  # if accepted, it would move the button
+                self._faults.notice("puck-babble")  # if accepted, it would move the puck
             unplug = self._faults.on("puck-unplugged")
             if unplug != self._unplugged:
                 self._unplugged = unplug

@@ -117,7 +117,7 @@ def simulate(
         table.close()
     if table.puck.misled:
         auditor.problem(
-            "broken", f"Noise on the puck reader's line moved the button {table.puck.misled} times."
+            "broken", f"Noise on the puck reader's line moved the puck {table.puck.misled} times."
         )
     for what in table.broken:
         auditor.problem("broken", what)

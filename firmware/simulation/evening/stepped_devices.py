@@ -23,7 +23,7 @@ from firmware.simulation.evening.faults import Faults
 SEATS: Final = range(1, 6)
 UNPLUGGED: Final = "The puck reader is not connected: plug it in, or key the seat."
 UNREADABLE: Final = Message(
-    "The buttons cannot be read (%(error)s): use the page.", error="the panel is unplugged"
+    "The push-buttons cannot be read (%(error)s): use the page.", error="the panel is unplugged"
 )
 GLITCH: Final = 0.004
 """Seconds of a glitch: shorter than a contact must be stable to count."""
@@ -187,7 +187,7 @@ class SteppedButtons:
         self._report(self._panel.sample(self._contacts(), now))
         stuck = ", ".join(sorted(self._panel.stuck(now)))
         self.fault = (
-            Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck=stuck)
+            Message("Stuck down: %(stuck)s. Free the push-button; meanwhile use the page.", stuck=stuck)
             if stuck
             else None
         )

@@ -1,4 +1,4 @@
-"""The table's start, its devices, and the button that the puck shows or the dealer keys."""
+"""The table's start, its devices, and the puck's seat, which the reader tells or the dealer keys."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class DeviceRecovered(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class ButtonKeyed(Event, leads=stays(OPEN) | leads_to({Phase.SETTLED}, Phase.REVIEW)):
-    """The dealer keyed the button's seat."""
+    """The dealer keyed the puck's seat."""
 
     type = "button_keyed"
-    title = Message("Button keyed")
+    title = Message("Puck keyed")
     seat: int
 
     def apply(self, state: State) -> State:
@@ -87,7 +87,7 @@ class ButtonKeyed(Event, leads=stays(OPEN) | leads_to({Phase.SETTLED}, Phase.REV
 
 
 class KeyButton(Command, roles=AT_TABLE, causes=ButtonKeyed):
-    """Set the button's seat."""
+    """Set the puck's seat."""
 
     do: Literal["key_button"] = "key_button"
     seat: int

@@ -59,7 +59,7 @@ class HandVoided(Event, leads=leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)):
 
 
 class HandMisdealt(Event, leads=leads_to(MISDEALING, Phase.VOID)):
-    """The deal was wrong: the hand is over and settles nothing, and the button stays."""
+    """The deal was wrong: the hand is over and settles nothing, and the puck stays."""
 
     type = "hand_misdealt"
     title = Message("Hand misdealt")

@@ -121,10 +121,10 @@ class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):
-    """Between hands: the button stays at this seat for the next hand, although it should have moved."""
+    """Between hands: the puck stays at this seat for the next hand, although it should have moved."""
 
     type = "button_kept"
-    title = Message("Button kept")
+    title = Message("Puck kept")
     seat: int
 
     def apply(self, state: State) -> State:
@@ -207,7 +207,7 @@ class TwoHands(Command, roles=AT_TABLE):
 
 
 class KeepButton(Command, roles=AT_TABLE, causes=ButtonKept):
-    """Keep the button where the puck lies, although it should have moved."""
+    """Let the puck count where it lies, although it should have moved."""
 
     do: Literal["keep_button"] = "keep_button"
     seat: int

@@ -28,7 +28,7 @@ class NaturalFound(Event, leads=stays({Phase.REVIEW})):
 
     def apply(self, state: State) -> State:
         if any(question.what is not Ask.NATURAL for question in state.questions):
-            raise CommandRefused("No natural is looked for while the cards or the button are in question.")
+            raise CommandRefused("No natural is looked for while the cards or the puck are in question.")
         return with_seat(state, self.seat, found=True)
 
 
@@ -47,7 +47,7 @@ class NaturalConfirmed(Event, leads=stays({Phase.REVIEW})):
             raise CommandRefused("Seat %(seat)s has no natural that waits for confirmation.", seat=self.seat)
         if any(question.what is not Ask.NATURAL for question in state.questions):
             raise CommandRefused(
-                "Answer what is open about the cards and the button first; then confirm the natural."
+                "Answer what is open about the cards and the puck first; then confirm the natural."
             )
         return with_seat(state, self.seat, confirmed=True)
 

@@ -1,4 +1,4 @@
-"""The action of the white button in each state; `dealer_ui.view.build` labels the page's white button to match."""
+"""The action of the white push-button in each state; `dealer_ui.view.build` labels the page's white button to match."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from firmware.table.topics.settlement import PaymentMarked
 
 
 class Next(Command, roles=AT_TABLE):
-    """Open a hand or continue, with the white button."""
+    """Open a hand or continue, with the white push-button."""
 
     do: Literal["next"] = "next"
 
@@ -33,7 +33,7 @@ class Next(Command, roles=AT_TABLE):
 
 
 def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
-    """Return the events of a press of the white button. Raises CommandRefused."""
+    """Return the events of a press of the white push-button. Raises CommandRefused."""
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
@@ -115,7 +115,7 @@ def payback_refused(state: State) -> Message | None:
 def _what_is_open(state: State) -> Message:
     names = {
         Ask.IRREGULARITY: Message("an irregularity"),
-        Ask.BUTTON: Message("the button's seat"),
+        Ask.BUTTON: Message("the puck's seat"),
         Ask.COUNT: Message("a row with a wrong number of cards"),
         Ask.DUPLICATE: Message("a card that is on the table twice"),
         Ask.CARD: Message("an unsure card"),

@@ -162,7 +162,7 @@ def test_basic_rules_stand_on_the_page() -> None:
         "Four of a kind may count as two pairs.",
         "In Fantasy Land a player is dealt all 13 cards face down at once",
         "Who stays in Fantasy Land announces it to the other players.",
-        "The house dealer deals one card at a time, face up, clockwise from the player at the left of the button",
+        "The house dealer deals one card at a time, face up, clockwise from the player at the left of the puck",
         "Up to five players sit at the table",
         "they may agree to play two hands each",
         "Chips stay on the table",
@@ -196,7 +196,7 @@ def test_every_page_says_how_many_play_and_what_a_fifth_at_the_table_does(name: 
     """The engine lets five sit under every profile; one document alone speaks of five seats."""
     text = section(load_profile(name), "The game and the table")
     assert "wo to four" in text
-    assert "the button and the next three players clockwise are dealt in" in text
+    assert "the puck and the next three players clockwise are dealt in" in text
     of_five = next(line for line in text.splitlines() if "fifth" in line)
     named = "Description of Table Used" in of_five
     assert named == (name == "california-face-up")

@@ -391,3 +391,21 @@ def test_why_placed_cards_are_not_seen_is_said_in_the_language_too() -> None:
             "No se ven cartas colocadas: Aún están las cartas de la mano anterior; recójalas, reparta y mire otra vez. "
             "Deje la mesa quieta un momento."
         )
+
+
+def test_the_dealers_puck_and_the_panels_push_buttons_are_two_words_in_every_language() -> None:
+    """Only the source document's own names, "action button" and "dealer button", may stand as they are."""
+    one_word = re.compile(r"(?<!push-)(?<!action )(?<!dealer )\bbuttons?\b", re.IGNORECASE)
+    others = {
+        "es": re.compile(r"bot[oó]n(?!(es)? de (acción|crupier))", re.IGNORECASE),
+        "zh_Hans": "按钮",
+        "zh_Hant": "按鈕",
+    }
+    for code in OTHERS:
+        for message in messages(catalogue(code)):
+            english = message.id if isinstance(message.id, tuple) else (message.id,)
+            said = message.string if isinstance(message.string, tuple) else (message.string,)
+            for text in english:
+                assert not one_word.search(PLACE.sub("", text)), text
+            for text in said:
+                assert not re.search(others[code], PLACE.sub("", text)), text

@@ -406,11 +406,11 @@ def test_a_dead_puck_is_said_once_with_where_the_seat_is_keyed(felt: Felt) -> No
     screen = shown(felt)
     assert (screen.notices, screen.needs) == ((), ())
     assert screen.alert is not None
-    assert screen.alert.todo == "Play on: key the button's seat."
+    assert screen.alert.todo == "Play on: key the puck's seat."
     felt.do("key_button", seat=3)
     alert = shown(felt).alert
     assert alert is not None
-    assert "the button is at seat 3" in alert.todo
+    assert "the puck is at seat 3" in alert.todo
 
 
 def test_a_foul_is_said_without_the_declaration_that_was_not_borne_out(felt: Felt) -> None:
@@ -483,7 +483,7 @@ def test_a_reason_for_ending_a_hand_stands_once_and_its_group_says_what_it_does(
     said = [reason for _, reason in setting]
     assert len(said) == len(set(said))
     titles = [group.title for group in shown(felt).more]
-    assert any("the button stays, the cards are dealt again" in title for title in titles)
+    assert any("the puck stays, the cards are dealt again" in title for title in titles)
     assert any("nothing is settled, nobody pays" in title for title in titles)
     felt.to_reading()
     felt.read()

@@ -40,7 +40,7 @@ def shown(felt: Felt) -> Screen:
 def test_the_rows_grow_and_the_next_seat_is_named(placing: Felt) -> None:
     screen = shown(placing)
     assert screen.phase_title == "Street 2 of 9"
-    assert screen.next_step.startswith("Seat 3 places one card")  # the button is at seat 2
+    assert screen.next_step.startswith("Seat 3 places one card")  # the puck is at seat 2
     back = next(row for row in screen.seats[0].rows if row.row == "back")
     assert [card.face for card in back.cards] == ["up"] * 5
     front = next(row for row in screen.seats[0].rows if row.row == "front")
@@ -162,5 +162,6 @@ def test_while_a_face_up_hand_is_dealt_nobody_is_told_to_deal_cards_face_down(fe
     felt.rules = felt.rules.with_options(felt.options)
     felt.deal()
     assert (
-        shown(felt).next_step == "Cards are placed face up, street by street. White button: placing begins."
+        shown(felt).next_step
+        == "Cards are placed face up, street by street. White push-button: placing begins."
     )

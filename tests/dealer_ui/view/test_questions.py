@@ -187,7 +187,7 @@ def test_naturals_come_one_after_another_in_settling_order(six_pairs: Felt) -> N
     felt.to_reading()
     felt.read()
     (need,) = asked(felt)
-    assert need.place == "C", "the button is at seat 2, so seat 3 settles before seat 1"
+    assert need.place == "C", "the puck is at seat 2, so seat 3 settles before seat 1"
     assert ("After this", "1 more natural") in need.facts
     felt.do(**need.actions[-1].command)
     assert asked(felt)[0].place == "A"

@@ -84,7 +84,7 @@ class Hands:
         self.asked.append(text)
         if left := re.search(r"Still to come: (\d)", text):
             self.table.puck.move_to(int(left[1]))
-        if button := re.search(r"Press the button that blinks: (\w+)", text):
+        if button := re.search(r"Press the push-button that blinks: (\w+)", text):
             threading.Thread(target=self.table.panel.press, args=(COLOURS[button[1]], 0.12)).start()
 
     def ask(self, text: str) -> bool:

@@ -91,11 +91,11 @@ def test_a_malformed_hand_is_answered_in_its_place_and_the_rest_goes_on() -> Non
     assert [next(iter(answer)) for answer in answers] == ["profile", "error", "error", "profile", "profile"]
     assert answers[1]["error"]["line"] == 2
     assert answers[1]["error"]["key"] == "button"
-    assert answers[1]["error"]["message"] == 'button is "one"; give the number of the button\'s seat'
+    assert answers[1]["error"]["message"] == 'button is "one"; give the number of the puck\'s seat'
     assert (answers[2]["error"]["line"], answers[2]["error"]["key"]) == (3, "")
     said = errors.splitlines()
     assert len(said) == 2
-    assert said[0] == '<stdin>: line 2: button is "one"; give the number of the button\'s seat'
+    assert said[0] == '<stdin>: line 2: button is "one"; give the number of the puck\'s seat'
     assert "this is not JSON" in said[1]
     assert "Traceback" not in errors
 

@@ -306,10 +306,10 @@ def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
 
 
 def test_a_fault_that_comes_over_the_tables_socket_is_said_with_its_values() -> None:
-    fault = Message("Stuck down: %(stuck)s. Free the button; meanwhile use the page.", stuck="next")
+    fault = Message("Stuck down: %(stuck)s. Free the push-button; meanwhile use the page.", stuck="next")
     answer = json.loads(
         json.dumps({"answers": True, "faults": {"buttons": fault.as_json(), "view": "Dark."}})
     )
     says = {check.name: str(check.says) for check in judge(Facts.of_json(answer))}
-    assert says["buttons"] == "Stuck down: next. Free the button; meanwhile use the page."
+    assert says["buttons"] == "Stuck down: next. Free the push-button; meanwhile use the page."
     assert says["camera"] == "Dark."

@@ -279,7 +279,7 @@ def test_of_an_irregular_hand_sound_rows_are_shown_and_nothing_is_judged() -> No
         ({"unit": True}, "unit", "unit is true"),
         ({"unit": 0}, "unit", "1 cent or more"),
         ({"button": None}, "button", "button is missing"),
-        ({"button": "2"}, "button", "the number of the button's seat"),
+        ({"button": "2"}, "button", "the number of the puck's seat"),
         ({"button": 6}, "button", "seats are 1 to 5"),
         ({"seats": None}, "seats", "seats is missing"),
         ({"seats": {}}, "seats", "an array of seats"),

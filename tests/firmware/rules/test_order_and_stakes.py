@@ -29,7 +29,7 @@ UNIT = "washington-1-unit"
         ("button", "counterclockwise", 3, (4, 2, 1, 5)),
         ("left_of_button", "clockwise", 3, (4, 5, 1, 2)),
         ("right_of_button", "clockwise", 3, (2, 4, 5, 1)),
-        # From the lowest seat number, wherever the button is.
+        # From the lowest seat number, wherever the puck is.
         ("lowest_seat", "clockwise", 4, (1, 2, 4, 5)),
         ("lowest_seat", "counterclockwise", 4, (1, 5, 4, 2)),
         # Around the end of the table.
@@ -97,7 +97,7 @@ def test_of_several_naturals_each_reading_pays_another_one_first(
     assert {pair.b: -pair.paid for pair in settlement.pairs if pair.a == 4 and pair.b in paid} == paid
 
 
-# 7.3: table stakes. In seats 1, 2, 3 with the button at 1: 1 loses to 2, wins from 3; 2 wins from 3.
+# 7.3: table stakes. In seats 1, 2, 3 with the puck at 1: 1 loses to 2, wins from 3; 2 wins from 3.
 
 
 def payments(cap: str, stacks: dict[str, int | None], debts: list[tuple[str, str, int]]) -> list[int]:
@@ -208,7 +208,7 @@ def seat(number: int, **how: object) -> SeatHand:
         ([seat(number) for number in (1, 2, 3, 4, 5)], 1, "seats", "two to four hands are settled"),
         ([seat(1), seat(1)], 1, "seats[1].seat", "seat 1 is there twice"),
         ([seat(1), seat(6)], 1, "seats[1].seat", "there is no seat 6"),
-        ([seat(1), seat(2)], 0, "button", "the button is at seat 0"),
+        ([seat(1), seat(2)], 0, "button", "the puck is at seat 0"),
         ([seat(1), seat(2, stack=-1)], 1, "seats[1].stack", "a stack of -1"),
         ([seat(1), seat(2, declares=True, surrenders=True)], 1, "seats[1].surrenders", "only one can be"),
         ([seat(1), SeatHand(seat=2, rows=None)], 1, "seats[1]", "seat 2 has no rows"),

@@ -163,7 +163,7 @@ def test_a_pairs_points_do_not_depend_on_the_other_hands(data: st.DataObject) ->
         sign = 1 if alone.a == pair.a else -1
         holders = {seat.owner for seat in hand.seats if seat.seat == hand.button}
         if hand.button not in (pair.a, pair.b) and holders & {seat.owner for seat in two}:
-            continue  # the button lies at the second hand of one of the two, which is not there alone
+            continue  # the puck lies at the second hand of one of the two, which is not there alone
         assert sign * alone.points == pair.points
 
 

@@ -72,7 +72,7 @@ def test_cards_that_still_lie_at_the_one_open_seat_of_two_are_the_last_hands(car
 def test_a_press_that_went_down_before_the_settlement_was_there_marks_no_payment(
     table: Table, cards: Cards
 ) -> None:
-    """A press is told a tenth of a second after the button went down: meanwhile the cards may have been read."""
+    """A press is told a tenth of a second after the push-button went down: meanwhile the cards may have been read."""
     table.readings.ready = [cards()]
     to_setting(table)
     impatient = table.clock()

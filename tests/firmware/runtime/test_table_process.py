@@ -113,7 +113,7 @@ def test_what_the_cards_do_not_bear_out_asks_for_press_and_hold(table: Table, ca
     table.press("confirm")
     table.let_pass(0.3)
     assert [seat.confirmed for seat in table.state.seats] == [False, False]
-    table.press("confirm", 1.3)  # seat 2 settles first: the button is at seat 1
+    table.press("confirm", 1.3)  # seat 2 settles first: the puck is at seat 1
     table.until(lambda state: state.seats[1].confirmed)
     assert not table.state.seats[0].confirmed, "one hold confirms one natural"
     table.press("confirm", 1.3)

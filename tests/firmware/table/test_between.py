@@ -177,7 +177,7 @@ def test_looking_again_gives_a_keyed_hand_back_to_the_camera(deal: Deal) -> None
 
 @pytest.fixture
 def disputed(deal: Deal, tmp_path: Path) -> Iterator[tuple[Journal, JournalReader, State]]:
-    """Two hands were settled and archived: the same cards twice, the button at seat 1."""
+    """Two hands were settled and archived: the same cards twice, the puck at seat 1."""
     journal, state = Journal(tmp_path), INITIAL
     for hand in (1, 2):
         events = [replace(deal.opened(hand), profile=RULES.name), *deal.until(Phase.REVIEW)[1:]]

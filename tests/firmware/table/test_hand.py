@@ -31,7 +31,7 @@ def test_a_hand_opens_with_all_that_a_restart_needs(deal: Deal) -> None:
     assert fold([*before, opened]) == fold([opened])
 
 
-# ---- the button ----
+# ---- the puck ----
 
 
 def test_the_button_follows_the_puck_only_until_the_cards_are_out(deal: Deal) -> None:

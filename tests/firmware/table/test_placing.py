@@ -263,7 +263,7 @@ def test_the_marker_of_a_natural_may_hide_its_cards(face_up: Deal) -> None:
 
 
 def test_five_cards_then_one_at_a_time_from_the_left_of_the_button(face_up: Deal) -> None:
-    state = fold(face_up.until(Phase.PLACING))  # the button is at seat 1
+    state = fold(face_up.until(Phase.PLACING))  # the puck is at seat 1
     assert (street(state), turn(state)) == (1, 2)
     of_seat_2 = [e for e in face_up.placed(5) if isinstance(e, ev.CardPlaced) and e.seat == 2]
     assert turn(fold(of_seat_2, state)) == 1

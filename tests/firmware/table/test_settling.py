@@ -121,7 +121,7 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
         ev.PhaseAdvanced(Phase.READING),
     ]
     state = fold([*declared, replace(deal, rows={1: DRAGON, 2: deal.rows[2]}).reading()])
-    # the button is at seat 1; the first settler sits to its left: seat 2
+    # the puck is at seat 1; the first settler sits to its left: seat 2
     assert pending_natural(state, RULES) == 2
     assert natural_verdict(state, 2, RULES) == Verdict(
         None, declaration=Declaration("not_borne_out", "naturals.false_declaration")

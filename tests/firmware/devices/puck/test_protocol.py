@@ -30,7 +30,7 @@ def state(seat: int | None, uptime_ms: int, ok: str = "1f", number: int = 0) -> 
 
 
 def known(seat: int | None = 2) -> PuckLine:
-    """A line that knows the button at this seat at 1.0 s."""
+    """A line that knows the puck at this seat at 1.0 s."""
     line = PuckLine(DISKS, SEATS)
     line.opened(0.0)
     line.feed(HELLO + state(seat, 500) + state(seat, 1000), 1.0)

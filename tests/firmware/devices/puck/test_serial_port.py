@@ -390,7 +390,7 @@ def test_a_reader_that_says_nothing_is_opened_anew_and_named_silent_only_once(
         assert {reading.state for reading in sink.got} == {PuckState.UNKNOWN}
         assert [str(reading.detail).partition(":")[0] for reading in sink.got] == [
             "The puck reader is connected and starting.",
-            "The puck reader is connected but does not tell where the button lies",
+            "The puck reader is connected but does not tell where the puck lies",
         ]
         reader.thaw()
         sink.wait(in_state(PuckState.NONE))
