@@ -31,7 +31,7 @@ GROUPS: Final[Mapping[str, Sequence[Word]]] = {
         ("rules", "Misdeal"),
         ("", "Exposed card"),
         ("", "Dispute"),
-        ("", "button"),
+        ("", "puck"),
         ("row", "front"),
         ("row", "middle"),
         ("row", "back"),

@@ -68,7 +68,8 @@ def cloth_holds(frame: Frame) -> list[Finding]:
     """Judge what the cloth shows beyond the felt: circles, seats, legible places, cut-outs, none of it on the felt."""
     marks = cloth_marks(frame)
     circles = [(m.x, m.y) for m in marks if m.what == "circle"]
-    off = max(math.dist(one, other) for one, other in zip(circles, frame.coils_mm(), strict=True))
+    coils = frame.coils_mm()
+    off = max((math.dist(one, other) for one, other in zip(circles, coils, strict=False)), default=0.0)
     seats = [m.words for m in marks if m.what == "seat"]
     letters = {m.words: m.size for m in marks if m.what == "place"}
     layout = frame.layout
@@ -84,7 +85,7 @@ def cloth_holds(frame: Frame) -> list[Finding]:
             "A circle on the cloth over every coil",
             f"{len(circles)} circles, {off:.1f} mm off",
             "5, 0 mm",
-            off < 0.1,
+            len(circles) == len(coils) and off < 0.1,
         ),
         Finding(
             "Seats are numbered on the cloth", ", ".join(seats), "1 to 5", seats == ["1", "2", "3", "4", "5"]

@@ -13,6 +13,7 @@ from hardware.make import electric, loom_sheet, strength, view
 from hardware.make.__main__ import write_texts
 from hardware.make.bom import Bom
 from hardware.make.errors import BomError, RuleBroken
+from hardware.make.felt import cloth_marks
 from hardware.make.finding import Finding
 from hardware.make.frame import Frame
 from hardware.make.rules import Sources, antennas_hold, broken, cloth_holds, judge, looms_hold, rules_page
@@ -248,6 +249,17 @@ def test_a_cloth_without_circles_or_with_tiny_letters_is_found(monkeypatch: pyte
     assert wrong(cloth_holds(NOW.frame)) == ""
     monkeypatch.setattr("hardware.make.felt.PLACE_MM", 7.0)
     assert "Places are legible" in wrong(cloth_holds(NOW.frame))
+    marks = cloth_marks(NOW.frame)
+
+    def lacking(*what: str) -> str:
+        left = [mark for mark in marks if mark.what not in what]
+        monkeypatch.setattr("hardware.make.rules.cloth_marks", lambda frame: left)
+        return wrong(cloth_holds(NOW.frame))
+
+    assert "A circle on the cloth" in lacking("circle")
+    assert "Seats are numbered" in lacking("seat")
+    assert "Cut-outs are drawn" in lacking("cut")
+    monkeypatch.undo()
     on_the_felt = frame(frame={"antennas_mm": [[280.0, 30.0], *NOW.frame.said["antennas_mm"][1:]]})
     assert "Nothing of this on the felt" in wrong(cloth_holds(on_the_felt))
 

@@ -12,9 +12,9 @@ from vision.base.arrays import Image, Matrix, Points
 from vision.felt.geometry import project
 from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
 
-WIDTH, HEIGHT = 1152, 648
+WIDTH, HEIGHT = 1152, 864
 TRUE = Lens(
-    np.array([[880.0, 0, 571.0], [0, 884.0, 330.0], [0, 0, 1]]),
+    np.array([[1100.0, 0, 571.0], [0, 1105.0, 438.0], [0, 0, 1]]),
     np.array([-0.12, 0.04, 0.001, -0.0005, 0.0]),
     WIDTH,
     HEIGHT,
@@ -49,7 +49,7 @@ def board_photo(number: int) -> Image:
     board = np.pad(board_picture(ppm), 40, constant_values=255)
     size = np.array(BOARD_SQUARES) * BOARD_SQUARE_MM
     turn, _ = cv2.Rodrigues(np.radians([rng.uniform(-28, 28), rng.uniform(-28, 28), rng.uniform(-10, 10)]))
-    at = np.array([(number % 3 - 1) * 150.0, (number // 3 - 1) * 60.0, 480.0 + 60 * (number % 2)])
+    at = np.array([(number % 3 - 1) * 150.0, (number // 3 - 1) * 95.0, 600.0 + 75 * (number % 2)])
     start = at - turn @ np.array([size[0] / 2, size[1] / 2, 0])
     to_px = TRUE.matrix @ np.column_stack([turn[:, 0], turn[:, 1], start])
     from_board = np.array([[1 / ppm, 0, (0.5 - 40) / ppm], [0, 1 / ppm, (0.5 - 40) / ppm], [0, 0, 1]])

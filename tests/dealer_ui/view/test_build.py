@@ -329,7 +329,7 @@ def test_a_device_that_dropped_out_is_named_with_its_sentence(felt: Felt) -> Non
     assert {device.name: device.ok for device in screen.devices} == {
         "camera": False,
         "puck": True,
-        "buttons": True,
+        "push-buttons": True,
     }
     assert screen.needs == ()
     assert screen.alert is not None
@@ -378,7 +378,7 @@ def test_a_puck_that_moved_after_the_cards_were_out_is_told_and_not_used(felt: F
     felt.say(ev.PuckSeen("seat", 3))
     screen = shown(felt)
     assert at(screen, 2).button
-    assert any("lies at seat 3" in notice and "stays at seat 2" in notice for notice in screen.notices)
+    assert any("lies at seat 3" in notice and "seat 2 counts" in notice for notice in screen.notices)
 
 
 def test_a_puck_on_its_way_to_the_next_hand_is_not_told_beside_the_payments(felt: Felt) -> None:

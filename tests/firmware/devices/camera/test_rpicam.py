@@ -28,7 +28,7 @@ from tests.waiting import DEADLINE, until
 pytestmark = pytest.mark.slow
 
 FAKE = str(Path(__file__).with_name("rpicam_vid.py"))
-SMALL = RpicamSettings(width=128, height=72, frames_per_second=100.0)
+SMALL = RpicamSettings(width=128, height=72, focus=0.76, frames_per_second=100.0)
 Make = Callable[..., RpicamCamera]
 
 
@@ -98,7 +98,7 @@ def test_every_setting_is_asked_for_and_read_back(make: Make, tmp_path: Path) ->
         exposure_ms=16.67,
         gain=1.5,
         colour_gains=(1.8, 2.4),
-        focus=0.87,
+        focus=0.76,
         frames_per_second=50,
     )
     camera = make(settings, told=str(told))
@@ -110,7 +110,7 @@ def test_every_setting_is_asked_for_and_read_back(make: Make, tmp_path: Path) ->
         "gain": "1.5",
         "awbgains": "1.8,2.4",
         "flicker_period": "8333",
-        "lens_position": "0.87",
+        "lens_position": "0.76",
     }
     assert wanted["autofocus_mode"] == "manual"
     assert wanted["nopreview"] is wanted["flush"] is True
@@ -123,7 +123,7 @@ def test_every_setting_is_asked_for_and_read_back(make: Make, tmp_path: Path) ->
         ({"AnalogueGain": 8.0}, "gain of 2"),
         ({"ColourGains": "[ 1.000000, 1.000000 ]"}, "colour gains 2, 2"),
         ({"ColourGains": "rubbish"}, "colour gains"),
-        ({"LensPosition": 4.2}, "focus 0.87 .it says 4.2"),
+        ({"LensPosition": 4.2}, "focus 0.76 .it says 4.2"),
     ],
 )
 def test_a_setting_that_did_not_take_is_refused_by_name(
