@@ -266,8 +266,8 @@ def electric_page(said: dict[str, Any]) -> str:
         "# Protection, earth, power in reserve",
         "",
         "Made by `make hardware` from `hardware/electric.toml`. Part numbers and figures of data sheets are from "
-        "memory: check",
-        "them against the maker's sheet. UNTESTED on hardware.",
+        "memory, but for",
+        "those of the last list: check the others against the maker's sheet. UNTESTED on hardware.",
         "",
         "| wires that leave a box | what limits their current | what takes a spark |",
         "|---|---|---|",
@@ -295,5 +295,9 @@ def electric_page(said: dict[str, Any]) -> str:
         f"failed; BCM {ups['charging']} "
         f"stops its charging while it is high, and is never driven; I2C on {ups['i2c'][0]} and {ups['i2c'][1]}. "
         f"{ups['note'].capitalize()}.",
+        "",
+        "Read, not from memory (nothing was measured):",
+        "",
+        *(f"- {one['of']}: {one['where']}." for one in said["source"]),
     ]
     return "\n".join(lines) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import tomllib
 from dataclasses import dataclass
@@ -143,17 +144,17 @@ def _fit(sheet: Sheet, x: float, y: float, words: str, room: float, anchor: Any,
 
 
 def pages(loom: dict[str, Any], title: str) -> list[Sheet]:
-    """Draw a loom on A4 pages; no cable is cut in two."""
+    """Draw a loom on A4 pages, as few as hold it and as full as each other; no cable is cut in two."""
     across, down = PAPERS["a4"]
     sheets: list[Sheet] = []
-    plan: list[list[Block]] = [[]]
-    used = 0.0
-    for block in blocks(loom):
-        if plan[-1] and used + block.high_mm > down - 3 * EDGE_MM:
-            plan.append([])
-            used = 0.0
-        plan[-1].append(block)
-        used += block.high_mm
+    found, most = blocks(loom), down - 3 * EDGE_MM
+    plan = _filled(found, most)
+    fair = max(math.ceil(sum(block.high_mm for block in found) / len(plan)), 1)
+    plan = next(
+        even
+        for limit in range(fair, math.ceil(most) + 1)
+        if len(even := _filled(found, min(limit, most))) == len(plan)
+    )
     for number, page in enumerate(plan, start=1):
         sheet = Sheet(title, across, down)
         sheet.text(EDGE_MM, EDGE_MM + 3, title, 5, DARK, "start")
@@ -164,6 +165,19 @@ def pages(loom: dict[str, Any], title: str) -> list[Sheet]:
             top += block.high_mm
         sheets.append(sheet)
     return sheets
+
+
+def _filled(found: list[Block], most: float) -> list[list[Block]]:
+    """Fill pages one after another, each with `most` millimetres of cables."""
+    plan: list[list[Block]] = [[]]
+    used = 0.0
+    for block in found:
+        if plan[-1] and used + block.high_mm > most:
+            plan.append([])
+            used = 0.0
+        plan[-1].append(block)
+        used += block.high_mm
+    return plan
 
 
 def column(loom: dict[str, Any], title: str) -> Sheet:

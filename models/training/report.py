@@ -24,6 +24,7 @@ from models.training.samples import PACKAGE
 from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION, need_decks
 from vision.base.errors import VisionError
 from vision.commands.options import PhotographsFolder
+from vision.felt.layout import TableLayout
 from vision.reading.network import Calibrations, CardReader, default_model
 
 DOCS = PACKAGE.parent / "docs"
@@ -64,12 +65,14 @@ def _aims_table(m: Measured) -> str:
 
 
 def _origin(m: Measured) -> str:
-    trained = m.manifest["trained"]
+    trained, camera = m.manifest["trained"], TableLayout.load().camera
     return (
         f"Model `{m.manifest['sha256'][:12]}`, {m.manifest['parameters']:,} parameters, {m.bytes:,} bytes, "
         f"trained on {trained['crops']:,} crops. Measured on {m.day} in {m.minutes:.0f} minutes on {m.machine}. "
         f"Tables of 52 cards per deck and ordinary condition: {m.tables} "
-        f"(odd decks, limits and scales: {min(m.tables, FEW)}). Intervals are Wilson's, 95 %."
+        f"(odd decks, limits and scales: {min(m.tables, FEW)}). Intervals are Wilson's, 95 %. "
+        f"Tables are rendered as this camera sees them: {camera.name}, {camera.height_mm:.0f} mm above the felt, "
+        f"{camera.px_per_mm:.2f} px/mm."
     )
 
 
