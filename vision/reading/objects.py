@@ -381,10 +381,16 @@ def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:
     """Split a region larger than a card where it is joined by corners and short edges only."""
     left = region.copy()
     if _area(region) > 1.3 * card.width_mm * card.height_mm:
-        for window, core in _regions(np.asarray(cv2.erode(region, _BRIDGE), np.uint8), 0.0):
+        cores = np.asarray(cv2.erode(region, _BRIDGE), np.uint8)
+        # a pixel near two cards belongs to the nearer one
+        _, nearest = cv2.distanceTransformWithLabels(
+            np.asarray(cores == 0, np.uint8), cv2.DIST_L2, 5, labelType=cv2.DIST_LABEL_CCOMP
+        )
+        for window, core in _regions(cores, 0.0):
             part = np.zeros_like(region)
             part[window] = core
-            part = _grown(part, _BRIDGE) & region
+            own = np.asarray(nearest == nearest[part > 0][0], np.uint8)
+            part = _grown(part, _BRIDGE) & region & own
             left &= ~part
             yield part
         left = _opened(left, _NEXT)
