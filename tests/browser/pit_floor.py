@@ -9,6 +9,7 @@ from typing import Any, Final
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.waves.facts import text_to_store
 from firmware.record.evidence.notes import Checkpoint, origin_of
 
 NOW_MS: Final = 1_795_470_425_000
@@ -311,6 +312,6 @@ def add_waves(database: Database, phase: str) -> None:
                             failure,
                             NOW_MS / 1000 - since if since else None,
                         ),
-                        why if isinstance(why, str) else json.dumps(why.as_json()),
+                        text_to_store(why),
                     ),
                 )

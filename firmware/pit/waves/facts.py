@@ -8,11 +8,12 @@ from typing import Final, NamedTuple
 
 from firmware.messages import Message, Text, text_of
 from firmware.pit.database import Connection
-from firmware.pit.errors import UNREADABLE
+from firmware.pit.errors import UNREADABLE, reason
 from firmware.pit.table_facts import TableFacts
 from firmware.pit.tables import FORK
 from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
 from firmware.table.events import TableStarted
+from firmware.uplink.inbox.wire import MOST_NAME
 
 MOST_STARTS: Final = 100
 """Starts of a record that are read, the newest: a table starts once or twice a day."""
@@ -119,7 +120,7 @@ def _release(payload: str) -> str | None:
         software = json.loads(payload).get("software", "")
     except UNREADABLE:
         return None
-    return software.removeprefix("feltwatch ") if isinstance(software, str) else None
+    return reason(software.removeprefix("feltwatch "))[:MOST_NAME] if isinstance(software, str) else None
 
 
 def _trouble(fork: int | None, facts: str | None) -> Text:
@@ -131,9 +132,11 @@ def _trouble(fork: int | None, facts: str | None) -> Text:
     return next((need.text for need in TableFacts.from_json(facts).needs if need.kind in _TROUBLES), "")
 
 
+def text_to_store(text: Text) -> str:
+    """Return a text as JSON: a table may have put characters into it that the database does not take."""
+    return json.dumps(text if isinstance(text, str) else text.as_json()) if text else ""
+
+
 def text_from(stored: str) -> Text:
-    """Return a text that is stored as a message's JSON, or plainly."""
-    try:
-        return text_of(json.loads(stored)) if stored.startswith("{") else stored
-    except ValueError:
-        return stored
+    """Return the text that `text_to_store` wrote, or a request's reason. Raises ValueError for any other."""
+    return text_of(json.loads(stored)) if stored else ""

@@ -13,9 +13,9 @@ from typing import Final
 from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import ask, withdraw
 from firmware.pit.errors import DatabaseError, PitError
-from firmware.pit.waves.facts import Facts
+from firmware.pit.waves.facts import Facts, text_to_store
 from firmware.pit.waves.plan import Judged, Mark, Phase, first_start, steps_of, turn
-from firmware.pit.waves.store import Wave, newest, text_to_store
+from firmware.pit.waves.store import Wave, newest
 
 log = logging.getLogger(__name__)
 EVERY_S: Final = 5.0

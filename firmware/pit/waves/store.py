@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +12,7 @@ from firmware.messages import Text
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
 from firmware.pit.waves.facts import text_from
-from firmware.pit.waves.plan import Accepted, Failure, Judged, Mark, Member, Phase, Rules, go_on
+from firmware.pit.waves.plan import Accepted, Failure, Judged, Mark, Member, Phase, Rules, go_on, steps_of
 
 CONSOLE: Final = "console"
 _COLUMNS: Final = (
@@ -171,21 +170,21 @@ def _start(
         (sha256, file[0], rules.share, rules.silent_s, rules.within_s, by),
     ).fetchone()
     assert row is not None
+    members = {
+        one.table_id: Member(
+            place,
+            accepted=Accepted.LEFT_OUT
+            if one.name in without
+            else Accepted.NOTHING
+            if one.is_heard
+            else Accepted.NO_WAIT,
+        )
+        for place, one in enumerate(order)
+    }
+    steps = steps_of(members, rules)
     connection.cursor().executemany(
-        "INSERT INTO wave_table (wave_id, table_id, place, accepted) VALUES (%s, %s, %s, %s)",
-        [
-            (
-                row[0],
-                one.table_id,
-                place,
-                Accepted.LEFT_OUT
-                if one.name in without
-                else Accepted.NOTHING
-                if one.is_heard
-                else Accepted.NO_WAIT,
-            )
-            for place, one in enumerate(order)
-        ],
+        "INSERT INTO wave_table (wave_id, table_id, place, accepted, step) VALUES (%s, %s, %s, %s, %s)",
+        [(row[0], key, one.place, one.accepted, steps[key]) for key, one in members.items()],
     )
     return int(row[0])
 
@@ -248,11 +247,6 @@ def _enter(connection: Connection, wave_id: int, phase: Phase, by: str) -> None:
         "UPDATE wave SET phase = %s, phase_at = now(), phase_by = %s WHERE wave_id = %s",
         (phase.value, by, wave_id),
     )
-
-
-def text_to_store(text: Text) -> str:
-    """Return a text as `text_from` reads it."""
-    return text if isinstance(text, str) else json.dumps(text.as_json())
 
 
 def _wave(row: tuple[Any, ...]) -> Wave:

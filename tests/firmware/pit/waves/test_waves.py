@@ -7,6 +7,7 @@ import pytest
 
 from firmware.messages import Message
 from firmware.pit.errors import PitError
+from firmware.pit.table_facts import Need, TableFacts
 from firmware.pit.tables import strike
 from firmware.pit.waves.plan import Accepted, Failure, Mark, Phase, Rules
 from firmware.pit.waves.stepper import Stepper
@@ -16,6 +17,11 @@ from firmware.table import events as ev
 from tests.firmware.pit.waves.room import NEW, OLD, Room
 
 HOUR = 3600
+HOSTILE = (
+    *("", "{", "[]", "null", "7", '{"software": 7}', '{"software": null}', "[" * 5000),
+    *('{"software": "feltwatch \\ud800\\u0000<b>"}', '{"software": "' + "x" * 9000 + '"}'),
+)
+"""Payloads of `table_started` that no release writes."""
 
 
 def why(room: Room) -> str:
@@ -310,11 +316,37 @@ def test_what_a_person_asks_of_a_table_is_not_withdrawn_by_a_wave(room: Room) ->
     assert room.asked() == ["Table 2"]
 
 
-def test_rows_that_no_release_writes_stop_no_wave(room: Room) -> None:
+@pytest.mark.parametrize("payload", HOSTILE)
+def test_a_start_that_no_release_writes_says_nothing_and_holds_up_no_wave(room: Room, payload: str) -> None:
     room.add(2)
     room.begin()
-    room.tables[1].say(ev.TableStarted("x" * 1000))
-    room.tables[1].say(ev.TableStarted(""))
+    with psycopg.connect(room.owned) as connection:  # as a table may send it: rows are opaque to the door
+        connection.execute(
+            "INSERT INTO entry (record_id, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type,"
+            " payload, previous, hash) SELECT record_id, 99999, 0, 'b', 1, 1, 'synchronised', 't', '', 'table_started',"
+            " %s, '', '' FROM record WHERE table_id = %s",
+            (payload, room.tables[1].table_id),
+        )
     room.turn()
     room.update(room.tables[0])
-    assert room.turn()[0] is Mark.UPDATED
+    assert room.turn() == [Mark.UPDATED, Mark.ASKED]
+    why(room).encode()
+    assert room.of(room.tables[1]).mark is Mark.ASKED
+
+
+def test_a_reason_that_the_database_does_not_take_as_it_is_holds_up_no_wave(room: Room) -> None:
+    room.add(2)
+    room.begin()
+    room.turn()
+    room.tables[0].start(NEW)
+    room.turn()
+    with psycopg.connect(room.owned) as connection:
+        connection.execute(
+            "UPDATE table_now SET facts = %s WHERE record_id = (SELECT record_id FROM record WHERE table_id = %s)",
+            (
+                TableFacts(needs=(Need("fault:camera", "fault", 0, text="gone\0{"),)).as_json(),
+                room.tables[0].table_id,
+            ),
+        )
+    room.stepper.turn()
+    assert (room.of(room.tables[0]).mark, room.of(room.tables[0]).why) == (Mark.RUNS, "gone\0{")
