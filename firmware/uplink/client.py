@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import io
 import json
+import re
 import socket
 import time
 from contextlib import suppress
@@ -27,6 +28,7 @@ MOST_FILE: Final = 16 << 20
 """The same of something that is fetched."""
 MOST_WISHES: Final = 20
 """Wishes of one answer that are looked at."""
+_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _MOST_WHY: Final = 300
 """Characters of the pit's reason that are kept."""
 
@@ -91,6 +93,8 @@ class Answer:
         proof = value.get("proof")
         self.proof: Final[dict[str, Any]] = proof if isinstance(proof, dict) else {}
         wishes = value.get("wishes")
+        self.files: Final[object] = value.get("files")
+        """What it asks this table to fetch (`firmware.uplink.inbox.wire.asked_of`); None where it says nothing."""
         self.wishes: Final[list[dict[str, Any]]] = [
             wish
             for wish in (wishes if isinstance(wishes, list) else [])[:MOST_WISHES]
@@ -136,6 +140,15 @@ class Client:
         """Fetch bytes. Raises NotReached, Refused."""
         return self._ask("GET", path, b"")
 
+    def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
+        """Return a file's bytes from one to before another, and the file's size. Raises NotReached, Refused."""
+        data, headers = self._exchange("GET", path, b"", {"Range": f"bytes={first}-{end - 1}"})
+        found = _RANGE.fullmatch(headers.get("Content-Range", ""))
+        if found is None or int(found[1]) != first or len(data) != int(found[2]) + 1 - first:
+            self.close()
+            raise NotReached("The pit gave an answer that this release does not understand.")
+        return data, int(found[3])
+
     def _json(self, method: str, path: str, body: bytes) -> dict[str, Any]:
         try:
             value = json.loads(self._ask(method, path, body))
@@ -147,10 +160,15 @@ class Client:
         return value
 
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
+        return self._exchange(method, path, body, {})[0]
+
+    def _exchange(
+        self, method: str, path: str, body: bytes, headers: dict[str, str]
+    ) -> tuple[bytes, http.client.HTTPMessage]:
         try:
             connection = self._connected()
             connection.response_class = _File if method == "GET" else _Response
-            connection.request(method, path, body, {"Content-Type": "application/octet-stream"})
+            connection.request(method, path, body, {"Content-Type": "application/octet-stream", **headers})
             answer = connection.getresponse()
             data = answer.read(connection.response_class.most)
             if not answer.isclosed():
@@ -168,8 +186,8 @@ class Client:
                 "The pit cannot be reached (%(why)s).",
                 why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
             ) from error
-        if answer.status == http.HTTPStatus.OK:
-            return data
+        if answer.status in (http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT):
+            return data, answer.headers
         why, fork = _reason(data)
         if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
             raise Forked(fork, why)

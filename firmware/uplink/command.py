@@ -12,6 +12,7 @@ import click
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import WITNESS as WITNESSED
+from firmware.uplink.inbox.folder import FOLDER as IN_INBOX
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
 WITNESS: Final = Path("/") / WITNESSED
+INBOX: Final = Path("/") / IN_INBOX
+RELEASE_KEY: Final = Path("/etc/feltwatch/release.pub")
+"""The release key that this box was installed with."""
 STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
@@ -67,15 +71,37 @@ class _Uplink(click.Group):
     show_default=True,
     help="Where to keep what this table witnesses of the pit's log, and the key that cosigns it.",
 )
+@click.option(
+    "--inbox",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=INBOX,
+    show_default=True,
+    help="Where to lay profiles, decks and releases that the pit asks this table to fetch.",
+)
+@click.option(
+    "--release-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=RELEASE_KEY,
+    show_default=True,
+    help="The key that a release must be signed with.",
+)
 @click.pass_context
-def command(context: click.Context, data: Path, enrolment: Path, state: Path, witness: Path) -> None:
+def command(
+    context: click.Context,
+    data: Path,
+    enrolment: Path,
+    state: Path,
+    witness: Path,
+    inbox: Path,
+    release_key: Path,
+) -> None:
     """Send this table's record to the pit as it grows, and witness the pit's log, until stopped.
 
     Only outwards: nothing is listened on. The table never waits for it. A table that is not enrolled sends nothing, and
     the command ends.
     """
     if context.invoked_subcommand is None:
-        _send(data, enrolment, state, witness)
+        _send(data, enrolment, state, witness, inbox, release_key)
 
 
 @command.command("enrol")
@@ -171,7 +197,7 @@ def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None
     say("The pit has taken this table in.")
 
 
-def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
+def _send(data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, release_key: Path) -> None:
     from firmware.release_package import running_release
     from firmware.systemd import ServiceManager
     from firmware.uplink.client import Client
@@ -179,7 +205,9 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
     from firmware.uplink.health import box_health
     from firmware.uplink.heard import write
     from firmware.uplink.held import as_told
-    from firmware.uplink.settings import load
+    from firmware.uplink.inbox.fetching import Inbox
+    from firmware.uplink.inbox.folder import NOTES
+    from firmware.uplink.settings import HOUSE, load
 
     settings = load(enrolment)
     if settings is None:
@@ -194,6 +222,13 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path) -> None:
         clock=time.monotonic,
         rng=random.Random(),
         witness=_witness(witness, settings.log()),
+        inbox=Inbox(
+            inbox,
+            data / NOTES,
+            house_key=enrolment / HOUSE,
+            release_key=release_key,
+            clock=time.monotonic,
+        ),
     )
     manager = ServiceManager.from_environment()
     shown: tuple[Heard, State] = Heard(), follower.witnessed

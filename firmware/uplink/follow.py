@@ -22,6 +22,7 @@ from firmware.table.errors import CaptureError, JournalError
 from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
+from firmware.uplink.inbox.fetching import Inbox
 from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
 from firmware.uplink.witness import State, Witness
 
@@ -65,10 +66,11 @@ class Follower:
         clock: Callable[[], float],
         rng: random.Random,
         witness: Witness | None = None,
+        inbox: Inbox | None = None,
     ) -> None:
         """`data`: the table's data folder; `clock`: monotonic seconds; `rng` spreads tries that many tables make.
 
-        `witness`: checks and cosigns the pit's log; rows never wait for it.
+        `witness`: checks and cosigns the pit's log; `inbox`: fetches what the pit asks for. Rows wait for neither.
         """
         self._path = data / "journal.sqlite"
         self._captures = CaptureStore(data)
@@ -83,6 +85,8 @@ class Follower:
         self._missing: tuple[str, ...] = ()
         self._witness = witness
         self._witnessed: float | None = None
+        self._inbox = inbox
+        self._told: tuple[dict[str, Any], ...] = ()
         self.heard = Heard()
 
     @property
@@ -118,12 +122,16 @@ class Follower:
     def _step(self) -> float:
         genesis, head, rows = self._look()
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
-        if self._have is not None and not rows and not due:
+        told = self._inbox.told() if self._inbox is not None else ()
+        if self._have is not None and not rows and not due and told == self._told:
+            if self._inbox is not None and self._inbox.step(self._client):
+                return 0.0
             return LOOK_EVERY_S
         holds = self._holds()
         answer = self._client.offer(
-            Offer(genesis, head, self._release, self._health(), self._missing, rows, holds)
+            Offer(genesis, head, self._release, self._health(), self._missing, rows, holds, told)
         )
+        self._told = told
         self._missing = ()
         stuck = bool(rows) and answer.have == self._have
         self._heard(answer.have, head)
@@ -132,6 +140,8 @@ class Follower:
         if self._witness is not None and holds is not None:
             self._witnessed = self._clock()
             self._receive(self._witness, answer.proof)
+        if self._inbox is not None:
+            self._inbox.ask(answer.files)
         for wish in answer.wishes:
             self._fulfil(wish)
         return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
