@@ -46,17 +46,6 @@ class UpdateRefused(TableError, ValueError):
     """The box refuses this package; the message is the reason."""
 
 
-def running_release(prefix: Path = Path(sys.prefix)) -> str:
-    """Return the name of the release that runs, such as 0.2.0-1a2b3c4d; only the version if none is installed.
-
-    `prefix`: the folder of its Python.
-    """
-    try:
-        return _read_release(prefix).name
-    except UpdateRefused:
-        return version("feltwatch")
-
-
 @dataclass(frozen=True)
 class Release:
     """The content of a manifest."""

@@ -18,6 +18,7 @@ from firmware.runtime.config import Config, load_config
 if TYPE_CHECKING:
     from firmware.record.journal.clocks import Clock
     from firmware.record.journal.journal import Journal
+    from firmware.runtime.inbox import Inbox
     from firmware.systemd import ServiceManager
 
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ def run(config: Config) -> None:
             ),
             answer_within=times.answer,
             limits=vars(limits),
-            pit=PitDesk(JoinDesk()),
+            pit=PitDesk(JoinDesk(), _inbox(config, wall)),
         )
 
         def turned() -> None:
@@ -90,6 +91,19 @@ def run(config: Config) -> None:
             signal.signal(number, lambda *_: table.stop())
         gc.freeze()  # what was imported is permanent: a full collection need not traverse it while a button waits
         table.run(turned)
+
+
+def _inbox(config: Config, wall: Clock) -> Inbox:
+    """Return what decides about files from the pit, which the uplink lays into its folder."""
+    from firmware.release_package import running_release
+    from firmware.runtime.inbox import Inbox, Places
+    from firmware.runtime.install_request import InstallDesk
+    from firmware.uplink.inbox.folder import FOLDER
+    from firmware.uplink.settings import HOUSE
+
+    enrolment = Path("/var/lib/feltwatch-uplink")
+    places = Places(Path("/") / FOLDER, enrolment / HOUSE, InstallDesk(config.data))
+    return Inbox(config.data, places, config.pit, wall, running=running_release())
 
 
 def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:

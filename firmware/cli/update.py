@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -11,12 +12,24 @@ from typing import Final
 import click
 
 from firmware.command_options import ANY_PATH
+from firmware.runtime.install_request import (
+    FOLDER,
+    MAY_SWITCH,
+    REQUEST,
+    RESULT,
+    read_request,
+    write_result,
+)
 from firmware.terminal import say
+from firmware.uplink.inbox.folder import FOLDER as IN_INBOX
 
 PIT: Final = Path(sys.prefix).is_relative_to("/opt/feltwatch-pit")
 """Whether this is the installation of a pit; of a table's box otherwise."""
 BASE: Final = Path("/opt/feltwatch-pit" if PIT else "/opt/feltwatch")
 TRUSTED: Final = Path("/etc/feltwatch-pit/release.pub" if PIT else "/etc/feltwatch/release.pub")
+INBOX: Final = Path("/") / IN_INBOX
+MAY_SWITCH_VARIABLE: Final = "FELTWATCH_MAY_SWITCH"
+"""Names to the installer the file that has to lie there before it stops what runs."""
 INSTALL: Final = "pit/install" if PIT else "install"
 """The installer inside a package."""
 
@@ -63,6 +76,41 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
         raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error
     except OSError as error:
         raise click.ClickException(f"The package cannot be used: {error.strerror or error}.") from error
+
+
+@click.command("update-asked", hidden=True)
+@click.option(
+    "--asked", type=ANY_PATH, default=FOLDER, show_default=True, help="The folder in which the table asks."
+)
+@click.option(
+    "--inbox", type=ANY_PATH, default=INBOX, show_default=True, help="Where the uplink lays releases."
+)
+@click.option("--result", type=ANY_PATH, default=RESULT, show_default=True, help="Where to say how it ended.")
+def asked_command(asked: Path, inbox: Path, result: Path) -> None:
+    """Install the release that the table asks for, with `feltwatch update`, and say how it ended.
+
+    The service manager starts this as root (feltwatch-update.service). What is installed is stopped only while no hand
+    lies on the table.
+    """
+    request = read_request(asked)
+    (asked / REQUEST).unlink(missing_ok=True)
+    if request is None:
+        raise click.UsageError(f"Nothing is asked for in {asked}.")
+    number, digest = request
+    result.unlink(missing_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "firmware.cli", "update", str(inbox / digest)],
+        check=False,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=os.environ | {MAY_SWITCH_VARIABLE: str(asked / MAY_SWITCH)},
+    )
+    sys.stderr.write(done.stderr)
+    words = [line.removeprefix("Error: ") for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    why = (words[-1] if words else f"The installer ended with {done.returncode}.") if done.returncode else ""
+    write_result(result, number, why)
+    raise SystemExit(done.returncode)
 
 
 @click.command("sign-release", hidden=True)

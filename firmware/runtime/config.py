@@ -185,6 +185,25 @@ class KeepingConfig(_Section):
     """Images beyond this size are deleted, the oldest hands' first."""
 
 
+class PitConfig(_Section):
+    """What may come into force by itself of what the pit sends; everything else waits for a person at the table."""
+
+    profiles: Literal["person", "at once"] = "person"
+    """Whether a profile is put in force by a person with a PIN, or between hands by itself."""
+    release_hours: str = Field(
+        default="", pattern=r"^(([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9])?$"
+    )
+    """The hours, local time, in which a release may be installed by itself, between hands: "04:00-09:30". "": none."""
+
+    @property
+    def hours(self) -> tuple[int, int] | None:
+        """Their beginning and their end, in minutes since midnight; None without hours."""
+        if not self.release_hours:
+            return None
+        first, end = (int(one[:2]) * 60 + int(one[3:]) for one in self.release_hours.split("-"))
+        return first, end
+
+
 class UiConfig(BaseModel):
     """The page's section, checked by `feltwatch ui`."""
 
@@ -216,6 +235,7 @@ class Config(_Section):
     times: TimesConfig = TimesConfig()
     power: PowerConfig = PowerConfig()
     keeping: KeepingConfig = KeepingConfig()
+    pit: PitConfig = PitConfig()
     key: Path = KEY
     gpiochip: int | None = None
     ui: UiConfig = UiConfig()

@@ -1,13 +1,15 @@
-"""What the table process does for the pit: asks to be brought in, signed with the device's key. It has no network."""
+"""What the table process does for the pit: asks to be brought in, decides about files from there. It has no network."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from firmware.access.control import Who
-from firmware.runtime.maintenance import RecordMaintenance, Table
+from firmware.runtime.inbox import Inbox, Table
+from firmware.runtime.maintenance import RecordMaintenance
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
+from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import ComparePitWords, JoinPit, PitCommand
 from firmware.uplink.code import parse
 from firmware.uplink.enrolment import NO_NUMBER, device_text
@@ -17,11 +19,18 @@ from firmware.uplink.join_request import JoinDesk
 class PitDesk:
     """Used on the table's thread."""
 
-    def __init__(self, join: JoinDesk) -> None:
+    def __init__(self, join: JoinDesk, inbox: Inbox | None = None) -> None:
+        """`inbox`: what the uplink has fetched; None where nothing comes down."""
         self._join = join
+        self._inbox = inbox
+
+    def turn(self, table: Table) -> None:
+        """Decide about what lies in the inbox, if it is time."""
+        if self._inbox is not None:
+            self._inbox.turn(table)
 
     def handle(
-        self, command: PitCommand, table: Table, who: Who, keeper: RecordMaintenance | None
+        self, command: PitCommand | TakeFile, table: Table, who: Who, keeper: RecordMaintenance | None
     ) -> dict[str, Any]:
         """Run a command. Raises CommandRefused, UplinkError, JournalError."""
         match command:
@@ -37,6 +46,10 @@ class PitDesk:
                     "ok": True,
                     "join": self._join.ask(code.text, key.public, key.sign(device_text(code.name)), number),
                 }
+            case TakeFile():
+                if self._inbox is None:
+                    raise CommandRefused("This table takes no files from a pit.")
+                return self._inbox.take(command, table, who)
             case ComparePitWords():
                 words = self._join.say("same" if command.same else "other")
                 return {"ok": True, "seq": table.write([ev.PitWordsCompared(words, command.same)], who.actor)}

@@ -64,6 +64,7 @@ from firmware.table.settling import natural_verdict, pending_natural, rules_of
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import RecordCommand
 from firmware.table.topics.house import SetHouse, profile_text
+from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
 from firmware.table.topics.reading import LookAgain
@@ -247,6 +248,8 @@ class TableProcess:
         self._catch_up()
         if self._maintenance is not None:
             self._maintenance.turn(self)
+        if self._pit is not None and self._started and not self._record_trouble:
+            self._pit.turn(self)
 
     def turn_all(self) -> None:
         """Process every waiting input, then catch up. For a caller that drives the clock instead of `run`."""
@@ -416,7 +419,7 @@ class TableProcess:
             if self._maintenance is None:
                 raise CommandRefused("This table signs nothing.")
             return self._maintenance.handle(command, self, who)
-        if isinstance(command, PitCommand):
+        if isinstance(command, PitCommand | TakeFile):
             if self._pit is None:
                 raise CommandRefused("This table has no program that speaks to a pit.")
             return self._pit.handle(command, self, who, self._maintenance)
@@ -434,13 +437,29 @@ class TableProcess:
             return {"ok": True, "facts": facts | {"limits": limits}}
         if command.id is not None and command.id in self._commands:  # its answer was lost on the way
             return {"ok": True, "seq": self._commands[command.id]}
+        return {"ok": True, "seq": self.order(command, who.actor)}
+
+    def order(self, command: Command, actor: str) -> int:
+        """Decide a command and record what comes of it, with the texts that it names; return the last row's number.
+
+        On the table's own thread. Raises CommandRefused, JournalError.
+        """
         self._scheduler.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._journal.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):
             self._journal.keep("profile", kept_text(command).encode())
         events = decide(self.state, command, self._house, self._rules, self._past)
-        return {"ok": True, "seq": self._do(events, who.actor, command.id or "")}
+        return self._do(events, actor, command.id or "")
+
+    @property
+    def house(self) -> House:
+        """The settings for the next hand."""
+        return self._house
+
+    def keep(self, kind: str, data: bytes) -> str:
+        """Store content that events name by hash; return its hash. Raises JournalError."""
+        return self._journal.keep(kind, data)
 
     def _past(self, hand: int) -> State:
         return end_of_hand(self._reader, hand)

@@ -10,6 +10,7 @@ from firmware.table.topics.ending import *
 from firmware.table.topics.evidence import *
 from firmware.table.topics.floor import *
 from firmware.table.topics.house import *
+from firmware.table.topics.inbox import *
 from firmware.table.topics.opening import *
 from firmware.table.topics.people import *
 from firmware.table.topics.pit import *

@@ -56,6 +56,7 @@ BASE: Final = "/opt/feltwatch/current"
         ("feltwatch-clock@", 1.2),
         ("feltwatch-kiosk", 2.7),
         ("feltwatch-goback", 4.6),
+        ("feltwatch-update", 4.6),
     ],
 )
 def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
@@ -107,7 +108,8 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
 def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
     """So installer and `uninstall` stop it, whatever a release brings."""
     runs_once = {
-        f"feltwatch-{name}.service" for name in ("clock@", "fault@", "goback", "join", "poweroff", "stick")
+        f"feltwatch-{name}.service"
+        for name in ("clock@", "fault@", "goback", "join", "poweroff", "stick", "update")
     }
     parts = {unit.name for unit in UNITS if "\nPartOf=feltwatch.target\n" in unit.read_text()}
     assert parts == {unit.name for unit in UNITS} - runs_once - {"feltwatch.target"}
@@ -230,7 +232,7 @@ def test_the_uplink_waits_for_an_enrolment_and_reaches_the_pit_alone() -> None:
     hidden = {path for line in unit if line.startswith("InaccessiblePaths=") for path in line[18:].split()}
     assert {f"-{DATA}/{PINS_FOLDER}", f"-{DATA}/{SOCKET}"} <= hidden
     assert [line for line in unit if line.startswith(("Bind", "ReadWrite", "State", "Temporary"))] == [
-        "StateDirectory=feltwatch-witness",
+        "StateDirectory=feltwatch-witness feltwatch-inbox",
         "StateDirectoryMode=0750",
         "TemporaryFileSystem=/var:ro",
         f"BindReadOnlyPaths={DATA} {UPLINK}",

@@ -1,0 +1,278 @@
+"""The table's side of the inbox: decides between hands what becomes of files that the uplink has fetched from the pit.
+
+The uplink is another process that speaks to the network, so nothing that it writes is believed: hash and signature of a
+profile or deck are checked here again, a release is checked by root before anything in it runs. What is decided stands
+in `NOTES`, which the uplink passes on to the pit and the page shows.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from firmware.access.control import Who
+from firmware.messages import Message
+from firmware.record.evidence.signing import signed_by
+from firmware.record.journal.clocks import Clock
+from firmware.record.journal.reader import JournalReader
+from firmware.runtime.config import PitConfig
+from firmware.runtime.inbox_files import deck_of, profile_of
+from firmware.runtime.install_request import INSTALL_WITHIN_S, InstallDesk
+from firmware.table import State, TableError
+from firmware.table import events as ev
+from firmware.table.command import Command
+from firmware.table.entry import content_hash
+from firmware.table.errors import CommandRefused
+from firmware.table.house import House
+from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.topics.house import SetHouse
+from firmware.table.topics.inbox import TakeFile, UpdateBegun
+from firmware.table.topics.profiles import KeepProfile, versions
+from firmware.uplink.inbox.folder import LIST, NOTES, Item, read_file, read_list, write_list
+from firmware.uplink.inbox.wire import Asked, signed_text
+from firmware.uplink.wire import is_hash
+
+log = logging.getLogger(__name__)
+
+EVERY_S: Final = 1.0
+"""Seconds between two looks at the inbox."""
+MOST_GONE: Final = 10
+"""Files that the pit does not ask for any more, and that the page still shows."""
+OVER: Final = frozenset({"in_force", "refused"})
+HAND: Final = Message("A hand lies on the table.")
+"""Why something waits for the end of a hand."""
+NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
+WITHDRAWN: Final = Message("It was withdrawn at the pit.")
+PROFILE_WAITS: Final = Message(
+    "It is kept here as %(name)s. A person with a PIN puts it in force: here, or under Game rules."
+)
+DECK_WAITS: Final = Message("A technician takes it at the table.")
+DECK_UNCHECKED: Final = Message("It is in use. Check the deck before its first hand.")
+NO_HOURS: Final = Message("The house allows no hours for updates. A technician starts it at the table.")
+OUTSIDE: Final = Message("The house updates from %(hours)s.")
+NO_CLOCK: Final = Message(
+    "The table's clock was not set by the network, so its hours are not known. A technician starts it at the table."
+)
+INSTALLING: Final = Message("It is being installed. The table deals on until it is ready.")
+CUT_OFF: Final = Message("The update did not end; the table runs %(running)s.")
+
+
+class Table(Protocol):
+    """The part of the table process that is used here."""
+
+    state: State
+
+    @property
+    def house(self) -> House:
+        """The settings for the next hand."""
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        """Record events durably. Raises CommandRefused, JournalError."""
+
+    def order(self, command: Command, actor: str) -> int:
+        """Decide a command, with the texts that it names. Raises CommandRefused, JournalError."""
+
+    def keep(self, kind: str, data: bytes) -> str:
+        """Store content that events name by hash; return its hash. Raises JournalError."""
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where things lie: the inbox, the house's public key, and what installs releases."""
+
+    inbox: Path
+    house_key: Path
+    installs: InstallDesk
+
+
+class Inbox:
+    """Used on the table's thread."""
+
+    def __init__(
+        self,
+        data: Path,
+        places: Places,
+        config: PitConfig,
+        wall: Clock,
+        *,
+        running: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`data`: the folder of the record; `running`: the release that runs; `clock`: monotonic seconds."""
+        self._notes_path, self._places, self._config = data / NOTES, places, config
+        self._reader = JournalReader(data)
+        self._wall, self._running, self._clock = wall, running, clock
+        self._notes = read_list(self._notes_path)
+        self._ordered: dict[int, str] = {}
+        self._next = float("-inf")
+
+    def turn(self, table: Table) -> None:
+        """Look what lies in the inbox, and do what may be done now."""
+        if self._clock() < self._next:
+            return
+        self._next = self._clock() + EVERY_S
+        before = {one.asked: one for one in self._notes}
+        lying = [self._now(one, before.get(one.asked), table) for one in read_list(self._places.inbox / LIST)]
+        asked = {one.asked for one in lying}
+        gone = [_ended(one) for one in self._notes if one.asked not in asked]
+        now = (*lying, *gone[:MOST_GONE])
+        if now == self._notes:
+            return
+        for one in now:
+            if one != before.get(one.asked):
+                log.info("%s %s: %s %s", one.asked.kind, _name(one.asked), one.state, one.why or "")
+        try:
+            write_list(self._notes_path, now)
+        except OSError as error:
+            log.warning("What becomes of the pit's files cannot be written: %s", error)
+            return
+        self._notes = now
+
+    def take(self, command: TakeFile, table: Table, who: Who) -> dict[str, Any]:
+        """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
+        one = next((one for one in self._notes if one.asked.number == command.number), None)
+        if one is None or one.state not in ("fetched", "waiting"):
+            raise CommandRefused("That file does not wait here any more.")
+        asked = one.asked
+        if table.state.phase not in BETWEEN_HANDS:
+            raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
+        self._next = float("-inf")
+        match asked.kind:
+            case "release":
+                self._ordered[asked.number] = who.actor
+                return {"ok": True}
+            case "profile":
+                text = profile_of(self._bytes(asked))[1]
+                return {"ok": True, "seq": self._put_in_force(asked, text, table, who.actor)}
+            case "deck":
+                name, model = deck_of(self._bytes(asked), table.house.model_hash)
+                digest = table.keep("deck", self._bytes(asked))
+                made = ev.Calibration(digest, name, {"model": model}, {})
+                return {"ok": True, "seq": table.write([ev.DeckEnrolled(made)], who.actor)}
+        raise CommandRefused("That file does not wait here any more.")
+
+    # ---- what becomes of a file ----
+
+    def _now(self, one: Item, before: Item | None, table: Table) -> Item:
+        if one.state != "fetched":
+            return one  # the uplink has not got it, or does not take it
+        if before is not None and before.state in OVER:
+            return before
+        try:
+            state, why = self._decide(one.asked, table)
+        except CommandRefused as error:
+            state, why = "refused", error.sentence
+        except (TableError, OSError) as error:
+            log.warning("%s %s waits: %s", one.asked.kind, _name(one.asked), error)
+            return before or one
+        return Item(one.asked, state, why)
+
+    def _decide(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+        """Return a file's state and why it is no further. Raises CommandRefused for what is never taken."""
+        match one.kind:
+            case "profile":
+                return self._profile(one, table)
+            case "deck":
+                return self._deck(one, table)
+            case "release":
+                return self._release(one, table)
+        raise CommandRefused("This table's release knows no files of the kind %(kind)s.", kind=one.kind)
+
+    def _profile(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+        name, text = profile_of(self._bytes(one))
+        digest = content_hash(text.encode())
+        if table.house.profile_hash == digest:
+            return "in_force", None
+        if table.state.phase not in BETWEEN_HANDS:
+            return "waiting", HAND
+        kept = versions(self._reader.about_profiles()).get(name, ())
+        if not kept or kept[0].hash != digest:
+            table.order(KeepProfile(text=text, reason="Sent by the pit"), f"pit:{one.by}")
+        if self._config.profiles == "at once":
+            self._put_in_force(one, text, table, f"pit:{one.by}")
+            return "in_force", None
+        return "waiting", Message(PROFILE_WAITS.message, name=name)
+
+    def _put_in_force(self, one: Asked, text: str, table: Table, actor: str) -> int:
+        reason = f"Sent by the pit ({one.by})"
+        return table.order(SetHouse(profile_text=text, reason=reason), actor)
+
+    def _deck(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+        deck_of(self._bytes(one), table.house.model_hash)
+        if table.state.calibration_hash("deck") != one.sha256:
+            return "waiting", DECK_WAITS if table.state.phase in BETWEEN_HANDS else HAND
+        checks = (entry.event for entry in self._reader.of_type(ev.DeckChecked.type))
+        is_checked = any(
+            isinstance(event, ev.DeckChecked) and event.deck == one.sha256 and event.whole for event in checks
+        )
+        return ("in_force", None) if is_checked else ("waiting", DECK_UNCHECKED)
+
+    def _release(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+        between = table.state.phase in BETWEEN_HANDS
+        installs = self._places.installs
+        attempt = installs.attempt(one.number)
+        if attempt is not None:
+            moment = self._wall()
+            same_boot = attempt.boot == moment.boot
+            result = installs.result(one.number)
+            took_s = (moment.monotonic_ns - attempt.began_ns) / 1e9
+            if result is None and same_boot and 0 <= took_s <= INSTALL_WITHIN_S:
+                installs.may_switch(between)
+                return "waiting", INSTALLING
+            installs.may_switch(False)
+            if one.version == self._running and not result:
+                return "in_force", None
+            return "refused", Message(result) if result else Message(CUT_OFF.message, running=self._running)
+        if one.version == self._running:
+            return "in_force", None
+        actor = self._ordered.get(one.number)
+        if actor is None and (why := self._why_not_by_itself()) is not None:
+            return "waiting", why
+        if not between:
+            return "waiting", HAND
+        table.write([UpdateBegun(one.version, one.sha256)], actor or f"pit:{one.by}")
+        installs.ask(one.number, one.sha256, self._wall())
+        return "waiting", INSTALLING
+
+    def _why_not_by_itself(self) -> Message | None:
+        """Return why no release is installed now without a person."""
+        hours = self._config.hours
+        if hours is None:
+            return NO_HOURS
+        moment = self._wall()
+        if moment.clock != "synchronised":
+            return NO_CLOCK
+        local = time.localtime(moment.wall_ms / 1000)
+        minute, (first, end) = local.tm_hour * 60 + local.tm_min, hours
+        inside = first <= minute < end if first < end else minute >= first or minute < end
+        return None if inside else Message(OUTSIDE.message, hours=self._config.release_hours)
+
+    def _bytes(self, one: Asked) -> bytes:
+        """Return a small file's bytes, checked. Raises CommandRefused, OSError."""
+        data = read_file(self._places.inbox, one)
+        try:
+            key = self._places.house_key.read_text(encoding="ascii").strip()
+        except (OSError, ValueError):
+            key = ""
+        text = signed_text(one.kind, one.name, one.sha256, one.size, one.by)
+        if not is_hash(key) or not signed_by(bytes.fromhex(key), bytes.fromhex(one.signature), text):
+            raise CommandRefused(NOT_THE_HOUSES)
+        if len(data) != one.size or content_hash(data) != one.sha256:
+            raise CommandRefused("The file was changed after it was fetched. Have it sent again.")
+        return data
+
+
+def _ended(one: Item) -> Item:
+    return (
+        one
+        if one.state in OVER or one.state == "withdrawn"
+        else replace(one, state="withdrawn", why=WITHDRAWN)
+    )
+
+
+def _name(one: Asked) -> str:
+    return one.version or one.name

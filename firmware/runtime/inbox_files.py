@@ -1,0 +1,57 @@
+"""Profiles and decks that come from the pit, read as files of another author: nothing that cannot be used is taken."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Final
+
+from pydantic import ValidationError
+
+from firmware.table.errors import CommandRefused
+from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
+
+SHAPES: Final = {"weight": (17, 112), "bias": (17,), "pips": (52, 15)}
+"""Rows and columns of a deck's figures (`vision.reading.profile_files`); `pips` may be missing."""
+
+
+def profile_of(data: bytes) -> tuple[str, str]:
+    """Return a profile's name and its complete text. Raises CommandRefused for one that no table can play."""
+    try:
+        text = kept_text(KeepProfile(text=data.decode(), reason="Sent by the pit"))
+    except (ValueError, ValidationError) as error:
+        if isinstance(error, CommandRefused):
+            raise
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=_first_line(error)) from error
+    return sent_profile(text).name, text
+
+
+def deck_of(data: bytes, model: str) -> tuple[str, str]:
+    """Return the name of an enrolled deck, and the card reader's model that it was learnt with.
+
+    Raises CommandRefused for a file that is no deck, or of another model than `model`; "" fits any.
+    """
+    try:
+        values = json.loads(data)
+        name, learnt_with = values["name"], values["model"]
+        fits = all(_fits(values[part], shape) for part, shape in SHAPES.items() if part in values)
+        whole = fits and {"weight", "bias"} <= set(values) and isinstance(name, str)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        whole = False
+    if not whole or not isinstance(learnt_with, str) or not 0 < len(name) <= 40 or not name.isprintable():
+        raise CommandRefused("This is no deck profile; enrol the deck again.")
+    if model and learnt_with != model:
+        raise CommandRefused(
+            "The deck %(name)s was learnt with another card reader's model; enrol the deck again.", name=name
+        )
+    return name, learnt_with
+
+
+def _fits(value: object, shape: tuple[int, ...]) -> bool:
+    if not shape:
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    return isinstance(value, list) and len(value) == shape[0] and all(_fits(one, shape[1:]) for one in value)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0]

@@ -1,0 +1,104 @@
+"""The table's request to install a release from its inbox, and how it ended: small files between two programs.
+
+The table has neither the rights nor the network to install. It writes `REQUEST`; root's program, which the service
+manager starts for it (systemd/units/feltwatch-update.path), checks the release, installs it beside the one that runs,
+waits for `MAY_SWITCH` before it stops anything, and writes `RESULT`. An attempt is remembered in the record's folder:
+the release that starts next has to know of it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+from firmware.record.journal.clocks import Timestamp
+from firmware.record.journal.disk import write_whole
+from firmware.record.stick_request import read_small
+from firmware.table.errors import CommandRefused
+from firmware.uplink.wire import is_hash
+
+FOLDER: Final = Path("/run/feltwatch")
+REQUEST: Final = "update.json"
+MAY_SWITCH: Final = "update-now"
+"""Lies there while no hand lies on the table."""
+RESULT: Final = Path("/run/feltwatch-update/result.json")
+ATTEMPT: Final = "update.json"
+INSTALL_WITHIN_S: Final = 8 * 3600.0
+"""Seconds after which an attempt without a result counts as ended: longer than root's program waits for the table."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An update that was begun: by which request, and when, on the clock of that boot."""
+
+    number: int
+    boot: str
+    began_ns: int
+
+
+class InstallDesk:
+    """The table's side: writes requests, reads results."""
+
+    def __init__(self, data: Path, folder: Path = FOLDER, result: Path = RESULT) -> None:
+        """`data`: the folder of the record; `folder`: the table's own in /run."""
+        self._attempt_path, self._folder, self._result = data / ATTEMPT, folder, result
+
+    def ask(self, number: int, sha256: str, now: Timestamp) -> None:
+        """Ask for a release to be installed. Raises CommandRefused where nothing here installs."""
+        attempt = Attempt(number, now.boot, now.monotonic_ns)
+        path = self._folder / REQUEST
+        try:
+            write_whole(self._attempt_path, json.dumps(asdict(attempt)).encode())
+            write_whole(path, json.dumps({"number": number, "sha256": sha256}).encode())
+        except OSError as error:
+            self._attempt_path.unlink(missing_ok=True)
+            raise CommandRefused(
+                "This box cannot be updated from here (%(path)s: %(why)s).", path=str(path), why=error
+            ) from error
+
+    def attempt(self, number: int) -> Attempt | None:
+        """Return the attempt of a request, None if there was none."""
+        try:
+            found = Attempt(**read_small(self._attempt_path))
+        except (OSError, TypeError):
+            return None
+        whole = type(found.number) is int and type(found.began_ns) is int and isinstance(found.boot, str)
+        return found if whole and found.number == number else None
+
+    def result(self, number: int) -> str | None:
+        """Return why a request's update failed; "" if it went well, None while nothing is known."""
+        try:
+            fields = read_small(self._result)
+        except OSError:
+            return None
+        why = fields.get("why")
+        return why if fields.get("number") == number and isinstance(why, str) else None
+
+    def may_switch(self, now: bool) -> None:
+        """Say whether the table may be stopped now: no hand lies on it."""
+        path = self._folder / MAY_SWITCH
+        try:
+            if now:
+                path.touch(0o640)
+            else:
+                path.unlink(missing_ok=True)
+        except OSError:
+            return  # root's program waits, and gives up in the end
+
+
+def read_request(folder: Path) -> tuple[int, str] | None:
+    """Return number and hash of the release that the table asks for; None without a valid request. For root."""
+    try:
+        fields = read_small(folder / REQUEST)
+    except OSError:
+        return None
+    number, digest = fields.get("number"), fields.get("sha256")
+    return (number, digest) if type(number) is int and isinstance(digest, str) and is_hash(digest) else None
+
+
+def write_result(path: Path, number: int, why: str) -> None:
+    """Say how a request's update ended: "" for well. Raises OSError. For root."""
+    write_whole(path, json.dumps({"number": number, "why": why[:300]}).encode())
+    path.chmod(0o644)
