@@ -253,7 +253,6 @@ class Inbox:
 
     def _bytes(self, one: Asked) -> bytes:
         """Return a small file's bytes, checked. Raises CommandRefused, OSError."""
-        data = read_file(self._places.inbox, one)
         try:
             key = self._places.house_key.read_text(encoding="ascii").strip()
         except (OSError, ValueError):
@@ -261,6 +260,7 @@ class Inbox:
         text = signed_text(one.kind, one.name, one.sha256, one.size, one.by)
         if not is_hash(key) or not signed_by(bytes.fromhex(key), bytes.fromhex(one.signature), text):
             raise CommandRefused(NOT_THE_HOUSES)
+        data = read_file(self._places.inbox, one)
         if len(data) != one.size or content_hash(data) != one.sha256:
             raise CommandRefused("The file was changed after it was fetched. Have it sent again.")
         return data

@@ -22,6 +22,7 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
+from firmware.runtime.pit_desk import PitDesk
 from firmware.runtime.reading.messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
 from firmware.runtime.reading.process import ReadingLimits
 from firmware.runtime.table_devices import Devices
@@ -109,7 +110,15 @@ class Process(TableProcess):
 class Table:
     """A running table process, and what stands around it: all of it lives by one clock that the test turns."""
 
-    def __init__(self, config: Config, readings: Readings | None = None, *, fresh: bool = False) -> None:
+    def __init__(
+        self,
+        config: Config,
+        readings: Readings | None = None,
+        *,
+        fresh: bool = False,
+        desk: Callable[[Clock], PitDesk] | None = None,
+    ) -> None:
+        """`desk`: what decides about files from a pit, by the table's clock."""
         self.config = config
         self.clock = Clock()
         self.panel = SimulatedPanel(seed=1, clock=self.clock, sleep=lambda s: self.buttons.let_pass(s))
@@ -135,6 +144,7 @@ class Table:
             turn_up=0.0,
             clock=self.clock,
             answer_within=DEADLINE,
+            pit=desk(self.clock) if desk is not None else None,
         )
         self._thread = threading.Thread(target=self.process.run)
         self._thread.start()

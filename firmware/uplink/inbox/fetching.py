@@ -18,7 +18,7 @@ from firmware.messages import Message
 from firmware.record.evidence.signing import signed_by
 from firmware.record.journal.disk import FILE_MODE, MB, make_folder, sync_folder
 from firmware.release_package import UpdateRefused, signed_release, trusted_key
-from firmware.uplink.errors import Refused
+from firmware.uplink.errors import NotReached, Refused
 from firmware.uplink.inbox.folder import LIST, PART, Item, read_list, write_list
 from firmware.uplink.inbox.wire import KINDS, MOST_BYTES, Asked, asked_of, signed_text
 from firmware.uplink.wire import is_hash
@@ -31,6 +31,8 @@ AGAIN_S: Final = 60.0
 """Seconds until something that cannot be fetched is tried again."""
 MOST_TRIES: Final = 3
 """How often a file that comes with other bytes than announced is fetched."""
+MOST_SHOWN: Final = 10
+"""Refused files that the table still shows when the pit does not ask for them any more."""
 UNLIKE: Final = Message("The bytes that came are not those that were announced.")
 NO_HOUSE_KEY: Final = Message(
     "This table does not know the house's key: it was enrolled before the pit had one. Enrol it again, then send the"
@@ -69,6 +71,7 @@ class Inbox:
         self._house_key, self._release_key = house_key, release_key
         self._clock, self._free = clock, free or _free
         self._items = list(read_list(folder / LIST))
+        self._refused: list[Item] = []  # the pit knows it; the table is to show it
         self._tries: dict[int, int] = {}
         self._wait_until = float("-inf")
 
@@ -89,8 +92,10 @@ class Inbox:
             return
         known = {one.asked: one for one in self._items}
         items = [known.get(one, Item(one)) for one in asked]
-        if known.keys() == {one.asked for one in items}:
+        if known.keys() == set(asked):
             return
+        over = [one for one in self._items if one.state == "refused" and one.asked not in asked]
+        self._refused = [*over, *self._refused][:MOST_SHOWN]
         self._items = items
         self._wait_until = float("-inf")
         self._keep()
@@ -108,6 +113,8 @@ class Inbox:
             state, why = self._fetch(one, client)
         except Refused as error:
             state, why = "asked", error.sentence
+        except NotReached:
+            raise
         except OSError as error:
             state, why = "asked", _cannot(error)
         if state == "asked" and why is not None:
@@ -204,7 +211,7 @@ class Inbox:
         """Write the list; remove files that nobody asks for any more. The list is written first."""
         try:
             make_folder(self._folder)
-            write_list(self._folder / LIST, self._items)
+            write_list(self._folder / LIST, [*self._items, *self._refused])
             wanted = {one.asked.sha256 for one in self._items if one.state != "refused"}
             for path in self._folder.iterdir():
                 name = path.name.removesuffix(PART)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,18 @@ from firmware.pit.down.offers import Offered, offer
 from firmware.pit.files import Files
 from firmware.record.evidence.signing import DeviceKey
 from firmware.release_package import sign
+from tests.firmware.pit.conftest import Pit, opened_pit
 
 MADE = 1_760_000_000
 
 PROFILE = '[profile]\nname = "friday-game"\ntitle = "Friday"\nextends = "traditional"\n'
+
+
+@pytest.fixture
+def pit(database: Database) -> Iterator[Pit]:
+    """A pit without nginx: the door's own answers are asked for here."""
+    with opened_pit("without nginx", database) as opened:
+        yield opened
 
 
 @pytest.fixture
