@@ -43,6 +43,7 @@ DEEDS: Final[Mapping[str, str]] = {
     "enrol.other": N_("said that a table's words differ"),
     "enrol.end": N_("gave a table's code up"),
     "proof.seen": N_("looked into a new epoch of the proof log"),
+    "files.withdraw": N_("withdrew a file from a table"),
     "records.capture": N_("looked at a picture"),
     "waves.start": N_("began a wave"),
     "waves.stop": N_("stopped the wave"),

@@ -9,6 +9,7 @@ from typing import Final
 from flask import Blueprint, abort
 
 from dealer_ui.pit import guard
+from dealer_ui.pit.files_page import sent_to
 from dealer_ui.pit.floor import health_of, number_in
 from dealer_ui.pit.people import EVERYONE, HANDS
 from dealer_ui.pit.services import page, pit
@@ -71,6 +72,8 @@ def listed() -> str:
         "tables",
         _("Tables"),
         rows=_rows(),
+        sent=sent_to(),
+        at="",
         is_server=backup.STATE.parent.is_dir(),
         backup_ms=round(made.at * 1000) if made else None,
         is_late=made is not None and time.time() - made.at > backup.LATE_S,
@@ -93,6 +96,8 @@ def table(table_id: int) -> str:
         "table",
         name,
         row=row,
+        sent=sent_to(table_id),
+        at="table",
         one=pit().live.now().of(table_id),
         hands=found,
         heads=[_(words) for words in HEADS],

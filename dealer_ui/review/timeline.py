@@ -18,7 +18,9 @@ from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
 
-QUIET: Final = frozenset({"pin_tried", "pin_accepted", "key_announced", "head_signed", "pit_words_compared"})
+QUIET: Final = frozenset(
+    {"pin_tried", "pin_accepted", "key_announced", "head_signed", "pit_words_compared", "update_begun"}
+)
 """Types of rows that tell nothing about a hand."""
 LAST_MS: Final = 253_402_000_000_000  # late in December 9999
 
@@ -28,6 +30,8 @@ _ROLES: Final = {
     "technician": N_("technician"),
     "auditor": N_("auditor"),
     "button": N_("by push-button"),
+    "button": N_("by button"),
+    "pit": N_("from the pit"),
 }
 _THEMSELVES: Final = {
     "camera": N_("camera"),

@@ -21,7 +21,7 @@ from dealer_ui.review import dispute, stick
 from dealer_ui.review import routes as review
 from dealer_ui.server import health, menu
 from dealer_ui.server import openapi as interface
-from dealer_ui.setup import camera
+from dealer_ui.setup import camera, inbox
 from dealer_ui.setup import currency as set_up_currency
 from dealer_ui.setup import pit as pit_setup
 from dealer_ui.setup import routes as set_up
@@ -126,6 +126,7 @@ def create_app(settings: Settings) -> Flask:
         menu,
         pin,
         pit_setup,
+        inbox,
         profiles,
         review,
         report_page,

@@ -7,6 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, current_app, request
 
+from dealer_ui.setup.inbox import files_here
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
@@ -54,7 +55,7 @@ def health() -> str:
     }
     groups = ((title, [c for c in checks if c.verdict is verdict]) for verdict, title in titles.items())
     shown = [(title, of) for title, of in groups if of]
-    return page("health.html", _("Health"), groups=shown, say=say)
+    return page("health.html", _("Health"), groups=shown, say=say, has_files=bool(files_here()))
 
 
 @blueprint.get("/healthz")

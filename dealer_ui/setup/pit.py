@@ -10,6 +10,7 @@ import time
 
 from flask import Blueprint, Response, render_template, request
 
+from dealer_ui.setup.inbox import files_here
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say_answer
 from dealer_ui.web import guard
@@ -37,6 +38,7 @@ def pit() -> str:
         table=services().live.state().house.table,
         job="" if job == NEW else job,
         silent=_silent(),
+        has_files=bool(files_here()),
     )
 
 

@@ -53,7 +53,7 @@ PROFILE_WAITS: Final = Message(
 DECK_WAITS: Final = Message("A technician takes it at the table.")
 DECK_UNCHECKED: Final = Message("It is in use. Check the deck before its first hand.")
 NO_HOURS: Final = Message("The house allows no hours for updates. A technician starts it at the table.")
-OUTSIDE: Final = Message("The house updates from %(hours)s.")
+OUTSIDE: Final = Message("The hours for updates are %(hours)s.")
 NO_CLOCK: Final = Message(
     "The table's clock was not set by the network, so its hours are not known. A technician starts it at the table."
 )
@@ -112,8 +112,8 @@ class Inbox:
 
     def turn(self, table: Table) -> None:
         """Look what lies in the inbox, and do what may be done now."""
-        if self._clock() < self._next:
-            return
+        if self._clock() < self._next or table.state.record_fault is not None:
+            return  # a record in doubt takes nothing new
         self._next = self._clock() + EVERY_S
         before = {one.asked: one for one in self._notes}
         lying = [self._now(one, before.get(one.asked), table) for one in read_list(self._places.inbox / LIST)]

@@ -207,6 +207,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "use_calibration": {"what": "felt"},
     "join_pit": {"code": "A"},
     "compare_pit_words": {"same": True},
+    "take_file": {"number": 1},
 }
 
 

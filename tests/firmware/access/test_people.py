@@ -51,7 +51,7 @@ MAY = {
     """,
     "T": """
         drop_images settle_step end_set_up try_device end_trial set_clock name_disk look
-        calibrate_felt calibrate_lens enrol_deck use_calibration read_code join_pit compare_pit_words
+        calibrate_felt calibrate_lens enrol_deck use_calibration read_code join_pit compare_pit_words take_file
     """,
     "DFTA": """
         unlock lock health

@@ -1,0 +1,152 @@
+"""`feltwatch pit send` and `feltwatch pit files`: files for tables, and how far each is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from firmware.pit.command import FOLDER
+from firmware.terminal import say, say_json
+
+if TYPE_CHECKING:
+    from firmware.pit.database import Connection
+    from firmware.pit.down.requests import Request
+
+_url = click.option(
+    "--url",
+    envvar="FELTWATCH_PIT_DATABASE",
+    default="postgresql:///feltwatch_pit",
+    show_default=True,
+    help="The PostgreSQL database.",
+)
+
+
+@click.command("send")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--to", "names", metavar="TABLE", multiple=True, help='A table, such as "Table 7". May be repeated.'
+)
+@click.option("--all", "to_all", is_flag=True, help="Every table that is enrolled.")
+@click.option("--withdraw", is_flag=True, help="Withdraw it from these tables instead.")
+@click.option(
+    "--by",
+    metavar="NAME",
+    default=lambda: os.environ.get("SUDO_USER", "console"),
+    help="Who sends it: a profile is kept at the table in this name.  [default: who ran sudo]",
+)
+@click.option(
+    "--release-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("/etc/feltwatch-pit/release.pub"),
+    show_default=True,
+    help="The key that a release must be signed with.",
+)
+@_url
+@click.option(
+    "--folder",
+    envvar="FELTWATCH_PIT",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=FOLDER,
+    show_default=True,
+    help="The pit's own folder: its keys and the files.",
+)
+def send_command(
+    file: Path,
+    names: tuple[str, ...],
+    to_all: bool,
+    withdraw: bool,
+    by: str,
+    release_key: Path,
+    url: str,
+    folder: Path,
+) -> None:
+    """Offer FILE to tables: a profile (.toml), an enrolled deck (.json) or a release (.tar.gz).
+
+    Profiles and decks are signed with the house's key; a release has to be signed by the release key already. Each
+    table named fetches it when it asks next, and decides between hands. Without a table it is only offered, for a wave.
+    """
+    from firmware.pit.authority import Authority
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.down import requests
+    from firmware.pit.down.offers import offer
+    from firmware.pit.errors import PitError
+    from firmware.pit.files import Files
+
+    if names and to_all:
+        raise click.UsageError("Name tables with --to, or say --all.")
+    migrate(url)
+    with Database(url, connections=2) as database:
+        with database.transaction() as connection:
+            tables = _tables(connection, names, to_all=to_all)
+        authority, files = Authority(folder / "authority"), Files(folder / "images")
+        one = offer(database, files, authority, file, by, release_key=release_key)
+        what = f"{one.kind} {one.version or one.name}"
+        say(f"{what}, {one.size:,} bytes: {one.sha256}")
+        for table_id, name in tables:
+            try:
+                with database.transaction() as connection:
+                    if withdraw:
+                        done = requests.withdraw(connection, table_id, one.sha256, by)
+                        say(f"{name}: {'withdrawn' if done else 'was not asked for it'}")
+                    else:
+                        requests.ask(connection, table_id, one.sha256, by)
+                        say(f"{name}: asked")
+            except PitError as error:
+                say(f"{name}: {error}", err=True)
+
+
+def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> list[tuple[int, str]]:
+    """Return number and name of the tables that are meant. Raises PitError for a name that no table has."""
+    from firmware.pit.errors import PitError
+
+    found = dict(
+        connection.execute(
+            "SELECT name, table_id FROM gaming_table WHERE struck_at IS NULL ORDER BY name"
+        ).fetchall()
+    )
+    if unknown := [name for name in names if name not in found]:
+        raise PitError("There is no table %(name)s.", name=", ".join(unknown))
+    wanted = list(found) if to_all else list(dict.fromkeys(names))
+    return [(found[name], name) for name in wanted]
+
+
+@click.command("files")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@_url
+def files_command(as_json: bool, url: str) -> None:
+    """List the files that were sent to tables, and how far each is."""
+    from firmware.pit.database import Database
+    from firmware.pit.down.offers import listed
+    from firmware.pit.down.requests import requests
+
+    with Database(url, connections=1) as database, database.transaction() as connection:
+        sent, offered = requests(connection), listed(connection)
+    if as_json:
+        say_json([_as_json(one) for one in sent])
+        return
+    for one in sent:
+        why = f": {one.why}" if one.why is not None else ""
+        say(f"{one.table}  {one.kind} {one.version or one.name}  {one.state.replace('_', ' ')}{why}")
+    asked = {one.sha256 for one in sent}
+    for file in offered:
+        if file.sha256 not in asked:
+            say(f"offered, no table was asked: {file.kind} {file.version or file.name}  {file.sha256}")
+    if not offered:
+        say("No file was offered. Begin with: feltwatch pit send FILE --to TABLE")
+
+
+def _as_json(one: Request) -> dict[str, object]:
+    return {
+        "table": one.table,
+        "kind": one.kind,
+        "name": one.name,
+        "release": one.version,
+        "sha256": one.sha256,
+        "state": one.state,
+        "why": str(one.why) if one.why is not None else None,
+        "since": one.state_at.isoformat(),
+        "by": one.asked_by,
+    }
