@@ -1,6 +1,6 @@
 """Files from the pit at this table: how far each is, and taking one that waits for a technician.
 
-The table process writes what becomes of them (`firmware.runtime.inbox`); nothing is decided here.
+The table process writes what becomes of them (`firmware.runtime.inbox.desk`); nothing is decided here.
 """
 
 from __future__ import annotations

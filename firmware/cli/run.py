@@ -18,7 +18,7 @@ from firmware.runtime.config import Config, load_config
 if TYPE_CHECKING:
     from firmware.record.journal.clocks import Clock
     from firmware.record.journal.journal import Journal
-    from firmware.runtime.inbox import Inbox
+    from firmware.runtime.inbox.desk import Inbox
     from firmware.systemd import ServiceManager
 
 log = logging.getLogger(__name__)
@@ -96,8 +96,8 @@ def run(config: Config) -> None:
 def _inbox(config: Config, wall: Clock) -> Inbox:
     """Return what decides about files from the pit, which the uplink lays into its folder."""
     from firmware.release_package import running_release
-    from firmware.runtime.inbox import Inbox, Places
-    from firmware.runtime.install_request import InstallDesk
+    from firmware.runtime.inbox.desk import Inbox, Places
+    from firmware.runtime.inbox.install_request import InstallDesk
     from firmware.uplink.inbox.folder import FOLDER
     from firmware.uplink.settings import HOUSE
 

@@ -12,7 +12,7 @@ from typing import Final
 import click
 
 from firmware.command_options import ANY_PATH
-from firmware.runtime.install_request import (
+from firmware.runtime.inbox.install_request import (
     FOLDER,
     MAY_SWITCH,
     REQUEST,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from firmware.access.control import Who
-from firmware.runtime.inbox import Inbox, Table
+from firmware.runtime.inbox.desk import Inbox, Table
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused

@@ -102,7 +102,7 @@ def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> 
     """Return number and name of the tables that are meant. Raises PitError for a name that no table has."""
     from firmware.pit.errors import PitError
 
-    found = dict(
+    found: dict[str, int] = dict(
         connection.execute(
             "SELECT name, table_id FROM gaming_table WHERE struck_at IS NULL ORDER BY name"
         ).fetchall()

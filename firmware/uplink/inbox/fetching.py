@@ -39,6 +39,9 @@ NO_HOUSE_KEY: Final = Message(
     " file again."
 )
 NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
+NOT_THE_MAKERS: Final = Message(
+    "It is no whole release that the release key of this box has signed. Nothing was changed."
+)
 log = logging.getLogger(__name__)
 
 
@@ -178,8 +181,9 @@ class Inbox:
             try:
                 release = signed_release(part, trusted_key(self._release_key))
             except UpdateRefused as error:
+                log.warning("%s: %s", one.version, error)
                 part.unlink()
-                return "refused", error.sentence
+                return "refused", NOT_THE_MAKERS
             if release.name != one.version:
                 part.unlink()
                 return "refused", Message(

@@ -18,9 +18,9 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.clocks import ClockState, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config, PitConfig
-from firmware.runtime.inbox import EVERY_S, Places
-from firmware.runtime.inbox import Inbox as TableInbox
-from firmware.runtime.install_request import InstallDesk
+from firmware.runtime.inbox.desk import EVERY_S, Places
+from firmware.runtime.inbox.desk import Inbox as TableInbox
+from firmware.runtime.inbox.install_request import InstallDesk
 from firmware.runtime.pit_desk import PitDesk
 from firmware.table.event import Event
 from firmware.uplink.client import Client

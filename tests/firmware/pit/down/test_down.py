@@ -13,17 +13,22 @@ from firmware.pit.database import Database
 from firmware.pit.down.requests import withdraw
 from firmware.record.evidence.signing import DeviceKey
 from firmware.runtime.config import PitConfig
-from firmware.runtime.inbox import (
+from firmware.runtime.inbox.desk import (
     DECK_UNCHECKED,
     DECK_WAITS,
     HAND,
     INSTALLING,
     NO_CLOCK,
     NO_HOURS,
-    OUTSIDE,
     WITHDRAWN,
 )
-from firmware.runtime.install_request import INSTALL_WITHIN_S, MAY_SWITCH, REQUEST, read_request, write_result
+from firmware.runtime.inbox.install_request import (
+    INSTALL_WITHIN_S,
+    MAY_SWITCH,
+    REQUEST,
+    read_request,
+    write_result,
+)
 from firmware.table import events as ev
 from tests.firmware.pit.conftest import Pit, opened_pit
 from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
@@ -161,7 +166,7 @@ def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_it
         one = here.offer("", packed(here.folder, NEWER, here.release_key))
         here.ask(one)
         here.turn()
-        assert str(here.at_pit(one).why) == OUTSIDE.message % {"hours": now_within(5)}
+        assert str(here.at_pit(one).why) == f"The hours for updates are {now_within(5)}."
         here.moves(minutes=10, clock="unknown")
         here.turn()
         assert here.at_pit(one).why == NO_CLOCK

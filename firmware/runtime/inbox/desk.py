@@ -20,8 +20,8 @@ from firmware.record.evidence.signing import signed_by
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import PitConfig
-from firmware.runtime.inbox_files import deck_of, profile_of
-from firmware.runtime.install_request import INSTALL_WITHIN_S, InstallDesk
+from firmware.runtime.inbox.install_request import INSTALL_WITHIN_S, InstallDesk
+from firmware.runtime.inbox.texts import deck_of, profile_of
 from firmware.table import State, TableError
 from firmware.table import events as ev
 from firmware.table.command import Command
@@ -47,18 +47,13 @@ HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
 NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
-PROFILE_WAITS: Final = Message(
-    "It is kept here as %(name)s. A person with a PIN puts it in force: here, or under Game rules."
-)
 DECK_WAITS: Final = Message("A technician takes it at the table.")
 DECK_UNCHECKED: Final = Message("It is in use. Check the deck before its first hand.")
 NO_HOURS: Final = Message("The house allows no hours for updates. A technician starts it at the table.")
-OUTSIDE: Final = Message("The hours for updates are %(hours)s.")
 NO_CLOCK: Final = Message(
     "The table's clock was not set by the network, so its hours are not known. A technician starts it at the table."
 )
 INSTALLING: Final = Message("It is being installed. The table deals on until it is ready.")
-CUT_OFF: Final = Message("The update did not end; the table runs %(running)s.")
 
 
 class Table(Protocol):
@@ -195,7 +190,10 @@ class Inbox:
         if self._config.profiles == "at once":
             self._put_in_force(one, text, table, f"pit:{one.by}")
             return "in_force", None
-        return "waiting", Message(PROFILE_WAITS.message, name=name)
+        return "waiting", Message(
+            "It is kept here as %(name)s. A person with a PIN puts it in force: here, or under Game rules.",
+            name=name,
+        )
 
     def _put_in_force(self, one: Asked, text: str, table: Table, actor: str) -> int:
         reason = f"Sent by the pit ({one.by})"
@@ -226,7 +224,11 @@ class Inbox:
             installs.may_switch(False)
             if one.version == self._running and not result:
                 return "in_force", None
-            return "refused", Message(result) if result else Message(CUT_OFF.message, running=self._running)
+            if result:
+                return "refused", Message("The update failed: %(why)s", why=result)
+            return "refused", Message(
+                "The update did not end; the table runs %(running)s.", running=self._running
+            )
         if one.version == self._running:
             return "in_force", None
         actor = self._ordered.get(one.number)
@@ -249,7 +251,11 @@ class Inbox:
         local = time.localtime(moment.wall_ms / 1000)
         minute, (first, end) = local.tm_hour * 60 + local.tm_min, hours
         inside = first <= minute < end if first < end else minute >= first or minute < end
-        return None if inside else Message(OUTSIDE.message, hours=self._config.release_hours)
+        return (
+            None
+            if inside
+            else Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
+        )
 
     def _bytes(self, one: Asked) -> bytes:
         """Return a small file's bytes, checked. Raises CommandRefused, OSError."""

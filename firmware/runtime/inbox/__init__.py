@@ -1,0 +1,1 @@
+"""Files from the pit, decided about at the table."""
