@@ -85,8 +85,12 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 @click.option(
     "--inbox", type=ANY_PATH, default=INBOX, show_default=True, help="Where the uplink lays releases."
 )
+@click.option("--key", type=ANY_PATH, default=TRUSTED, show_default=True, help="The release key.")
+@click.option(
+    "--running", type=ANY_PATH, default=BASE / "current", show_default=True, help="The installed release."
+)
 @click.option("--result", type=ANY_PATH, default=RESULT, show_default=True, help="Where to say how it ended.")
-def asked_command(asked: Path, inbox: Path, result: Path) -> None:
+def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Path) -> None:
     """Install the release that the table asks for, with `feltwatch update`, and say how it ended.
 
     The service manager starts this as root (feltwatch-update.service). What is installed is stopped only while no hand
@@ -99,7 +103,10 @@ def asked_command(asked: Path, inbox: Path, result: Path) -> None:
     number, digest = request
     result.unlink(missing_ok=True)
     done = subprocess.run(
-        [sys.executable, "-m", "firmware.cli", "update", str(inbox / digest)],
+        [
+            *(sys.executable, "-m", "firmware.cli", "update", str(inbox / digest)),
+            *("--key", str(key), "--running", str(running)),
+        ],
         check=False,
         stderr=subprocess.PIPE,
         text=True,
