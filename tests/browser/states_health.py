@@ -5,7 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from firmware.adaptive_limit import AdaptiveLimit
+from firmware.messages import Message
 from firmware.table import events as ev
+from firmware.table.people import Role
+from firmware.uplink.inbox.folder import NOTES, Item, write_list
+from firmware.uplink.inbox.wire import Asked
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 
@@ -64,7 +68,27 @@ def well(felt: Felt) -> None:
     }
 
 
+def from_the_pit(felt: Felt) -> None:
+    """A deck and a release wait, a profile is in force, another was refused."""
+    waits = Message("A technician takes it at the table.")
+    hours = Message("The house allows no hours for updates. A technician starts it at the table.")
+    alien = Message("It was not signed by the house. Nothing was changed.")
+
+    def item(number: int, kind: str, name: str, state: str, why: Message | None = None) -> Item:
+        version = name if kind == "release" else ""
+        return Item(Asked(number, f"{number:064x}", kind, name, version, 10, "Ines", ""), state, why)
+
+    items = (
+        item(1, "profile", "friday-game", "in_force"),
+        item(2, "deck", "blue backs", "waiting", waits),
+        item(3, "release", "0.3.0-1a2b3c4d", "waiting", hours),
+        item(4, "profile", "monday-game", "refused", alien),
+    )
+    write_list(felt.folder / NOTES, items)
+
+
 HEALTH: Final = (
+    State("files from the pit", from_the_pit, path="/setup/files", role=Role.TECHNICIAN),
     State("health with troubles", troubled, path="/health"),
     State("health", well, path="/health"),
     State("health without a table", answers=False, path="/health"),
