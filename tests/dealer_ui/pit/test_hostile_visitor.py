@@ -45,6 +45,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "proof.shown": {A, T, OWNER},
     "proof.seen": {A, T, OWNER},
     **{f"waves.{name}": {T, OWNER} for name in ("shown", "part", "check", "start", "stop", "resume")},
+    "files.take_back": {T, OWNER},
     **{f"enrol.{name}": {T, OWNER} for name in ("form", "make", "code", "part", "decide")},
     **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
     **{f"review.{name}": HANDS for name in ("listed", "hand", "story", "look", "changes", "again")},
