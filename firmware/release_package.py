@@ -160,6 +160,8 @@ def signed_release(archive: Path, public: bytes) -> Release:
                 if len(parts) == 2 and parts[1] in (MANIFEST, SIGNATURE) and one.isfile():
                     file = packed.extractfile(one)
                     found[parts[1]] = file.read(MOST_AT_ONCE) if file is not None else b""
+                if len(found) == 2:
+                    break
         if set(found) != {MANIFEST, SIGNATURE}:
             raise UpdateRefused("The package is not signed; nothing was changed.")
         return _judged(found[MANIFEST], found[SIGNATURE].decode("ascii"), public, archive / MANIFEST)

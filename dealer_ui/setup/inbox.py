@@ -74,7 +74,7 @@ def _shown(one: Item) -> Shown:
     waits = one.state in ("fetched", "waiting") and asked.kind in TAKES
     return Shown(
         _(KINDS.get(asked.kind, asked.kind)),
-        asked.version or asked.name,
+        asked.version or (_(asked.name) if asked.kind == "deck" else asked.name),
         asked.by,
         _(state),
         mark,

@@ -80,9 +80,9 @@ def from_the_pit(felt: Felt) -> None:
 
     items = (
         item(1, "profile", "friday-game", "in_force"),
-        item(2, "deck", "blue backs", "waiting", waits),
+        item(2, "deck", "House deck", "waiting", waits),
         item(3, "release", "0.3.0-1a2b3c4d", "waiting", hours),
-        item(4, "profile", "monday-game", "refused", alien),
+        item(4, "profile", "friday-game", "refused", alien),
     )
     write_list(felt.folder / NOTES, items)
 
