@@ -65,6 +65,7 @@ def addresses(house: House) -> Iterator[tuple[str, str, str]]:
         "int:table_id": "1",
         "int:number": "1",
         "hand": "1",
+        "sha256": "ab" * 32,
         "path:name": "000001/first.jpg",
     }
     told |= {"path:filename": "pages.css"}
