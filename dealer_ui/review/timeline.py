@@ -30,7 +30,6 @@ _ROLES: Final = {
     "technician": N_("technician"),
     "auditor": N_("auditor"),
     "button": N_("by push-button"),
-    "button": N_("by button"),
     "pit": N_("from the pit"),
 }
 _THEMSELVES: Final = {
