@@ -57,6 +57,28 @@ DIES: Final = (
     '    raise PitError("a mistake")\n    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
+PYTHON: Final = "/opt/feltwatch-pit/current/bin/python"
+_AS_TABLE: Final = """
+import sys
+from pathlib import Path
+from tempfile import mkdtemp
+from firmware.record.evidence.signing import DeviceKey
+from firmware.uplink.code import parse
+from firmware.uplink.enrolment import device_text
+from firmware.uplink.join_request import JoinDesk
+what, text = sys.argv[1:]
+if what == "say":
+    print(JoinDesk().say(text))
+else:
+    key, code = DeviceKey.open(Path(mkdtemp())), parse(text)
+    print(JoinDesk().ask(code.text, key.public, key.sign(device_text(code.name)), "7"))
+"""
+"""What the table's process does (firmware/runtime/pit_desk.py), with a key of its own."""
+_LOG_KEY: Final = """
+from pathlib import Path
+from firmware.pit.authority import Authority
+print(Authority(Path("/var/lib/feltwatch-pit/authority")).keys.log)
+"""
 _ASK: Final = """
 import http.client, json, ssl, sys
 path, form, cookie = sys.argv[1:]
@@ -272,11 +294,9 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     server: Machine, owner: list[str]
 ) -> None:
     units = REPOSITORY / "systemd/units"
-    uplink = (units / "feltwatch-uplink.service").read_text()
-    server.file(
-        "/etc/systemd/system/feltwatch-uplink.service",
-        uplink.replace("/opt/feltwatch/", "/opt/feltwatch-pit/"),
-    )
+    for name in ("feltwatch-uplink.service", "feltwatch-join.path", "feltwatch-join.service"):
+        unit = (units / name).read_text().replace("/opt/feltwatch/", "/opt/feltwatch-pit/")
+        server.file(f"/etc/systemd/system/{name}", unit)
     server.file("/etc/sysusers.d/feltwatch.conf", (units.parent / "feltwatch.sysusers").read_text())
     server.file("/etc/tmpfiles.d/feltwatch.conf", (units.parent / "feltwatch.tmpfiles").read_text())
     server.run("systemd-sysusers", check=True)
@@ -293,6 +313,60 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     server.wait(lambda: "Table 7" in look(server, owner[0], "/")[1], "the table is on the floor page")
     server.wait(lambda: "Table 7" in look(server, owner[0], "/hands")[1], "its hands are listed")
     assert f"Table 7: {seq} rows, 0 behind" in pit(server, "feltwatch-pit", "table", "list")
+    nothing_failed(server)
+
+
+def test_a_table_asks_with_a_code_and_root_puts_its_enrolment_in_its_place(server: Machine) -> None:
+    """The box's own units, the console's code, and what the table's process writes when a technician shows it."""
+    own = server.root / "var/lib/feltwatch-uplink"
+    before = (own / "table.crt").read_text()
+    server.run(
+        "install",
+        "-d",
+        "-o",
+        "feltwatch-table",
+        "-g",
+        "feltwatch",
+        "-m",
+        "0750",
+        "/run/feltwatch",
+        check=True,
+    )
+    server.run("systemctl", "start", "feltwatch-join.path", check=True)
+    add = 'feltwatch pit table renew "Table 7" --pit 127.0.0.1:8443'
+    server.start("bash", "-c", f"yes | runuser -u feltwatch-pit -- {add} >/root/console 2>&1")
+    console = server.root / "root/console"
+    server.wait(lambda: console.exists() and "Good once" in console.read_text(), "the console shows a code")
+    (letters,) = re.findall(r"(?m)^  ((?:[A-Z]{5} ){5}[A-Z])$", console.read_text())
+    asked = server.run(
+        "runuser", "-u", "feltwatch-table", "--", PYTHON, "-c", _AS_TABLE, "ask", f"{letters} 127.0.0.1"
+    )
+    assert asked.returncode == 0, asked.stderr
+
+    def step() -> str:
+        said = server.run("cat", "/run/feltwatch-join/progress.json").stdout
+        return str(json.loads(said or "{}").get("step"))
+
+    server.wait(lambda: step() == "compare", "the unit has started, and the table shows words")
+    server.run("runuser", "-u", "feltwatch-table", "--", PYTHON, "-c", _AS_TABLE, "say", "same", check=True)
+    server.wait(lambda: step() == "done", "the table is enrolled")
+    server.wait(
+        lambda: server.unit("feltwatch-join.service", "ActiveState") == "inactive", "the unit has ended"
+    )
+    assert "Table 7 is enrolled" in console.read_text()
+    assert (own / "table.crt").read_text() != before, server.log()
+    assert not (own / "new").exists()
+    assert (
+        server.run("stat", "--format=%U %a", "/var/lib/feltwatch-uplink/table.key").stdout
+        == "feltwatch-uplink 600\n"
+    )
+    pinned = (own / "log.pub").read_text().strip()
+    public = server.run(PYTHON, "-c", _LOG_KEY, check=True).stdout.strip()
+    assert pinned == public
+    drop_in = server.root / "etc/systemd/system/feltwatch-uplink.service.d/pit.conf"
+    assert drop_in.read_text() == "[Service]\nIPAddressAllow=127.0.0.1\n"
+    arrives(server, play(server, 1))
+    is_whole(server)
     nothing_failed(server)
 
 
