@@ -227,6 +227,9 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     help="The text of a slip, or a file with it; may be given more than once.",
 )
 @click.option("--key", default="", help="The key that must have signed FILE, in words or hex.")
+@click.option(
+    "--log", default="", help="The key of the pit's log that FILE's hand must be proven in, in words or hex."
+)
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
 @click.option("--replay", is_flag=True, help="With --all: also replay every hand, row by row. Slow.")
 @click.option(
@@ -241,6 +244,7 @@ def verify(
     data: Path,
     anchors: tuple[str, ...],
     key: str,
+    log: str,
     no_images: bool,
     replay: bool,
     processes: int | None,
@@ -250,13 +254,16 @@ def verify(
 
     Rows, images and content are compared with their hashes, each row with the one before it, and each signed head
     with its key. A record whose end was cut off passes all of this. Only a slip that was printed before shows it:
-    give its text with --anchor.
+    give its text with --anchor. A dispute file of a table that sends to a pit also proves that the pit's log has the
+    hand: give the log's key with --log, as a slip shows it.
     """
     if (file is None) == (not everything):
         raise click.UsageError("Name a dispute file, or say --all for the record.")
+    if log and file is None:
+        raise click.UsageError("--log is for a dispute file. For a pit's whole log: feltwatch pit verify")
     texts = [_anchor_text(anchor) for anchor in anchors]
     if file is not None:
-        holds = _verify_file(file, texts, key, as_json)
+        holds = _verify_file(file, texts, key, log, as_json)
     else:
         need_open(data)
         holds = _verify_record(data, texts, not no_images, replay, processes, as_json)
@@ -271,10 +278,10 @@ def _anchor_text(given: str) -> str:
         raise click.UsageError(f"The anchor {given} cannot be read as text.") from error
 
 
-def _verify_file(file: Path, anchors: list[str], key: str, as_json: bool) -> bool:
+def _verify_file(file: Path, anchors: list[str], key: str, log: str, as_json: bool) -> bool:
     from firmware.record.evidence.dispute_verifier import check
 
-    report = check(str(file), tuple(anchors), key)
+    report = check(str(file), tuple(anchors), key, log)
     if as_json:
         say_json({"ok": report.ok, "holds": report.holds, "beside": report.beside, "wrong": report.wrong})
         return report.ok

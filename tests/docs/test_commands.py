@@ -29,8 +29,8 @@ RUN: Final = frozenset(
     | {"keep", "optics", "profiles", "read", "report", "settle"}
 )
 """Commands that are quick and touch nothing but the folder that they are given: run here as the pages have them."""
-NOT_HERE: Final = frozenset({"--key", "--anchor", "--do", "--loose", "--lens", "--keep"})
-"""These need a running table, a slip of this very record, or photographs."""
+NOT_HERE: Final = frozenset({"--key", "--anchor", "--log", "--do", "--loose", "--lens", "--keep"})
+"""These need a running table, a slip of this very record, a pit, or photographs."""
 ELSEWHERE: Final = {
     "bench appliance": "firmware/bench/test_appliance.py",
     "bench archive": "firmware/bench/test_archive.py",

@@ -430,8 +430,8 @@ def check(path: str, anchors: tuple[str, ...] = (), key: str = "", log: str = ""
     report.say(*_images(rows, files, manifest.get("images")))
     report.say(*_settlements(rows, files))
     inside = files.get(ANCHORS, b"").decode(errors="replace").split("\n")
-    _anchors(report, rows, manifest, inside, anchors)
-    _proofs(report, files, manifest, [text for text in inside if text.strip()], log)
+    vouching = _anchors(report, rows, manifest, inside, anchors)
+    _proofs(report, files, manifest, [text for text in inside if text.strip()], vouching, log)
     return report
 
 
@@ -651,15 +651,19 @@ def _anchors(
     manifest: dict[str, object],
     inside: list[str],
     given: tuple[str, ...],
-) -> None:
-    """Compare the rows with the anchors in the file and with those given on the command line."""
+) -> set[int]:
+    """Compare the rows with the anchors in the file and with those given on the command line.
+
+    Returns the rows of those in the file that vouch for the hand.
+    """
     hand = [row for row in rows if row[HAND] == manifest.get("hand")]
     if not hand:
-        return  # no hand to vouch for; `_is_hand` has reported it
+        return set()  # no hand to vouch for; `_is_hand` has reported it
     ends = [row[SEQ] for row in hand if row[TYPE] in ENDS]
     first, last = hand[0][SEQ], ends[0] if ends else hand[-1][SEQ]
     by_number = {row[SEQ]: row for row in rows}
     vouched = 0
+    vouching = set()
     own = [read_anchor(text) for text in inside if text.strip()]
     nearest = min((seq for seq, _, _ in own if seq >= last), default=None)
     head = manifest.get("head")
@@ -674,6 +678,8 @@ def _anchors(
             report.beside.append(escaped(f"{which} is older than the hand's end, row {last}.{by}"))
         elif all(between in by_number for between in range(first, min(seq, first + len(rows)) + 1)):
             vouched += is_given
+            if not is_given:
+                vouching.add(seq)
             later = rows[-1][SEQ] - seq
             reach = f" It does not reach what follows it here, to row {rows[-1][SEQ]}." if later > 1 else ""
             report.say(
@@ -700,12 +706,22 @@ def _anchors(
             )
     if given and not vouched:
         report.say("", ["No anchor that was given vouches for this hand."])
+    return vouching
 
 
 def _proofs(
-    report: Report, files: dict[str, bytes], manifest: dict[str, object], anchors: list[str], wanted: str
+    report: Report,
+    files: dict[str, bytes],
+    manifest: dict[str, object],
+    anchors: list[str],
+    vouching: set[int],
+    wanted: str,
 ) -> None:
-    """Check that signed heads in the file are in the pit's log, and who signed its checkpoints."""
+    """Check that signed heads in the file are in the pit's log, and who signed its checkpoints.
+
+    `vouching`: the rows whose signed heads vouch for the hand; one of them must be in the log whose key is `wanted`.
+    """
+    proven = set()
     names = sorted(name for name in files if name.startswith(PROOFS) and name != LOG_KEYS)
     keys = [
         read_key(line)
@@ -727,9 +743,12 @@ def _proofs(
             report.say("", [f"The signed head of row {row} is not in the log {origin} that {name} names."])
             continue
         report.say(f"The signed head of row {row} is entry {number} of the {size} in the log {origin}.", [])
-        _log_signed(report, text, signatures, origin, keys, wanted)
+        if _log_signed(report, text, signatures, origin, keys, wanted):
+            proven.add(int(row))
     if wanted and not names:
         report.say("", ["The file holds no proof that its rows are in a pit's log."])
+    elif wanted and not proven & vouching:
+        report.say("", ["No signed head that vouches for this hand is proven to be in the log of that key."])
 
 
 def _log_signed(
@@ -739,7 +758,8 @@ def _log_signed(
     origin: str,
     keys: list[tuple[str, int, bytes]],
     wanted: str,
-) -> None:
+) -> bool:
+    """Report who signed a checkpoint; return whether its log did, with the key that is wanted."""
     of_log = [
         public
         for name, kind, public in keys
@@ -748,13 +768,13 @@ def _log_signed(
     ]
     if not of_log:
         report.say("", ["The checkpoint was not signed by the log's key in the file."])
-        return
+        return False
     words = key_words(of_log[0])
     if wanted and wanted.strip().lower() not in (of_log[0].hex(), words):
         report.say(
             "", [f"The checkpoint was signed by another log's key ({words}) than the one that was given."]
         )
-        return
+        return False
     compare = "It is the key that was given." if wanted else "Compare the words with those on a slip."
     report.say(f"The checkpoint was signed by the log's key {words}. {compare}", [])
     witnesses = {public: name for name, kind, public in keys if kind == COSIGNATURE}
@@ -764,6 +784,7 @@ def _log_signed(
         if any(signed_note_by(text, one, name, COSIGNATURE, public) for one in signatures)
     ]
     report.say(f"{len(have)} of the {len(witnesses)} tables whose keys are in the file have cosigned it.", [])
+    return True
 
 
 def main(arguments: list[str] | None = None) -> int:
