@@ -57,6 +57,15 @@ class _Pit(click.Group):
             return super().invoke(ctx)
         except PitError as error:
             raise click.ClickException(str(error)) from error
+        except Exception as error:
+            from psycopg.errors import InsufficientPrivilege
+
+            if not isinstance(error, InsufficientPrivilege):
+                raise
+            why = str(error).partition("\n")[0]
+            raise click.ClickException(
+                f"This user may not do that in the pit's database ({why}). The book says who may: sudo -u USER"
+            ) from error
 
 
 @click.group("pit", cls=_Pit)

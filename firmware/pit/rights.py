@@ -18,7 +18,7 @@ from firmware.pit.errors import DatabaseError
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",
     "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key)",
-    "enrolment": "SELECT, UPDATE",
+    "enrolment": "SELECT, INSERT, UPDATE",
     "house_fact": "SELECT, INSERT, UPDATE",
     "record": "SELECT, INSERT",
     "head": "SELECT, INSERT, UPDATE",

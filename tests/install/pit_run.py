@@ -42,6 +42,11 @@ REPOSITORY: Final = Path(__file__).parents[2]
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 DISK: Final = "/srv/feltwatch-pit-backup"
 PROGRAMS: Final = ("feltwatch-pit", "feltwatch-pit-front", "feltwatch-pit-floor", "feltwatch-pit-floor-front")
+HERE: Final = {"192.0.2.7": "127.0.0.1"}
+CARRIED: Final = (
+    "rm -rf /media/stick && mkdir /media/stick && mv /var/lib/feltwatch-pit/table-7 /media/stick/table-7"
+)
+"""A folder is carried to the table by a stick, and deleted at the server."""
 ROLES: Final = ("floor", "auditor", "technician", "owner")
 EXPOSURE_AT_MOST: Final = 1.5
 MIGRATES: Final = (
@@ -134,12 +139,7 @@ def install(server: Machine, release: str, *more: str) -> tuple[int, str]:
 
 def follow(server: Machine, page: str, heading: str, other: dict[str, str] | None = None) -> str:
     """Type the commands of a page of the book; return what they said."""
-    said = ""
-    for line in commands(page, heading, other):
-        done = server.run("bash", "-c", line)
-        said += done.stdout + done.stderr
-        assert done.returncode == 0, f"{line}\n{said}{server.log()}"
-    return said
+    return type_in(server, commands(page, heading, other))
 
 
 def releases(server: Machine) -> dict[str, str]:
@@ -181,6 +181,16 @@ def look(server: Machine, cookie: str, path: str) -> tuple[int, str]:
     done = server.run("python3", "-c", _ASK, path, "", cookie, check=True)
     status, _, text = json.loads(done.stdout)
     return status, text
+
+
+def type_in(server: Machine, lines: list[str]) -> str:
+    """Type lines as they are; return what they said."""
+    said = ""
+    for line in lines:
+        done = server.run("bash", "-c", line)
+        said += done.stdout + done.stderr
+        assert done.returncode == 0, f"{line}\n{said}{server.log()}"
+    return said
 
 
 def play(server: Machine, hands: int) -> int:
@@ -302,12 +312,9 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     server.run("systemd-sysusers", check=True)
     server.run("systemd-tmpfiles", "--create", "/etc/tmpfiles.d/feltwatch.conf", check=True)
     seq = play(server, 4)
-    enrolment = "/var/lib/feltwatch-pit/table-7"
-    pit(server, "feltwatch-pit", "table", "add", "Table 7", "--to", enrolment, "--pit", "127.0.0.1:8443")
-    server.run("feltwatch", "uplink", "enrol", enrolment, check=True)
-    server.run("rm", "-r", enrolment, check=True)
-    server.run("systemctl", "daemon-reload", check=True)
-    server.run("systemctl", "start", "feltwatch-uplink.service", check=True)
+    _, by_stick, *at_table, keys, _, _, _, _ = commands("technician/pit.md", "A table comes in", HERE)
+    type_in(server, [by_stick, CARRIED, *at_table])
+    assert "Table 7: " in type_in(server, [keys])
     arrives(server, seq)
     is_whole(server)
     server.wait(lambda: "Table 7" in look(server, owner[0], "/")[1], "the table is on the floor page")
@@ -333,8 +340,10 @@ def test_a_table_asks_with_a_code_and_root_puts_its_enrolment_in_its_place(serve
         check=True,
     )
     server.run("systemctl", "start", "feltwatch-join.path", check=True)
-    add = 'feltwatch pit table renew "Table 7" --pit 127.0.0.1:8443'
-    server.start("bash", "-c", f"yes | runuser -u feltwatch-pit -- {add} >/root/console 2>&1")
+    add, *_, strike, stop, remove = commands("technician/pit.md", "A table comes in", HERE)
+    assert "Table 7 is struck off." in type_in(server, [strike, stop, remove])
+    again = add.replace("table add", "table renew")
+    server.start("bash", "-c", f"yes | {again} >/root/console 2>&1")
     console = server.root / "root/console"
     server.wait(lambda: console.exists() and "Good once" in console.read_text(), "the console shows a code")
     (letters,) = re.findall(r"(?m)^  ((?:[A-Z]{5} ){5}[A-Z])$", console.read_text())
@@ -365,6 +374,25 @@ def test_a_table_asks_with_a_code_and_root_puts_its_enrolment_in_its_place(serve
     assert pinned == public
     drop_in = server.root / "etc/systemd/system/feltwatch-uplink.service.d/pit.conf"
     assert drop_in.read_text() == "[Service]\nIPAddressAllow=127.0.0.1\n"
+    arrives(server, play(server, 1))
+    is_whole(server)
+    nothing_failed(server)
+
+
+def test_a_table_whose_card_is_lost_gets_its_record_back_by_the_books_steps(server: Machine) -> None:
+    seq = JournalReader(server.data).head()[0]
+    server.run("systemctl", "stop", "feltwatch-uplink.service", check=True)
+    server.run(
+        "bash",
+        "-c",
+        "rm -r /var/lib/feltwatch/* /var/lib/feltwatch-uplink/* /var/lib/feltwatch-witness/*",
+        check=True,
+    )
+    other = HERE | {"stop feltwatch-table": "stop feltwatch-uplink", "restart feltwatch-table ": "restart "}
+    who, _, renew, *at_table = commands("technician/pit.md", "Something is lost", other)
+    assert type_in(server, [who]) == "Table 7\n"
+    type_in(server, [renew, CARRIED, *at_table])
+    assert JournalReader(server.data).head()[0] == seq
     arrives(server, play(server, 1))
     is_whole(server)
     nothing_failed(server)
