@@ -24,7 +24,7 @@ from firmware.messages import Message
 from firmware.pit.authority import Authority, requested_key
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import AuthorityError, EnrolmentRefused, PitError
-from firmware.pit.tables import end_codes, free, known, serial_text
+from firmware.pit.tables import end_codes, free, keep_witness, known, serial_text
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
@@ -315,6 +315,7 @@ def _proceed(
     try:
         with connection.transaction():
             if renews:
+                keep_witness(connection, one.name)
                 connection.execute(
                     "UPDATE gaming_table SET serial = %s, device_key = %s, witness_key = %s, struck_at = NULL"
                     " WHERE name = %s",

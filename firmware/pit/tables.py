@@ -18,6 +18,8 @@ from firmware.pit.errors import NotEnrolled, PitError
 from firmware.uplink.enrolment import STRUCK
 
 WHO: Final = "table_id, name, serial, struck_at"
+FORMER_WITNESS: Final = "former witness "
+"""Facts of the house that begin with it name a table's number and a key, in hex, with which it has cosigned."""
 """What is read of a table to know who sends."""
 FORK: Final = """LATERAL (SELECT fork_seq, fork_at FROM record JOIN head USING (record_id)
     WHERE record.table_id = t.table_id AND fork_seq IS NOT NULL AND NOT EXISTS (
@@ -86,15 +88,41 @@ def enrol(database: Database, name: str, serial: int | str) -> Table:
     return Table(*row)
 
 
+def keep_witness(connection: Connection, name: str) -> None:
+    """Keep the key with which a table has cosigned so far: what it has signed holds after it gets another one."""
+    connection.execute(
+        "INSERT INTO house_fact SELECT %s || table_id || ' ' || encode(witness_key, 'hex'), '' FROM gaming_table"
+        " WHERE name = %s AND witness_key IS NOT NULL ON CONFLICT DO NOTHING",
+        (FORMER_WITNESS, name),
+    )
+
+
+def witnesses(connection: Connection) -> dict[int, list[bytes]]:
+    """Return the keys with which each table cosigns and has cosigned, by its number, the present one first."""
+    found = {
+        table_id: [bytes(key)] if key is not None else []
+        for table_id, key in connection.execute("SELECT table_id, witness_key FROM gaming_table").fetchall()
+    }
+    for (name,) in connection.execute(
+        "SELECT name FROM house_fact WHERE starts_with(name, %s)", (FORMER_WITNESS,)
+    ).fetchall():
+        number, _, key = name.removeprefix(FORMER_WITNESS).partition(" ")
+        if bytes.fromhex(key) not in found.setdefault(int(number), []):
+            found[int(number)].append(bytes.fromhex(key))
+    return found
+
+
 def renew(database: Database, name: str, serial: int | str) -> None:
     """Give a table another certificate; the one before is refused from now on.
 
-    Raises PitError if it was struck off and its box is another table by now.
+    The key with which it cosigns becomes that of its next cosignature. Raises PitError if it was struck off and its box
+    is another table by now.
     """
     try:
         with database.transaction() as connection:
+            keep_witness(connection, name)
             connection.execute(
-                "UPDATE gaming_table SET serial = %s, struck_at = NULL WHERE name = %s",
+                "UPDATE gaming_table SET serial = %s, witness_key = NULL, struck_at = NULL WHERE name = %s",
                 (serial_text(serial), name),
             )
     except psycopg.errors.UniqueViolation as error:

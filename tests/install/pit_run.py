@@ -388,7 +388,11 @@ def test_a_table_whose_card_is_lost_gets_its_record_back_by_the_books_steps(serv
         "rm -r /var/lib/feltwatch/* /var/lib/feltwatch-uplink/* /var/lib/feltwatch-witness/*",
         check=True,
     )
-    other = HERE | {"stop feltwatch-table": "stop feltwatch-uplink", "restart feltwatch-table ": "restart "}
+    other = HERE | {
+        "stop feltwatch-table": "stop feltwatch-uplink",
+        "restart feltwatch-table ": "restart ",
+        "sudo -u feltwatch-table feltwatch restore": "yes | sudo -u feltwatch-table feltwatch restore",
+    }
     who, _, renew, *at_table = commands("technician/pit.md", "Something is lost", other)
     assert type_in(server, [who]) == "Table 7\n"
     type_in(server, [renew, CARRIED, *at_table])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from firmware.pit.database import Database
 from firmware.pit.log.tree import Trees, over
+from firmware.pit.tables import witnesses
 from firmware.record.evidence.dispute_verifier import COSIGNATURE, LOG_KEYS, PROOFS
 from firmware.record.evidence.merkle import inclusion
-from firmware.record.evidence.notes import Proof, verifier_key, witness_name
+from firmware.record.evidence.notes import Proof, cosignature_of, verifier_key, witness_name
 
 
 def proofs_of(database: Database, record_id: int, rows: list[int]) -> dict[str, bytes]:
@@ -16,6 +17,7 @@ def proofs_of(database: Database, record_id: int, rows: list[int]) -> dict[str, 
     """
     files: dict[str, bytes] = {}
     keys: dict[str, None] = {}
+    notes: list[str] = []
     with database.transaction() as connection:
         for seq, epoch, number, origin, key in connection.execute(
             "SELECT seq, epoch, number, origin, key FROM leaf JOIN epoch USING (epoch)"
@@ -36,11 +38,16 @@ def proofs_of(database: Database, record_id: int, rows: list[int]) -> dict[str, 
             hashes = inclusion(Trees().of(over(connection), epoch), number, size)
             proof = Proof(number, tuple(hashes), note + "".join(line for (line,) in lines))
             files[f"{PROOFS}{seq}.tlog-proof"] = proof.text.encode()
+            notes.append(proof.note)
             keys[verifier_key(origin, bytes(key))] = None
-        for (public,) in connection.execute(
-            "SELECT witness_key FROM gaming_table WHERE witness_key IS NOT NULL AND struck_at IS NULL ORDER BY table_id"
+        of_tables = witnesses(connection)
+        for (table_id,) in connection.execute(
+            "SELECT table_id FROM gaming_table WHERE struck_at IS NULL ORDER BY table_id"
         ).fetchall():
-            keys[verifier_key(witness_name(bytes(public)), bytes(public), COSIGNATURE)] = None
+            have = of_tables[table_id]
+            signed = [key for key in have if any(cosignature_of(note, key) for note in notes)]
+            for public in signed or have[:1]:
+                keys[verifier_key(witness_name(public), public, COSIGNATURE)] = None
     if files:
         files[LOG_KEYS] = "".join(f"{one}\n" for one in keys).encode()
     return files

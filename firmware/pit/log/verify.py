@@ -14,6 +14,7 @@ from firmware.messages import Message
 from firmware.pit.database import Connection, Database
 from firmware.pit.log.heads import SIGNED, anchor_in, announced_key, why_bad
 from firmware.pit.log.tree import Trees, over
+from firmware.pit.tables import witnesses
 from firmware.record.evidence.merkle import leaf_hash, node_hash, root
 from firmware.record.evidence.notes import (
     Checkpoint,
@@ -278,7 +279,7 @@ def _checkpoint(
     stored: bytes,
     note: str,
     log: bytes,
-    cosigned: list[tuple[str, bytes | None, str]],
+    cosigned: list[tuple[str, list[bytes], str]],
 ) -> None:
     found.checkpoints += 1
     about: dict[str, Any] = {"size": made.size, "origin": made.origin}
@@ -293,9 +294,9 @@ def _checkpoint(
             " it was signed. Tell surveillance; what the tables hold shows which is right.",
             **about,
         )
-    for table, key, line in cosigned:
+    for table, keys, line in cosigned:
         found.cosignatures += 1
-        if key is None or cosignature_of(f"{made.text}\n{line}", bytes(key)) is None:
+        if not any(cosignature_of(f"{made.text}\n{line}", key) for key in keys):
             found.wrong(
                 "The checkpoint %(size)s of %(origin)s: the signature of %(table)s is not of what the log has now.",
                 table=table,
@@ -303,13 +304,14 @@ def _checkpoint(
             )
 
 
-def _cosignatures(connection: Connection, epoch: int) -> dict[int, list[tuple[str, bytes | None, str]]]:
-    by_size: dict[int, list[tuple[str, bytes | None, str]]] = {}
-    for size, name, key, line in connection.execute(
-        "SELECT size, name, witness_key, line FROM cosignature JOIN gaming_table USING (table_id) WHERE epoch = %s",
+def _cosignatures(connection: Connection, epoch: int) -> dict[int, list[tuple[str, list[bytes], str]]]:
+    by_size: dict[int, list[tuple[str, list[bytes], str]]] = {}
+    keys = witnesses(connection)
+    for size, name, table_id, line in connection.execute(
+        "SELECT size, name, table_id, line FROM cosignature JOIN gaming_table USING (table_id) WHERE epoch = %s",
         (epoch,),
     ).fetchall():
-        by_size.setdefault(size, []).append((name, key, line))
+        by_size.setdefault(size, []).append((name, keys[table_id], line))
     return by_size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -14,12 +15,13 @@ from dealer_ui.reports.slip import slip_png
 from firmware.pit.command import command
 from firmware.pit.log.proofs import proofs_of
 from firmware.pit.log.verify import read_note, verify
+from firmware.pit.tables import renew, serial_text
 from firmware.record.evidence import dispute_verifier as alone
 from firmware.record.evidence.notes import NoNote
 from firmware.uplink.follow import Heard
 from firmware.uplink.heard import write
 from firmware.uplink.held import as_told, held_checkpoint
-from firmware.uplink.witness import proofs_in
+from firmware.uplink.witness import Witness, proofs_in
 from tests.firmware.pit import attacks
 from tests.firmware.pit.log.conftest import LogHouse, set_back
 from tests.firmware.pit.postgres import Postgres
@@ -123,6 +125,30 @@ def test_a_proof_from_the_pit_and_one_from_the_table_hold_without_any_package(pr
         keys = [alone.read_key(line) for line in files[alone.LOG_KEYS].decode().splitlines()]
         signed = [one for one in signatures if any(alone.signed_note_by(text, one, *key) for key in keys)]
         assert len(signed) == signers
+
+
+def test_what_a_lost_card_has_cosigned_holds_and_its_new_card_counts(
+    proven: LogHouse, owned: str, tmp_path: Path
+) -> None:
+    table = proven.tables[0]
+    renew(proven.database, table.table.name, 4711)
+    table.table = replace(table.table, serial=serial_text(4711))
+    table.witness = Witness(tmp_path / "new card", log=proven.keeper.key.public)
+    again = proven.restarted()
+    again.round()
+    assert not table.witness.state.trouble
+    assert again.one("SELECT size, signers, heard FROM proven ORDER BY size DESC LIMIT 1") == (9, 3, 3)
+    said = CliRunner().invoke(command, ["verify", "--url", owned, "--folder", str(proven.folder)])
+    assert said.exit_code == 0, said.output
+    assert "9 cosignatures." in said.output
+    record = proven.one("SELECT record_id FROM record WHERE table_id = %s", table.table.table_id)
+    for row in (2, table.witness.state.head):
+        files = proofs_of(proven.database, record, [row])
+        _, _, note = alone.read_proof(files[f"{alone.PROOFS}{row}.tlog-proof"].decode())
+        text, signatures = alone.read_note(note)
+        keys = [alone.read_key(line) for line in files[alone.LOG_KEYS].decode().splitlines()]
+        signed = [key for key in keys if any(alone.signed_note_by(text, one, *key) for one in signatures)]
+        assert (len(keys), len(signed)) == (4, 4)
 
 
 def test_an_attack_at_the_centre_is_found_with_its_defence_and_not_without(postgres: Postgres) -> None:
