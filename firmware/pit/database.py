@@ -59,7 +59,8 @@ class Database:
         self.url: Final = url
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url,
-            kwargs={"autocommit": True},  # `transaction` begins and ends its own
+            # `transaction` begins and ends its own. Nothing waits for a standby but a checkpoint (log/keeper.py).
+            kwargs={"autocommit": True, "options": "-c synchronous_commit=local"},
             min_size=1,
             max_size=connections,
             max_idle=IDLE_S,

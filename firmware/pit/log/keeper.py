@@ -10,18 +10,21 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from firmware.pit.authority import LOG_FOLDER
 from firmware.pit.database import Connection, Database
+from firmware.pit.enrolment import set_fact
 from firmware.pit.errors import DatabaseError
 from firmware.pit.log import epochs
 from firmware.pit.log.cosigned import Cosigned, Held
 from firmware.pit.log.epochs import Epoch, NewestFile
 from firmware.pit.log.heads import MOST, SignedHead, new_heads, store_marks
+from firmware.pit.log.state import WAITS
 from firmware.pit.log.tree import Trees
 from firmware.record.evidence.merkle import leaf_hash
 from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, opened, sign
@@ -34,6 +37,10 @@ EVERY_S: Final = 10.0
 """Seconds between two checkpoints (FLEET section 7); more where more than `MOST_A_SECOND` tables would cosign."""
 MOST_A_SECOND: Final = 10
 """Cosignatures a second: each costs the pit some tenths of a millisecond, for proof and check."""
+WAITS_S: Final = 60.0
+"""Seconds for which a checkpoint may wait for a standby before it is said."""
+STOPS_S: Final = 10.0
+"""Seconds that the end of the process waits for a turn: one that waits for a standby may never end."""
 CAREFUL_S: Final = 60.0
 """Seconds for which a pit that does not know what was signed before it listens to the tables: two of their longest
 pauses (`firmware.uplink.follow.LONGEST_BACK_OFF_S`)."""
@@ -82,6 +89,11 @@ class Keeper:
     def held(self, table_id: int, held: Held) -> None:
         """Note what a table holds and has cosigned."""
         self._cosigned.add(table_id, held)
+
+    def waits(self, since: float | None) -> None:
+        """Let the pages say since when a checkpoint waits, seconds since 1970; None: it does not."""
+        with self._database.transaction() as connection:
+            set_fact(connection, WAITS, "" if since is None else str(round(since * 1000)))
 
     def turn(self) -> bool:
         """Append what is new and sign it; return whether there is more. Raises DatabaseError."""
@@ -208,24 +220,53 @@ def _newest(connection: Connection, key: DeviceKey) -> Newest | None:
 
 
 class KeeperThread(threading.Thread):
-    """Turns a keeper in the background. A database that is away is waited for."""
+    """Turns a keeper in the background. A database that is away is waited for, and so is a standby."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, keeper: Keeper, *, waits_s: float = WAITS_S) -> None:
+        """`waits_s`: after so long in one turn the log and the pages say that it waits."""
         super().__init__(name="log", daemon=True)
-        self._keeper = keeper
+        self._keeper, self._waits_s = keeper, waits_s
         self._end = threading.Event()
+        self._said = False
 
     def run(self) -> None:
         """Turn until `stop`."""
-        wait = 0.0
+        wait, is_first = 0.0, True
         while not self._end.wait(wait):
             try:
-                wait = 0.0 if self._keeper.turn() else self._keeper.every_s
+                with self._watched():
+                    wait = 0.0 if self._keeper.turn() else self._keeper.every_s
+                if self._said or is_first:
+                    self._keeper.waits(since=None)
+                is_first = self._said = False
             except (DatabaseError, OSError) as error:
                 log.warning("The log waits: %s", error)
                 wait = self._keeper.every_s
 
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Say so if a turn takes long: its commit waits for a standby, and cannot be called off."""
+        began = time.time()
+        timer = threading.Timer(self._waits_s, self._say, (began,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+
+    def _say(self, began: float) -> None:
+        self._said = True
+        log.error(
+            "A checkpoint waits for the second server. Rows are taken meanwhile; nothing new is proven."
+        )
+        try:
+            self._keeper.waits(since=began)
+        except DatabaseError as error:
+            log.warning("The pages cannot say so: %s", error)
+
     def stop(self) -> None:
-        """End after the turn in work."""
+        """End after the turn in work, which is not waited for much longer."""
         self._end.set()
-        self.join()
+        self.join(STOPS_S)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,8 +49,12 @@ class LogState:
     heard: int = 0
     unproven_s: float = 0.0
     set_back_ms: int | None = None
+    waits_ms: int | None = None
+    """Since when a checkpoint waits for the second server, None if none does."""
 
 
+WAITS: Final = "log_waits"
+"""The fact of the house that says since when a checkpoint waits for a standby, UTC milliseconds; "" if none does."""
 SEEN: Final = "epoch_seen"
 """The fact of the house that says up to which epoch somebody has looked into why epochs began."""
 
@@ -86,12 +91,17 @@ def tables(connection: Connection) -> list[Logged]:
 
 def log_state(connection: Connection) -> LogState:
     """Return how the log stands."""
+    fact = connection.execute(
+        "SELECT value FROM house_fact WHERE name = %s AND value <> ''", (WAITS,)
+    ).fetchone()
+    waits_ms = int(fact[0]) if fact else None
+    waits_s = max(0.0, time.time() - waits_ms / 1000) if waits_ms else 0.0
     newest = connection.execute(
         "SELECT epoch, origin, key, size, note, (extract(epoch FROM at) * 1000)::bigint FROM checkpoint"
         " JOIN epoch USING (epoch) ORDER BY epoch DESC, size DESC LIMIT 1"
     ).fetchone()
     if newest is None:
-        return LogState()
+        return LogState(unproven_s=waits_s, waits_ms=waits_ms)
     proven = connection.execute(
         "SELECT size, (extract(epoch FROM at) * 1000)::bigint, signers, heard FROM proven WHERE epoch = %s"
         " ORDER BY size DESC LIMIT 1",
@@ -118,6 +128,7 @@ def log_state(connection: Connection) -> LogState:
         proven_ms=proven_ms,
         signers=signers,
         heard=heard,
-        unproven_s=waits[0] if waits else 0.0,
+        unproven_s=max(waits[0] if waits else 0.0, waits_s),
+        waits_ms=waits_ms,
         set_back_ms=back[0] if back else None,
     )
