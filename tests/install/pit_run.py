@@ -396,7 +396,7 @@ def test_a_table_whose_card_is_lost_gets_its_record_back_by_the_books_steps(serv
     who, _, renew, *at_table = commands("technician/pit.md", "Something is lost", other)
     assert type_in(server, [who]) == "Table 7\n"
     type_in(server, [renew, CARRIED, *at_table])
-    assert JournalReader(server.data).head()[0] == seq
+    assert JournalReader(server.data).head()[0] == seq + 1, "and a row that says so"
     arrives(server, play(server, 1))
     is_whole(server)
     nothing_failed(server)
@@ -540,11 +540,20 @@ def test_a_second_server_follows_and_takes_over_by_the_books_steps(server: Machi
     there = "psql -XAtq -p 5433 feltwatch_pit -c"
     rows = f'runuser -u postgres -- {there} "SELECT max(seq) FROM head"'
     server.wait(lambda: server.run("bash", "-c", rows).stdout.strip() == str(seq), "the second server has it")
+    follow(server, "pit/second-server.md", "Checkpoints that wait for it")
+    server.wait(lambda: sql(server, "SHOW synchronous_standby_names") == "*", "checkpoints wait from now on")
+    server.run("systemctl", "stop", "postgresql@15-second", check=True)
+    arrives(server, play(server, 1))
+    type_in(server, ["runuser -u feltwatch-pit-owner -- feltwatch pit migrate --check"])
+    server.run("systemctl", "start", "postgresql@15-second", check=True)
     over = {"15 main": "15 second", "systemctl enable --now feltwatch-pit feltwatch-pit-floor": "true"}
     follow(server, "pit/second-server.md", "The first is lost", over)
     writes = f'runuser -u postgres -- {there} "CREATE TABLE after_the_first (one int)"'
     server.wait(lambda: server.run("bash", "-c", writes).returncode == 0, "it is written to")
     sql(server, "SELECT pg_drop_replication_slot('second_server')")
+    for setting in ("synchronous_standby_names", "synchronous_commit"):
+        sql(server, f"ALTER SYSTEM RESET {setting}")
+    server.run("systemctl", "reload", "postgresql@15-main", check=True)
     nothing_failed(server)
 
 

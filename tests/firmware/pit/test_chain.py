@@ -160,8 +160,8 @@ def dumped(url: str) -> str:
     """Everything that a database holds, as pg_dump writes it."""
     found = binaries()
     assert found is not None
-    command = [found / "pg_dump", "--dbname", url]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    dump = [str(found / "pg_dump"), "--dbname", url]
+    return subprocess.run(dump, check=True, capture_output=True, text=True).stdout
 
 
 def names_in(branch: Branch) -> set[str]:
