@@ -35,12 +35,15 @@ def main(hands: int, folder: Path, go: Path | None = None) -> None:
             time.sleep(0.1)
     touch = Finger()
     reader = JournalReader(DATA)
+    before = reader.recover()[0]
+    found = before.hand if before.phase is Phase.SETTLED else None  # is not one that was played here
     settled = 0
     while not hands or settled < hands:
         state = reader.recover()[0]
         if state.phase is Phase.SETTLED:
-            settled += 1
-            say(settled=state.hand)
+            if state.hand != found:
+                settled += 1
+                say(settled=state.hand)
             if hands and settled == hands:
                 return
             touch({"do": "archive"})
