@@ -11,19 +11,13 @@ from typing import Final, TypeVar
 import click
 
 from dealer_ui.web.errors import PageError
-from firmware.pit.command import FOLDER, command
+from firmware.pit.command import command
+from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
 PORT: Final = 8080
 T = TypeVar("T")
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
 
 
 def _or_sentence(do: Callable[[], T]) -> T:
@@ -34,15 +28,8 @@ def _or_sentence(do: Callable[[], T]) -> T:
 
 
 @command.command("serve-floor")
-@_url
-@click.option(
-    "--folder",
-    envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER,
-    show_default=True,
-    help="The pit's own folder: images, dispute files, its key.",
-)
+@pit_database_option
+@pit_folder_option
 @click.option("--name", default="", help="The pit's name on its pages.")
 @click.option(
     "--listen", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="A loopback address."
@@ -91,7 +78,7 @@ def person_group() -> None:
     help="What he may see.",
 )
 @click.option("--generate", is_flag=True, help="Make a passphrase and print it.")
-@_url
+@pit_database_option
 def add_person(name: str, role: str, generate: bool, url: str) -> None:
     """Let NAME log in, or give NAME another role and passphrase: 12 letters or more.
 
@@ -119,7 +106,7 @@ def add_person(name: str, role: str, generate: bool, url: str) -> None:
 
 @person_group.command("remove")
 @click.argument("name")
-@_url
+@pit_database_option
 def remove_person(name: str, url: str) -> None:
     """Take access away from NAME; open sessions end. What NAME did stays recorded."""
     from dealer_ui.pit.people import PitPeople
@@ -132,7 +119,7 @@ def remove_person(name: str, url: str) -> None:
 
 @person_group.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@_url
+@pit_database_option
 def list_people(as_json: bool, url: str) -> None:
     """Show who may log in."""
     from dealer_ui.pit.people import PitPeople

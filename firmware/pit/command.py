@@ -13,30 +13,14 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
+from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
-FOLDER: Final = Path("/var/lib/feltwatch-pit")
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
 OLDER: Final = 3
 """The exit status of `migrate --check` where the database has an older schema."""
 ADDED: Final = "feltwatch.pit"
 """The entry points of further commands."""
-
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
-_folder = click.option(
-    "--folder",
-    envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER,
-    show_default=True,
-    help="The pit's own folder: its authority and its images.",
-)
 
 
 class _Pit(click.Group):
@@ -81,8 +65,8 @@ command.add_command(key_command)
 
 
 @command.command("serve")
-@_url
-@_folder
+@pit_database_option
+@pit_folder_option
 @click.option(
     "--socket",
     "path",
@@ -131,7 +115,7 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
 
 
 @command.command("front")
-@_folder
+@pit_folder_option
 @click.option("--listen", default="0.0.0.0:8443", show_default=True, help="The tables' address and port.")
 @click.option(
     "--socket",
@@ -166,7 +150,7 @@ def front_command(folder: Path, listen: str, path: Path, certificates: Path | No
 
 
 @command.command("migrate")
-@_url
+@pit_database_option
 @click.option("--door", metavar="ROLE", help="The role that serves: gets its rights, and no others.")
 @click.option(
     "--floor", metavar="ROLE", help="The role of the floor's pages: reads no hand that lies on a table."
@@ -196,7 +180,7 @@ def migrate_command(url: str, door: str | None, floor: str | None, check: bool) 
 
 
 @command.command("reindex")
-@_url
+@pit_database_option
 def reindex_command(url: str) -> None:
     """Make the list of hands, and what each table does, again from the rows; nothing is lost by it."""
     from firmware.pit.database import Database
@@ -254,8 +238,8 @@ def _enrol(
 @click.argument("name")
 @_to
 @_addresses
-@_url
-@_folder
+@pit_database_option
+@pit_folder_option
 def add_command(name: str, to: Path | None, addresses: tuple[str, ...], url: str, folder: Path) -> None:
     """Enrol the table NAME: shows a code for its camera, good once and for fifteen minutes.
 
@@ -268,8 +252,8 @@ def add_command(name: str, to: Path | None, addresses: tuple[str, ...], url: str
 
 @table_group.command("readmit")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@_url
-@_folder
+@pit_database_option
+@pit_folder_option
 def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
     """Enrol tables NAME with the certificates they have, in a database that was lost.
 
@@ -298,8 +282,8 @@ def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
 @click.argument("name")
 @_to
 @_addresses
-@_url
-@_folder
+@pit_database_option
+@pit_folder_option
 def renew_command(name: str, to: Path | None, addresses: tuple[str, ...], url: str, folder: Path) -> None:
     """Enrol the table NAME again, for a new card: its record goes on, and its old certificate is refused.
 
@@ -310,7 +294,7 @@ def renew_command(name: str, to: Path | None, addresses: tuple[str, ...], url: s
 
 @table_group.command("strike")
 @click.argument("name")
-@_url
+@pit_database_option
 def strike_command(name: str, url: str) -> None:
     """Strike the table NAME off: nothing more is taken from it, and what it sent stays."""
     from firmware.pit.database import Database
@@ -323,7 +307,7 @@ def strike_command(name: str, url: str) -> None:
 
 @table_group.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@_url
+@pit_database_option
 def list_command(as_json: bool, url: str) -> None:
     """List the tables: how far each has been heard, and what is wrong."""
     from firmware.pit.database import Database

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from firmware.command_options import ANY_PATH, FILE
+from firmware.command_options import FOLDER as ANY_FOLDER
+from firmware.table_client import DATA
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import WITNESS as WITNESSED
@@ -27,6 +31,13 @@ RELEASE_KEY: Final = Path("/etc/feltwatch/release.pub")
 STATE: Final = Path("/") / HEARD
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _at(name: str, kind: click.ParamType[Any], default: Path, words: str) -> Callable[[F], F]:
+    """Return an option that names a place."""
+    return click.option(name, type=kind, default=default, show_default=True, help=words)
+
 
 class _Uplink(click.Group):
     """Turns the package's errors into one sentence each."""
@@ -44,47 +55,33 @@ class _Uplink(click.Group):
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path),
-    default=Path("/var/lib/feltwatch"),
+    type=ANY_PATH,
+    default=DATA,
     show_default=True,
     help="The folder of the record.",
 )
 @click.option(
     "--enrolment",
     envvar="FELTWATCH_UPLINK",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     default=FOLDER,
     show_default=True,
     help="The folder that `feltwatch pit table add` wrote.",
 )
-@click.option(
-    "--state",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=STATE,
-    show_default=True,
-    help="Where to say how far the pit has heard.",
-)
-@click.option(
+@_at("--state", ANY_FOLDER, STATE, "Where to say how far the pit has heard.")
+@_at(
     "--witness",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=WITNESS,
-    show_default=True,
-    help="Where to keep what this table witnesses of the pit's log, and the key that cosigns it.",
+    ANY_FOLDER,
+    WITNESS,
+    "Where to keep what this table witnesses of the pit's log, and the key that cosigns it.",
 )
-@click.option(
+@_at(
     "--inbox",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=INBOX,
-    show_default=True,
-    help="Where to lay profiles, decks and releases that the pit asks this table to fetch.",
+    ANY_FOLDER,
+    INBOX,
+    "Where to lay profiles, decks and releases that the pit asks this table to fetch.",
 )
-@click.option(
-    "--release-key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=RELEASE_KEY,
-    show_default=True,
-    help="The key that a release must be signed with.",
-)
+@_at("--release-key", FILE, RELEASE_KEY, "The key that a release must be signed with.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -106,20 +103,8 @@ def command(
 
 @command.command("enrol")
 @click.argument("source", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option(
-    "--into",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER,
-    show_default=True,
-    help="The uplink's own folder.",
-)
-@click.option(
-    "--drop-in",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=DROP_IN,
-    show_default=True,
-    help="Where the service manager is told which addresses the uplink may reach.",
-)
+@_at("--into", ANY_FOLDER, FOLDER, "The uplink's own folder.")
+@_at("--drop-in", FILE, DROP_IN, "Where the service manager is told which addresses the uplink may reach.")
 def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
     """Enrol this table: put the files in FOLDER, which `feltwatch pit table add` wrote, in their place.
 
@@ -136,34 +121,15 @@ def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
 
 
 @command.command("join")
-@click.option(
-    "--asked",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=JOIN,
-    show_default=True,
-    help="The folder in which the table asks.",
-)
-@click.option(
-    "--progress",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=JOIN_PROGRESS,
-    show_default=True,
-    help="Where to say how far it is.",
-)
-@click.option(
+@_at("--asked", ANY_FOLDER, JOIN, "The folder in which the table asks.")
+@_at("--progress", FILE, JOIN_PROGRESS, "Where to say how far it is.")
+@_at(
     "--into",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER / "new",
-    show_default=True,
-    help="Where to write the enrolment; `feltwatch uplink enrol` puts it in its place.",
+    ANY_FOLDER,
+    FOLDER / "new",
+    "Where to write the enrolment; `feltwatch uplink enrol` puts it in its place.",
 )
-@click.option(
-    "--witness",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=WITNESS,
-    show_default=True,
-    help="The folder of the key that cosigns what the pit shows.",
-)
+@_at("--witness", ANY_FOLDER, WITNESS, "The folder of the key that cosigns what the pit shows.")
 def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None:
     """Bring this table in at a pit, by the code that the table was shown.
 

@@ -14,10 +14,11 @@ from dealer_ui.remote.front import MODULE as STREAM_MODULE
 from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
 from dealer_ui.remote.tls import KEY as TLS_KEY
 from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
-from firmware.pit.command import FOLDER, SOCKET
+from firmware.pit.command import SOCKET
 from firmware.pit.copies.backup import DISK, SLOT, STATE
 from firmware.pit.copies.command import FOLDERS
 from firmware.pit.front import NGINX
+from firmware.pit_options import PIT_FOLDER
 from tests.systemd.judge import exposure, faults, needs_systemd, users_made
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"
@@ -80,7 +81,7 @@ def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
     unit = lines("feltwatch-pit")
     assert f"ExecStart={BASE}/bin/feltwatch pit serve" in unit
     assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"} <= set(unit)
-    assert f"StateDirectory={FOLDER.name}" in unit
+    assert f"StateDirectory={PIT_FOLDER.name}" in unit
     assert f"RuntimeDirectory={SOCKET.parent.name}" in unit
     assert "Requires=feltwatch-pit-migrate.service" in unit
     migrate = lines("feltwatch-pit-migrate")
@@ -95,19 +96,21 @@ def test_the_service_has_no_network_and_a_role_that_owns_nothing() -> None:
 
 
 def test_the_floors_pages_see_images_and_neither_the_authoritys_key_nor_the_doors_socket() -> None:
-    unit, folder = lines("feltwatch-pit-floor"), Path(f"{FOLDER}-floor")
+    unit, folder = lines("feltwatch-pit-floor"), Path(f"{PIT_FOLDER}-floor")
     page = "/run/feltwatch-pit-floor/floor.sock"
     program = f"{BASE}/bin/feltwatch pit serve-floor --folder {folder} --socket {page}"
     assert f"ExecStart={program}" in unit
     assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"} <= set(unit)
-    assert f"BindReadOnlyPaths={FOLDER}/images:{folder}/images" in unit
+    assert f"BindReadOnlyPaths={PIT_FOLDER}/images:{folder}/images" in unit
     (kept,) = [line.partition("=")[2].split() for line in unit if line.startswith("InaccessiblePaths=")]
-    assert {f"-{SOCKET.parent}", f"-{FOLDER}/authority"} <= set(kept), "it is in the group that may open them"
+    assert {f"-{SOCKET.parent}", f"-{PIT_FOLDER}/authority"} <= set(kept), (
+        "it is in the group that may open them"
+    )
     assert {f"StateDirectory={folder.name}", f"RuntimeDirectory={Path(page).parent.name}"} <= set(unit)
     assert "UMask=0027" in lines("feltwatch-pit"), "images are read by the group"
     assert "StateDirectoryMode=0700" in lines("feltwatch-pit")
     assert (
-        f"d {FOLDER}/images 0750 feltwatch-pit feltwatch-pit -"
+        f"d {PIT_FOLDER}/images 0750 feltwatch-pit feltwatch-pit -"
         in (HERE / "feltwatch-pit.tmpfiles").read_text()
     )
 
@@ -131,7 +134,7 @@ def test_people_come_in_by_another_port_than_tables_with_a_certificate_of_roots(
 def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key() -> None:
     front = lines("feltwatch-pit-front")
     assert [line for line in front if line.startswith("LoadCredential=")] == [
-        f"LoadCredential={name}:{FOLDER}/authority/{name}"
+        f"LoadCredential={name}:{PIT_FOLDER}/authority/{name}"
         for name in (DOOR_CERTIFICATE, DOOR_KEY, CERTIFICATE)
     ]
     assert "TemporaryFileSystem=/var:ro /run:ro" in front

@@ -9,20 +9,13 @@ from typing import Final, NoReturn
 
 import click
 
-from firmware.pit.command import FOLDER
 from firmware.pit.copies.backup import DISK, LATE_S, STATE
+from firmware.pit_options import PIT_FOLDER, pit_database_option
 from firmware.terminal import say, say_json
 
-FOLDERS: Final = (FOLDER, Path(f"{FOLDER}-floor"), Path("/etc/feltwatch-pit"))
+FOLDERS: Final = (PIT_FOLDER, Path(f"{PIT_FOLDER}-floor"), Path("/etc/feltwatch-pit"))
 """What is copied next to the database: authority, keys, certificates."""
 _path = click.Path(path_type=Path, file_okay=False, readable=False)  # click would ask without its capability
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
 _disk = click.option(
     "--disk", type=_path, default=DISK, show_default=True, help="Where the second disk is mounted."
 )
@@ -47,7 +40,7 @@ def backup_group() -> None:
 
 
 @backup_group.command("make")
-@_url
+@pit_database_option
 @_disk
 @_state
 @click.option("--folder", "folders", type=_path, multiple=True, default=FOLDERS, show_default=True)
@@ -60,7 +53,7 @@ def make_command(url: str, disk: Path, state: Path, folders: tuple[Path, ...]) -
 
 
 @backup_group.command("receive")
-@_url
+@pit_database_option
 @_disk
 def receive_command(url: str, disk: Path) -> NoReturn:
     """Receive PostgreSQL's log on the second disk, as it is written."""
@@ -95,7 +88,7 @@ def chain_group() -> None:
 @chain_group.command("publish")
 @click.argument("name")
 @_reader
-@_url
+@pit_database_option
 def publish_command(name: str, reader: str, url: str) -> None:
     """Publish this house's hands, downs and tables under NAME, without names of people. Run it as the tables' owner."""
     from firmware.pit.copies.chain import publish
@@ -105,7 +98,7 @@ def publish_command(name: str, reader: str, url: str) -> None:
 
 @chain_group.command("withdraw")
 @_reader
-@_url
+@pit_database_option
 def withdraw_command(reader: str, url: str) -> None:
     """Publish nothing any more."""
     from firmware.pit.copies.chain import withdraw
@@ -115,7 +108,7 @@ def withdraw_command(reader: str, url: str) -> None:
 
 
 @chain_group.command("head-office")
-@_url
+@pit_database_option
 def head_office_command(url: str) -> None:
     """Make the head office's tables, in a database of its own."""
     from firmware.pit.copies.chain import make_head_office
@@ -127,7 +120,7 @@ def head_office_command(url: str) -> None:
 @chain_group.command("subscribe")
 @click.argument("house_url")
 @click.option("--again", is_flag=True, help="Remove what is there of the house, and copy all of it again.")
-@_url
+@pit_database_option
 def subscribe_command(house_url: str, again: bool, url: str) -> None:
     """Follow the house whose database is at HOUSE_URL. Run it as a superuser of the head office's PostgreSQL."""
     from firmware.pit.copies.chain import subscribe
@@ -137,7 +130,7 @@ def subscribe_command(house_url: str, again: bool, url: str) -> None:
 
 @chain_group.command("houses")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@_url
+@pit_database_option
 def houses_command(as_json: bool, url: str) -> None:
     """List the houses at the head office: how many hands, and when each house was last heard of."""
     from firmware.pit.copies.chain import houses

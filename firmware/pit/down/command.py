@@ -8,20 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware.pit.command import FOLDER
+from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
     from firmware.pit.database import Connection
     from firmware.pit.down.requests import Request
-
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
 
 
 @click.command("send")
@@ -44,15 +36,8 @@ _url = click.option(
     show_default=True,
     help="The key that a release must be signed with.",
 )
-@_url
-@click.option(
-    "--folder",
-    envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER,
-    show_default=True,
-    help="The pit's own folder: its keys and the files.",
-)
+@pit_database_option
+@pit_folder_option
 def send_command(
     file: Path,
     names: tuple[str, ...],
@@ -115,7 +100,7 @@ def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> 
 
 @click.command("files")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@_url
+@pit_database_option
 def files_command(as_json: bool, url: str) -> None:
     """List the files that were sent to tables, and how far each is."""
     from firmware.pit.database import Database

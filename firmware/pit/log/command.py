@@ -8,27 +8,13 @@ from pathlib import Path
 import click
 
 from firmware.pit.errors import PitError
+from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
-
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
 
 
 @click.command("verify")
-@_url
-@click.option(
-    "--folder",
-    envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("/var/lib/feltwatch-pit"),
-    show_default=True,
-    help="The pit's own folder, with the key of its log.",
-)
+@pit_database_option
+@pit_folder_option
 @click.option("--log", "log", metavar="HEX", help="The log's public key, where its folder is not at hand.")
 @click.option(
     "--checkpoint",
@@ -92,7 +78,7 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
 @click.command("key")
 @click.argument("name", required=False)
 @click.argument("words", required=False)
-@_url
+@pit_database_option
 def key_command(name: str | None, words: str | None, url: str) -> None:
     """Accept the key with which the table NAME signs, by its five WORDS, read from the table's own page.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.pit.command import FOLDER
+from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from firmware.pit.waves.store import Wave, WaveTable
 
 _SHA: Final = re.compile("[0-9a-f]{64}")
-_url = click.option(
-    "--url",
-    envvar="FELTWATCH_PIT_DATABASE",
-    default="postgresql:///feltwatch_pit",
-    show_default=True,
-    help="The PostgreSQL database.",
-)
 
 
 class _Share(click.ParamType):  # type: ignore[type-arg]
@@ -67,14 +60,7 @@ def wave_group() -> None:
     show_default=True,
     help="Hours that a table has for taking the release and settling a hand.",
 )
-@click.option(
-    "--folder",
-    envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=FOLDER,
-    show_default=True,
-    help="The pit's own folder, where files lie.",
-)
+@pit_folder_option
 @click.option(
     "--key",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -82,7 +68,7 @@ def wave_group() -> None:
     show_default=True,
     help="The release key that FILE must be signed by.",
 )
-@_url
+@pit_database_option
 def start_command(
     release: str,
     first: str,
@@ -116,7 +102,7 @@ def start_command(
 
 @wave_group.command("show")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@_url
+@pit_database_option
 def show_command(as_json: bool, url: str) -> None:
     """Show the newest wave: each table, what the wave waits for, why it stopped. Ends with 1 if it was stopped."""
     from firmware.pit.database import Database
@@ -129,7 +115,7 @@ def show_command(as_json: bool, url: str) -> None:
 
 
 @wave_group.command("stop")
-@_url
+@pit_database_option
 def stop_command(url: str) -> None:
     """Stop the wave: no further table is asked. A table that has taken the release keeps it."""
     from firmware.pit.waves.store import CONSOLE, stop
@@ -144,7 +130,7 @@ def stop_command(url: str) -> None:
     metavar="TABLE",
     help="Go on without this table, which failed. May be repeated.",
 )
-@_url
+@pit_database_option
 def resume_command(without: tuple[str, ...], url: str) -> None:
     """Let a stopped wave go on, after a person has looked: tables that failed are tried again."""
     from firmware.pit.errors import PitError
