@@ -524,6 +524,21 @@ def test_a_server_whose_disk_is_lost_is_restored_from_the_second_disk(server: Ma
     nothing_failed(server)
 
 
+def test_after_the_servers_disk_was_stolen_a_new_authority_takes_the_tables_in_by_the_books_steps(
+    server: Machine,
+) -> None:
+    stop, move, start, _ = commands("pit/disaster.md", "A disk is stolen")
+    before = kept(server)
+    type_in(server, [stop, move, start])
+    _, _, renew, *_ = commands("technician/pit.md", "Something is lost", HERE)
+    _, _, *at_table, _, _, _, _, _ = commands("technician/pit.md", "A table comes in", HERE)
+    type_in(server, [renew, CARRIED, *at_table])
+    arrives(server, play(server, 1))
+    is_whole(server)
+    assert {name for name, value in kept(server).items() if value == before[name]} == {"people"}
+    nothing_failed(server)
+
+
 def test_a_second_server_follows_and_takes_over_by_the_books_steps(server: Machine) -> None:
     """The second one is another cluster on this machine: its own port, its own data."""
     server.run("pg_createcluster", "--port=5433", "15", "second", check=True)
@@ -597,3 +612,19 @@ def test_it_is_installed_again_over_what_stayed(server: Machine) -> None:
     assert kept(server) == before
     arrives(server, play(server, 1))
     is_whole(server)
+
+
+def test_a_database_without_a_backup_is_lost_and_tables_are_readmitted_by_the_books_steps(
+    server: Machine,
+) -> None:
+    stopped = ["feltwatch-pit-floor", "feltwatch-pit", "feltwatch-pit-wal"]
+    server.run("systemctl", "stop", *stopped, check=True)
+    server.run("runuser", "-u", "postgres", "--", "dropdb", "--force", "feltwatch_pit", check=True)
+    code, said = install(server, FIRST)
+    assert code == 0, said + server.log()
+    who, readmit, *_ = commands("technician/pit.md", "Something is lost", {' "Table 8"': ""})
+    assert type_in(server, [who]).splitlines() == ["Table 7"]
+    assert "Table 7 is enrolled again." in type_in(server, [readmit])
+    arrives(server, play(server, 1))
+    is_whole(server)
+    nothing_failed(server)
