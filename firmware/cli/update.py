@@ -113,7 +113,7 @@ def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Pa
         errors="replace",
         env=os.environ | {MAY_SWITCH_VARIABLE: str(asked / MAY_SWITCH)},
     )
-    sys.stderr.write(done.stderr)
+    say(done.stderr.rstrip(), err=True)
     words = [line.removeprefix("Error: ") for line in done.stderr.splitlines() if line.startswith("Error: ")]
     why = (words[-1] if words else f"The installer ended with {done.returncode}.") if done.returncode else ""
     write_result(result, number, why)

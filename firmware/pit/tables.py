@@ -18,9 +18,9 @@ from firmware.pit.errors import NotEnrolled, PitError
 from firmware.uplink.enrolment import STRUCK
 
 WHO: Final = "table_id, name, serial, struck_at"
+"""What is read of a table to know who sends."""
 FORMER_WITNESS: Final = "former witness "
 """Facts of the house that begin with it name a table's number and a key, in hex, with which it has cosigned."""
-"""What is read of a table to know who sends."""
 FORK: Final = """LATERAL (SELECT fork_seq, fork_at FROM record JOIN head USING (record_id)
     WHERE record.table_id = t.table_id AND fork_seq IS NOT NULL AND NOT EXISTS (
         SELECT FROM record AS later WHERE later.genesis = record.genesis AND later.branch > record.branch)
@@ -115,20 +115,14 @@ def witnesses(connection: Connection) -> dict[int, list[bytes]]:
 def renew(database: Database, name: str, serial: int | str) -> None:
     """Give a table another certificate; the one before is refused from now on.
 
-    The key with which it cosigns becomes that of its next cosignature. Raises PitError if it was struck off and its box
-    is another table by now.
+    The key with which it cosigns becomes that of its next cosignature, unless another table cosigns with that.
     """
-    try:
-        with database.transaction() as connection:
-            keep_witness(connection, name)
-            connection.execute(
-                "UPDATE gaming_table SET serial = %s, witness_key = NULL, struck_at = NULL WHERE name = %s",
-                (serial_text(serial), name),
-            )
-    except psycopg.errors.UniqueViolation as error:
-        raise PitError(
-            "The box of %(name)s is another table by now. Enrol its new box by a code.", name=name
-        ) from error
+    with database.transaction() as connection:
+        keep_witness(connection, name)
+        connection.execute(
+            "UPDATE gaming_table SET serial = %s, witness_key = NULL, struck_at = NULL WHERE name = %s",
+            (serial_text(serial), name),
+        )
 
 
 def strike(database: Database, name: str) -> None:

@@ -106,7 +106,8 @@ class Room:
 
         def taken() -> bool:
             place = self.at_pit.locator(".qr").bounding_box()
-            assert place is not None
+            if place is None:
+                return False  # the page is drawn anew
             shot = self.at_pit.screenshot(full_page=True, clip=place)
             picture = cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
             assert picture is not None

@@ -27,8 +27,8 @@ SILENT: Final = frozenset({"script", "style", "svg", "datalist", "time", "code",
 """What is drawn, or holds no words."""
 DRAWN: Final = re.compile(r"(<svg\b[^>]*>).*?</svg>", re.DOTALL)
 """A drawing, and its beginning, which may have a name. (No drawing lies in another.)"""
-WORD: Final = re.compile(r"(?!\b[2-9TJQKA][cdhs]\b)\b[^\W\d_]{2}")
-"""The beginning of a word; a card's code is none."""
+WORD: Final = re.compile(r"(?!\b(?:[2-9TJQKA][cdhs]|(?=[a-f]*\d)[0-9a-f]{8})\b)\b[^\W\d_]{2}")
+"""The beginning of a word; a card's code and the beginning of a hash are none."""
 DATA: Final = frozenset(
     {
         "Feltwatch",
