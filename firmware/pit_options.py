@@ -15,6 +15,15 @@ pit_database_option = click.option(
     show_default=True,
     help="The PostgreSQL database.",
 )
+RELEASE_KEY: Final = Path("/etc/feltwatch-pit/release.pub")
+"""The release key that this pit was installed with; its tables trust the same."""
+release_key_option = click.option(
+    "--release-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=RELEASE_KEY,
+    show_default=True,
+    help="The key that a release must be signed with.",
+)
 pit_folder_option = click.option(
     "--folder",
     envvar="FELTWATCH_PIT",

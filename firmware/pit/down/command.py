@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware.pit_options import pit_database_option, pit_folder_option
+from firmware.pit_options import pit_database_option, pit_folder_option, release_key_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -29,13 +29,7 @@ if TYPE_CHECKING:
     default=lambda: os.environ.get("SUDO_USER", "console"),
     help="Who sends it: a profile is kept at the table in this name.  [default: who ran sudo]",
 )
-@click.option(
-    "--release-key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("/etc/feltwatch-pit/release.pub"),
-    show_default=True,
-    help="The key that a release must be signed with.",
-)
+@release_key_option
 @pit_database_option
 @pit_folder_option
 def send_command(

@@ -14,6 +14,7 @@ from firmware.pit.authority import Authority
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
 from firmware.pit.files import Files
+from firmware.pit_options import RELEASE_KEY
 from firmware.release_package import UpdateRefused, signed_release, trusted_key
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
@@ -21,8 +22,6 @@ from firmware.table.errors import CommandRefused
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
 from firmware.uplink.inbox.wire import MOST_BYTES, MOST_NAME, Kind, signed_text
 
-RELEASE_KEY: Final = Path("/etc/feltwatch-pit/release.pub")
-"""The release key that this pit was installed with; its tables trust the same."""
 _COLUMNS: Final = "sha256, kind, name, version, size, signature, offered_by, offered_at"
 
 

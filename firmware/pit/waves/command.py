@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.pit_options import pit_database_option, pit_folder_option
+from firmware.pit_options import pit_database_option, pit_folder_option, release_key_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -61,13 +61,7 @@ def wave_group() -> None:
     help="Hours that a table has for taking the release and settling a hand.",
 )
 @pit_folder_option
-@click.option(
-    "--key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("/etc/feltwatch-pit/release.pub"),
-    show_default=True,
-    help="The release key that FILE must be signed by.",
-)
+@release_key_option
 @pit_database_option
 def start_command(
     release: str,
@@ -77,7 +71,7 @@ def start_command(
     silent: int,
     within: int,
     folder: Path,
-    key: Path,
+    release_key: Path,
     url: str,
 ) -> None:
     """Begin a wave of a release: a file (.tar.gz), or the SHA-256 of one that was offered before."""
@@ -94,7 +88,7 @@ def start_command(
         if not _SHA.fullmatch(release):
             authority = Authority(folder / "authority")
             files = Files(folder / "images")
-            sha256 = offer(database, files, authority, Path(release), CONSOLE, release_key=key).sha256
+            sha256 = offer(database, files, authority, Path(release), CONSOLE, release_key=release_key).sha256
         rules = Rules(share, silent * 60, within * 3600)
         start(database, sha256, CONSOLE, first=first, without=without, rules=rules)
         _show(database, as_json=False)

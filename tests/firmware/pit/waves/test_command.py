@@ -34,7 +34,7 @@ def test_a_wave_of_a_file_is_begun_shown_stopped_and_continued(room: Room, tmp_p
     key = DeviceKey.open(tmp_path / "key")
     (tmp_path / "release.pub").write_text(key.public.hex())
     archive = packed(tmp_path, NEW, key)
-    of_key = ("--key", str(tmp_path / "release.pub"), "--folder", str(room.pit.folder))
+    of_key = ("--release-key", str(tmp_path / "release.pub"), "--folder", str(room.pit.folder))
     shown = run(room, "start", str(archive), "--first", "Table 2", "--tenth", "50%", *of_key).output
     assert shown.startswith(f"Release {NEW}: 0 of 3 tables are updated.")
     assert room.turn() == [Mark.WAITS, Mark.ASKED, Mark.WAITS]
