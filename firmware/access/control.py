@@ -38,7 +38,9 @@ POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
 class Record(Protocol):
     """The table process, as far as access control reads and writes it."""
 
-    state: State
+    @property
+    def state(self) -> State:
+        """The state, as the journal has it."""
 
     def write(self, events: Sequence[Event], actor: str) -> int:
         """Apply events and record them durably; return the last row's number. Raises CommandRefused, JournalError."""

@@ -55,7 +55,9 @@ Answer = dict[str, Any] | Future[dict[str, Any]]
 class Table(Protocol):
     """The part of the table process that is used here."""
 
-    state: State
+    @property
+    def state(self) -> State:
+        """The state, as the journal has it."""
 
     def write(self, events: list[ev.Event], actor: str) -> int:
         """Record events durably. Raises CommandRefused, JournalError."""

@@ -1,8 +1,7 @@
 """The table process: one thread with a queue owns the state, the journal and the lamps.
 
-Devices, the reading process and the socket only put into the queue. Every event is in the journal before anything is
-shown, lit or answered. The devices' current state is kept, and differences are brought into the journal (`_catch_up`):
-after a failed write nothing is missing and nothing is repeated.
+Devices, the reading process and the socket only put into the queue. Events are written by `LiveRecord` alone. The
+devices' current state is kept, and differences are brought into the journal (`_catch_up`).
 """
 
 from __future__ import annotations
@@ -10,42 +9,40 @@ from __future__ import annotations
 import logging
 import queue
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from firmware.access.control import AccessCommand, AccessControl, Who, refusal
 from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
-from firmware.devices.panel.interface import ButtonName, Press
+from firmware.devices.panel.interface import Press
 from firmware.devices.puck.reading import PuckReading
 from firmware.messages import Message, Text
-from firmware.record.journal.journal import TABLE, Journal, JournalReader
+from firmware.record.journal.journal import TABLE, Journal
 from firmware.record.journal.row_index import ENDS
-from firmware.record.reopening import end_of_hand
-from firmware.rules import Profile
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import use_named
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
+from firmware.runtime.live_record import LiveRecord
 from firmware.runtime.maintenance import Answer, RecordMaintenance
 from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.pit_desk import PitDesk
+from firmware.runtime.presses import Presses
 from firmware.runtime.puck_calm import CalmPuck
 from firmware.runtime.reading.calibrations import CameraCalibration
 from firmware.runtime.reading.messages import (
-    CameraJob,
     JobDone,
     JobLost,
     JobProgress,
     NothingNew,
-    ReaderSetup,
     ReaderState,
     ReadingDone,
-    ReadingJob,
     ReadingLost,
+    Readings,
 )
 from firmware.runtime.reading.scheduler import CAMERA, ReadingScheduler
 from firmware.runtime.reading.setup_jobs import CameraJobs
@@ -56,58 +53,25 @@ from firmware.runtime.table_devices import Devices
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.command import Command, parse_command
-from firmware.table.decide import decide, step
+from firmware.table.decide import decide
 from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
-from firmware.table.house import House, house_now
-from firmware.table.phase import OPEN
-from firmware.table.settling import natural_verdict, pending_natural, rules_of
+from firmware.table.house import House
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import RecordCommand
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
-from firmware.table.topics.reading import LookAgain
-from firmware.table.topics.settlement import Confirm
 from firmware.table.topics.setup import AskHealth
-from firmware.table.topics.white import Next
 
 log = logging.getLogger(__name__)
 
 TICK: Final = 0.1
 """Seconds between two checks of the clock when there is no input."""
-RETRY: Final = 1.0
-"""Seconds before a failed write is repeated."""
 ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its start, unless configured otherwise."""
-UNSEEN: Final = 0.45
-"""Seconds in which a press is ignored after the camera has changed what it does; the page's `SETTLE_MS`."""
-KNOWN_COMMANDS: Final = 1000
-"""Number of last commands whose ids are remembered; a sender gives up long before."""
 MADE_WITHIN: Final = 50.0
 """Additional seconds for a slow command: a dispute file with its pages."""
-
-BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
-    "next": Next(),
-    "confirm": Confirm(),
-    "reject": LookAgain(),
-}
-
-
-class Readings(Protocol):
-    """Requests readings: `ReadingProcess`."""
-
-    def start(self, put: Callable[[Any], None]) -> None:
-        """Start; `put` receives `ReaderState`, `ReadingDone` and `ReadingLost`."""
-
-    def use(self, setup: ReaderSetup) -> None:
-        """Use these calibrations from now on."""
-
-    def request(self, job: ReadingJob | CameraJob) -> None:
-        """Request a reading or another camera job."""
-
-    def close(self) -> None:
-        """End."""
 
 
 class TableProcess:
@@ -136,22 +100,18 @@ class TableProcess:
         seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name;
         `pit`: asks to be brought in at a pit. Raises TableError for a record that cannot be continued, SocketError.
         """
-        self._journal = journal
-        self._configured = self._house = house
+        self._configured = house
         self._devices = devices
         self._readings = readings
         self._clock = clock
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.state: State = journal.recover()
-        self._reader = JournalReader(data, training=journal.training)
-        self._house = house_now(house, self.state.house, self._reader.content)
-        self._rules = self._rules_now()
+        self._record = LiveRecord(data, journal, house, clock, self._changed)
+        reader = self._record.reader
         self._watch = RecordWatch(data, journal, clock)
         self._check = RecordCheck(data, journal)
-        self._commands = journal.commands()
-        self._scheduler = ReadingScheduler(self, readings.request, self._reader, turn_up, clock)
-        self._camera_jobs = CameraJobs(readings.request, journal, self._reader)
-        self._calibration = CameraCalibration(readings.use, self._reader.content)
+        self._scheduler = ReadingScheduler(self, readings.request, reader, turn_up, clock)
+        self._camera_jobs = CameraJobs(readings.request, journal, reader)
+        self._calibration = CameraCalibration(readings.use, reader.content)
         self._maintenance = keeper
         self._pit = pit
         self._access = AccessControl(PinStore(data), clock)
@@ -163,18 +123,8 @@ class TableProcess:
         self._box = BoxFacts(data)
         self._shown = (False, False)
         self._started = False
-        self._record_trouble = ""
-        self._retry_at = 0.0
-        self._green: tuple[float, int] | None = None
-        self._stands_since = float("-inf")
+        self._presses = Presses()
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
-
-    def _rules_now(self) -> Profile:
-        opened = self.state.opened
-        return self._rules_of(opened) if opened and self.state.phase in OPEN else self._house.rules
-
-    def _rules_of(self, opened: ev.Opening) -> Profile:
-        return rules_of(opened, self._reader.content(opened.profile_hash))
 
     # ---- from other threads ----
 
@@ -214,10 +164,10 @@ class TableProcess:
     def begin(self) -> None:
         """Record the start, start the devices and accept commands. See `run`."""
         self._start()
-        use_named(self._reader, self._devices)
+        use_named(self._record.reader, self._devices)
         self._devices.start(self.put)
         self._show()  # there were no lamps yet when the start was recorded
-        self._calibration.put_in_force(self.state.calibrations, self._house)
+        self._calibration.put_in_force(self.state.calibrations, self.house)
         self._readings.start(self.put)
         if self._socket is not None:
             self._socket.start()
@@ -248,7 +198,7 @@ class TableProcess:
         self._catch_up()
         if self._maintenance is not None:
             self._maintenance.turn(self)
-        if self._pit is not None and self._started and not self._record_trouble:
+        if self._pit is not None and self._started and not self._record.trouble:
             self._pit.turn(self)
 
     def turn_all(self) -> None:
@@ -297,96 +247,67 @@ class TableProcess:
 
     # ---- writing events ----
 
-    def _make_certain(self) -> None:
-        """Find out whether a failed write is in the journal, and continue from the record."""
-        if not self._journal.is_uncertain or self._clock() < self._retry_at:
-            return
-        try:
-            self._journal.settle()
-            state = self._journal.recover()
-            use_named(self._reader, self._devices)
-        except TableError as error:
-            self._report_trouble(error)
-            return
-        self.state = state
-        self._house = house_now(self._configured, state.house, self._reader.content)
-        self._rules = self._rules_now()
-        self._commands = self._journal.commands()
-        self._record_trouble = ""
-        self._show()
+    @property
+    def state(self) -> State:
+        """The state, as the journal has it."""
+        return self._record.state
 
-    def _do(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
-        """Write events to the journal, then apply them to the state, then to the lamps.
-
-        `command`: the id of their command. Raises CommandRefused, JournalError: nothing was written. Raises
-        JournalUncertain if the result is not known yet.
-        """
-        events = list(events)
-        past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
-        # a past hand may settle at once: under its own rules, never under the current ones
-        rules = self._rules_of(past[-1]) if past else self._rules
-        state, followed = step(self.state, events, rules)
-        began = self._clock()
-        seq = self._journal.append(events, actor, followed, command)
-        if command:
-            self._commands[command] = seq
-            if len(self._commands) > 2 * KNOWN_COMMANDS:
-                self._commands = self._journal.commands()
-        before, self.state = self.state, state
-        if _what_buttons_do(state) != _what_buttons_do(before):
-            by_itself = actor == CAMERA and state.phase is not before.phase
-            self._stands_since = began + (UNSEEN if by_itself else 0.0)
-        if state.house != before.house:
-            self._house = house_now(self._configured, state.house, self._reader.content)
-        if any(isinstance(event, ev.HandOpened) for event in events):
-            self._rules = self._house.rules
-        elif state.opened is not before.opened or state.house != before.house:
-            self._rules = self._rules_now()  # a past hand was opened or closed, so the rules may differ
-        if state.calibrations != before.calibrations:
-            self._calibration.put_in_force(state.calibrations, self._house)
-        self._record_trouble = ""
-        self._show()
-        if self._maintenance is not None and any(event.type in ENDS for event in (*events, *followed)):
-            self._maintenance.hand_ended()
-        return seq
+    @property
+    def house(self) -> House:
+        """The settings for the next hand."""
+        return self._record.house
 
     @property
     def seq(self) -> int:
         """The last row's number."""
-        return self._journal.seq
+        return self._record.journal.seq
+
+    def write(self, events: Sequence[ev.Event], actor: str) -> int:
+        """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
+        return self._record.write(events, actor)
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
         try:
             return self._attempt_on_sound(events, actor)
         except JournalDamaged as error:
-            self._report_trouble(error)
+            self._report(error)
             return False
 
     def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Do the same. Raises JournalDamaged."""
-        try:
-            self._do(events, actor)
-        except JournalDamaged:
-            raise
-        except TableError as error:
-            self._report_trouble(error)
-            return False
-        return True
+        error = self._record.attempt(events, actor)
+        if error is not None:
+            self._report(error)
+        return error is None
 
-    def _report_trouble(self, error: TableError) -> None:
-        if str(error) != self._record_trouble:
-            log.error("%s", error)
-        self._record_trouble = str(error)
-        self._retry_at = self._clock() + RETRY
+    def _report(self, error: TableError) -> None:
+        self._record.report(error)
         self._show()
 
+    def _make_certain(self) -> None:
+        try:
+            if self._record.make_certain(lambda: use_named(self._record.reader, self._devices)):
+                self._show()
+        except TableError as error:
+            self._report(error)
+
+    def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
+        """Bring everything that follows the state to where the record is now."""
+        state = self.state
+        self._presses.changed(before, state, began, by_camera=actor == CAMERA)
+        if state.calibrations != before.calibrations:
+            self._calibration.put_in_force(state.calibrations, self.house)
+        self._show()
+        if self._maintenance is not None and any(event.type in ENDS for event in events):
+            self._maintenance.hand_ended()
+
     def _show(self) -> None:
-        trouble = bool(self.state.faults or self._record_trouble)
+        trouble = bool(self.state.faults or self._record.trouble)
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
         tried = self._device_tests.lights(self.state)
         self._devices.show(
-            lights(self.state, trouble, self._house) if tried is None else tried,
+            lights(self.state, trouble, self.house) if tried is None else tried,
             0 if self.state.on_trial else beeps(before, self._shown),
         )
 
@@ -435,8 +356,8 @@ class TableProcess:
             }
             limits = {name: limit.as_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
-        if command.id is not None and command.id in self._commands:  # its answer was lost on the way
-            return {"ok": True, "seq": self._commands[command.id]}
+        if command.id is not None and command.id in self._record.commands:  # its answer was lost on the way
+            return {"ok": True, "seq": self._record.commands[command.id]}
         return {"ok": True, "seq": self.order(command, who.actor)}
 
     def order(self, command: Command, actor: str) -> int:
@@ -446,27 +367,15 @@ class TableProcess:
         """
         self._scheduler.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
-            self._journal.keep("profile", text.encode())  # before the event that refers to it by hash
+            self._record.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):
-            self._journal.keep("profile", kept_text(command).encode())
-        events = decide(self.state, command, self._house, self._rules, self._past)
-        return self._do(events, actor, command.id or "")
-
-    @property
-    def house(self) -> House:
-        """The settings for the next hand."""
-        return self._house
+            self._record.keep("profile", kept_text(command).encode())
+        events = decide(self.state, command, self.house, self._record.rules, self._record.past)
+        return self._record.write(events, actor, command.id or "")
 
     def keep(self, kind: str, data: bytes) -> str:
         """Store content that events name by hash; return its hash. Raises JournalError."""
-        return self._journal.keep(kind, data)
-
-    def _past(self, hand: int) -> State:
-        return end_of_hand(self._reader, hand)
-
-    def write(self, events: Sequence[ev.Event], actor: str) -> int:
-        """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
-        return self._do(events, actor)
+        return self._record.keep(kind, data)
 
     def relight(self) -> None:
         """Update the lamps, for the device tests."""
@@ -486,42 +395,24 @@ class TableProcess:
         if self._device_tests.takes(press, self.state):
             self._show()
             return
-        if press.at < self._stands_since:
-            log.info("%s was pressed before what it would do now was there", press.button)
-            return
         try:
-            if not self._counts(press):
-                return
-            dealer = self.state.dealer
-            actor = f"button:{dealer}" if dealer else "button"
-            self._do(decide(self.state, BUTTON_COMMANDS[press.button], self._house, self._rules), actor)
+            command = self._presses.command(press, self.state, self._record.rules)
+            if command is not None:
+                dealer = self.state.dealer
+                events = decide(self.state, command, self.house, self._record.rules)
+                self.write(events, f"button:{dealer}" if dealer else "button")
         except CommandRefused as error:
             log.info("%s does nothing: %s", press.button, error)
         except TableError as error:
-            self._record_trouble = str(error)
+            self._record.trouble = str(error)
             log.error("%s could not be done: %s", press.button, error)
             self._show()
-
-    def _counts(self, press: Press) -> bool:
-        """Return whether a press counts for its button.
-
-        A short press of green accepts a natural that the cards confirm; without that confirmation press and hold is
-        needed. The hold applies to the natural shown when the push-button went down, never to the next one.
-        """
-        due = pending_natural(self.state, self._rules) if press.button == "confirm" else None
-        if due is None:
-            return not press.held
-        verified = natural_verdict(self.state, due, self._rules).kind is not None
-        if press.held:
-            return not verified and self._green == (press.at, due)
-        self._green = (press.at, due)
-        return verified
 
     # ---- catching up ----
 
     def _catch_up(self) -> None:
         """Record the current state of the devices where it is not in the journal yet."""
-        if self._clock() < self._retry_at:
+        if self._clock() < self._record.retry_at:
             return
         if not self._started:
             self._start()
@@ -572,8 +463,3 @@ class TableProcess:
                 "Placed cards are not seen: %(why)s Let the table lie still for a moment.", why=why
             )
         return faults
-
-
-def _what_buttons_do(state: State) -> tuple[Any, ...]:
-    """Return what determines a press's effect; a press that began under another value is ignored."""
-    return state.hand, state.phase, state.questions, state.paid, state.paybacks

@@ -23,10 +23,18 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.pit_desk import PitDesk
-from firmware.runtime.reading.messages import CameraJob, ReaderSetup, ReadingDone, ReadingJob, ReadingLost
+from firmware.runtime.presses import UNSEEN
+from firmware.runtime.reading.messages import (
+    CameraJob,
+    ReaderSetup,
+    ReadingDone,
+    ReadingJob,
+    ReadingLost,
+    Readings,
+)
 from firmware.runtime.reading.process import ReadingLimits
 from firmware.runtime.table_devices import Devices
-from firmware.runtime.table_process import TICK, UNSEEN, Readings, TableProcess
+from firmware.runtime.table_process import TICK, TableProcess
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from tests.firmware.devices.conftest import Buttons, Clock

@@ -218,6 +218,7 @@ class Journal:
         try:
             self._files.note_commit()
         except JournalError as error:  # the rows may be in a file that no path leads to
+            self._uncertain = error.sentence
             raise JournalUncertain(error.sentence) from error
 
     def _copy_back(self) -> None:

@@ -59,7 +59,9 @@ INSTALLING: Final = Message("It is being installed. The table deals on until it 
 class Table(Protocol):
     """The part of the table process that is used here."""
 
-    state: State
+    @property
+    def state(self) -> State:
+        """The state, as the journal has it."""
 
     @property
     def house(self) -> House:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from firmware.devices.camera.source import FrameSource
 from firmware.messages import Text
@@ -189,3 +189,19 @@ class ReaderState:
     """State of the reading process and its camera; `trouble` is the fault, if any. Also its sign of life."""
 
     trouble: Text = ""
+
+
+class Readings(Protocol):
+    """Requests readings: `ReadingProcess`."""
+
+    def start(self, put: Callable[[Any], None]) -> None:
+        """Start; `put` receives `ReaderState`, `ReadingDone` and `ReadingLost`."""
+
+    def use(self, setup: ReaderSetup) -> None:
+        """Use these calibrations from now on."""
+
+    def request(self, job: ReadingJob | CameraJob) -> None:
+        """Request a reading or another camera job."""
+
+    def close(self) -> None:
+        """End."""

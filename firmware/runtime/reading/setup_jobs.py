@@ -48,7 +48,9 @@ JobState = Literal["running", "done", "failed"]
 class Record(Protocol):
     """Where jobs are recorded: the table process."""
 
-    state: State
+    @property
+    def state(self) -> State:
+        """The state, as the journal has it."""
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Record events durably. Raises CommandRefused, JournalError."""

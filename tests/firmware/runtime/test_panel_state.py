@@ -10,7 +10,7 @@ import pytest
 from firmware.devices.panel.interface import Light
 from firmware.rules import CARDS
 from firmware.runtime.panel_state import beeps, lights
-from firmware.runtime.table_process import BUTTON_COMMANDS
+from firmware.runtime.presses import BUTTON_COMMANDS
 from firmware.table import INITIAL, Card, CommandRefused, Phase, Seat
 from firmware.table import events as ev
 from firmware.table.decide import decide, step
@@ -66,7 +66,9 @@ def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
         shown = lights(state, trouble=False)
         for button, command in BUTTON_COMMANDS.items():
             try:
-                step(state, decide(state, command, process._house, process._rules), process._rules)
+                step(
+                    state, decide(state, command, process.house, process._record.rules), process._record.rules
+                )
             except CommandRefused:
                 assert button not in shown, f"{button} is lit in {state.phase} and does nothing"
             else:

@@ -1,0 +1,148 @@
+"""The state of the table with its journal: the one place that writes events.
+
+Every event is in the journal before it is in the state, and before anything is shown, lit or answered. After a write
+whose result is unknown nothing is written until the state was recovered from the journal (`make_certain`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from firmware.messages import Message
+from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.reopening import end_of_hand
+from firmware.rules import Profile
+from firmware.table import State, TableError
+from firmware.table import events as ev
+from firmware.table.decide import step
+from firmware.table.errors import JournalDamaged, JournalUncertain
+from firmware.table.house import House, house_now
+from firmware.table.phase import OPEN
+from firmware.table.settling import rules_of
+
+log = logging.getLogger(__name__)
+
+RETRY: Final = 1.0
+"""Seconds before a failed write is repeated."""
+KNOWN_COMMANDS: Final = 1000
+"""Number of last commands whose ids are remembered; a sender gives up long before."""
+
+Changed = Callable[[State, Sequence[ev.Event], str, float], None]
+"""Told of a change: the state before, all events, who acted, and when writing began (monotonic seconds)."""
+
+
+class LiveRecord:
+    """State, house settings and rules in force, as the journal has them. Used on the table's own thread."""
+
+    def __init__(
+        self, data: Path, journal: Journal, house: House, clock: Callable[[], float], changed: Changed
+    ) -> None:
+        """Recover the state. `house`: the configured settings. Raises TableError: this record cannot be continued."""
+        self.journal = journal
+        self._configured = house
+        self._clock = clock
+        self._changed = changed
+        self.state: State = journal.recover()
+        self.reader = JournalReader(data, training=journal.training)
+        self.commands = journal.commands()
+        """The last commands' ids → the number of their last row."""
+        self.trouble = ""
+        """Why the last write failed; "" after one that did not."""
+        self.retry_at = 0.0
+        self._unknown: Message | None = None
+        """What is said of a write whose result is unknown, until the state was recovered."""
+        self._read_house()
+
+    def _read_house(self) -> None:
+        self.house = house_now(self._configured, self.state.house, self.reader.content)
+        self.rules = self._rules_now()
+
+    def _rules_now(self) -> Profile:
+        opened = self.state.opened
+        return self._rules_of(opened) if opened and self.state.phase in OPEN else self.house.rules
+
+    def _rules_of(self, opened: ev.Opening) -> Profile:
+        return rules_of(opened, self.reader.content(opened.profile_hash))
+
+    def past(self, hand: int) -> State:
+        """Return the state at a past hand's end. Raises CommandRefused."""
+        return end_of_hand(self.reader, hand)
+
+    def make_certain(self, recovered: Callable[[], None]) -> bool:
+        """After a write whose result is unknown, continue from what the journal holds; return whether that was needed.
+
+        `recovered` brings everything else to that state. Raises TableError if that cannot be done yet.
+        """
+        if not (self._unknown or self.journal.is_uncertain) or self._clock() < self.retry_at:
+            return False
+        if self.journal.is_uncertain:
+            self.journal.settle()
+        self.state = self.journal.recover()
+        self._read_house()
+        self.commands = self.journal.commands()
+        recovered()
+        self._unknown = None
+        self.trouble = ""
+        return True
+
+    def keep(self, kind: str, data: bytes) -> str:
+        """Store content that events name by hash; return its hash. Raises JournalError."""
+        try:
+            return self.journal.keep(kind, data)
+        except JournalUncertain as error:
+            self._unknown = error.sentence
+            raise
+
+    def write(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
+        """Write events to the journal, then apply them to the state; return the last row's number.
+
+        `command`: the id of their command. Raises CommandRefused, JournalError: nothing was written. Raises
+        JournalUncertain if the result is not known yet.
+        """
+        if self._unknown is not None:
+            raise JournalUncertain(self._unknown)
+        events = list(events)
+        past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
+        # a past hand may settle at once: under its own rules, never under the current ones
+        rules = self._rules_of(past[-1]) if past else self.rules
+        state, followed = step(self.state, events, rules)
+        began = self._clock()
+        try:
+            seq = self.journal.append(events, actor, followed, command)
+        except JournalUncertain as error:
+            self._unknown = error.sentence
+            raise
+        if command:
+            self.commands[command] = seq
+            if len(self.commands) > 2 * KNOWN_COMMANDS:
+                self.commands = self.journal.commands()
+        before, self.state = self.state, state
+        if state.house != before.house:
+            self.house = house_now(self._configured, state.house, self.reader.content)
+        if any(isinstance(event, ev.HandOpened) for event in events):
+            self.rules = self.house.rules
+        elif state.opened is not before.opened or state.house != before.house:
+            self.rules = self._rules_now()  # a past hand was opened or closed, so the rules may differ
+        self.trouble = ""
+        self._changed(before, [*events, *followed], actor, began)
+        return seq
+
+    def attempt(self, events: Sequence[ev.Event], actor: str) -> TableError | None:
+        """Record events that no user waits for; return what prevented it. Raises JournalDamaged."""
+        try:
+            self.write(events, actor)
+        except JournalDamaged:
+            raise
+        except TableError as error:
+            return error
+        return None
+
+    def report(self, error: TableError) -> None:
+        """Keep a failure as the record's trouble, until the next write that succeeds."""
+        if str(error) != self.trouble:
+            log.error("%s", error)
+        self.trouble = str(error)
+        self.retry_at = self._clock() + RETRY
