@@ -109,6 +109,7 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
     _print_felt(sheet, frame.layout, (left, top))
     for mark in cloth_marks(frame):
         x, y = mark.x + left, mark.y + top
+        sheet.keep_whole(x - mark.size / 2, y - mark.size / 2, mark.size, mark.size)
         if mark.what == "circle":
             sheet.circle(x, y, mark.size, line, LINE_MM)
         elif mark.what == "cut":
@@ -129,7 +130,7 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
             )
     sheet.text(
         wide / 2,
-        high - 40,
+        top + frame.layout.height_mm + PLACE_MM,  # between two circles: no tile is printed for it alone
         "UNTESTED on hardware: compare the circles with the antennas before you cut",
         4,
         line,
@@ -147,6 +148,7 @@ def _marker(sheet: Sheet, layout: TableLayout, marker_id: int, at: tuple[float, 
     around = half + markers.quiet_mm
     x, y = marker.x_mm + at[0], marker.y_mm + at[1]
     sheet.rect(x - around, y - around, 2 * around, 2 * around, PAPER)
+    sheet.keep_whole(x - around, y - around, 2 * around, 2 * around)
     _cells(sheet, code, (x - half, y - half), cell)
 
 

@@ -20,6 +20,11 @@ MARGIN_MM: Final = 10.0
 """What printers leave white at the paper's edge, and some more."""
 OVERLAP_MM: Final = 10.0
 """How far neighbouring tiles show the same, for gluing."""
+STICKER_GAP_MM: Final = 8.0
+
+Window = tuple[float, float]
+"""From where to where."""
+Box = tuple[float, float, float, float]
 
 
 class Sheet:
@@ -28,6 +33,7 @@ class Sheet:
     def __init__(self, title: str, width: float, height: float) -> None:
         self.title, self.width, self.height = title, width, height
         self._shapes: list[Rect | Shape | Polygon | String | Line | Group] = []
+        self.whole: list[Box] = []
 
     def rect(self, x: float, y: float, width: float, height: float, fill: str) -> None:
         """Fill a rectangle."""
@@ -138,51 +144,105 @@ class Sheet:
         canvas.showPage()
         canvas.save()
 
+    def keep_whole(self, x: float, y: float, width: float, height: float) -> None:
+        """Say that no seam between tiles may run through this rectangle."""
+        self.whole.append((x, y, width, height))
+
     def tiles(self, path: Path, paper: str) -> int:
         """Write a PDF of tiles for this paper (`a4`, `a3`), the way round that takes fewer; return how many.
 
-        Tiles on which nothing is drawn are left out.
+        Tiles on which nothing is drawn are left out. What `keep_whole` names lies on one tile, outside the strips that
+        neighbours share; what no seam can avoid is drawn whole on sheets at the end, to stick on.
         """
         across, down = min(
-            (PAPERS[paper], PAPERS[paper][::-1]), key=lambda size: math.prod(self._grid(*size))
+            (PAPERS[paper], PAPERS[paper][::-1]),
+            key=lambda size: math.prod(len(windows) for windows in self.windows(*size)),
         )
-        columns, rows = self._grid(across, down)
-        wide, high = across - 2 * MARGIN_MM, down - 2 * MARGIN_MM
+        columns, rows = self.windows(across, down)
         canvas = _canvas(path, f"{self.title}, in tiles", across, down)
         drawing = self.drawing()
         inked = [[value / mm for value in shape.getBounds()] for shape in self._shapes]
         count = 0
-        for row in range(rows):
-            for column in range(columns):
-                left, top = column * (wide - OVERLAP_MM), row * (high - OVERLAP_MM)
-                over, below = self.height - top, self.height - top - high
-                if not any(
-                    x1 < left + wide and x2 > left and y1 < over and y2 > below for x1, y1, x2, y2 in inked
-                ):
+        for row, (top, bottom) in enumerate(rows, start=1):
+            for column, (left, right) in enumerate(columns, start=1):
+                over, below = self.height - top, self.height - bottom
+                if not any(x1 < right and x2 > left and y1 < over and y2 > below for x1, y1, x2, y2 in inked):
                     continue  # a white sheet
                 count += 1
-                canvas.saveState()
-                window = canvas.beginPath()
-                window.rect(MARGIN_MM * mm, MARGIN_MM * mm, wide * mm, high * mm)
-                canvas.clipPath(window, stroke=0, fill=0)
-                bottom = down - MARGIN_MM - (self.height - top)
-                renderPDF.draw(drawing, canvas, (MARGIN_MM - left) * mm, bottom * mm)
-                canvas.restoreState()
-                _marks(
-                    canvas,
-                    f"{self.title}: row {row + 1} of {rows}, column {column + 1} of {columns}; UNTESTED",
-                    across,
-                    down,
-                )
+                corner = (MARGIN_MM, down - MARGIN_MM)
+                self._window(canvas, drawing, (left, top, right, bottom), corner)
+                which = f"row {row} of {len(rows)}, column {column} of {len(columns)}"
+                _marks(canvas, f"{self.title}: {which}; UNTESTED", across, down, (right - left, bottom - top))
                 canvas.showPage()
+        for sheet in self._stickers(columns, rows, across, down):
+            count += 1
+            for box, at in sheet:
+                self._window(canvas, drawing, box, (at[0], down - at[1]))
+            _marks(canvas, f"{self.title}: stick these on, a seam cuts them; UNTESTED", across, down)
+            canvas.showPage()
         canvas.save()
         return count
 
-    def _grid(self, across: float, down: float) -> tuple[int, int]:
-        def count(length: float, paper: float) -> int:
-            return max(1, math.ceil((length - OVERLAP_MM) / (paper - 2 * MARGIN_MM - OVERLAP_MM)))
+    def windows(self, across: float, down: float) -> tuple[list[Window], list[Window]]:
+        """Return what each column of tiles shows of the drawing's width, and each row of its height."""
+        return (
+            _windows(self.width, across - 2 * MARGIN_MM, [(x, x + wide) for x, _, wide, _ in self.whole]),
+            _windows(self.height, down - 2 * MARGIN_MM, [(y, y + high) for _, y, _, high in self.whole]),
+        )
 
-        return count(self.width, across), count(self.height, down)
+    def _stickers(
+        self, columns: list[Window], rows: list[Window], across: float, down: float
+    ) -> list[list[tuple[Box, tuple[float, float]]]]:
+        """Lay what a seam cuts on further sheets: each piece of the drawing and where it lies on its sheet."""
+        sheets: list[list[tuple[Box, tuple[float, float]]]] = []
+        x = y = high = math.inf
+        for left, top, wide, tall in self.whole:
+            if _whole(left, left + wide, columns) and _whole(top, top + tall, rows):
+                continue
+            if x + wide > across - MARGIN_MM:
+                x, y, high = MARGIN_MM, y + high + STICKER_GAP_MM, 0.0
+            if y + tall > down - MARGIN_MM:
+                x, y, high = MARGIN_MM, MARGIN_MM, 0.0
+                sheets.append([])
+            sheets[-1].append(((left, top, left + wide, top + tall), (x, y)))
+            x, high = x + wide + STICKER_GAP_MM, max(high, tall)
+        return sheets
+
+    def _window(self, canvas: Canvas, drawing: Drawing, box: Box, at: tuple[float, float]) -> None:
+        """Draw what lies in a box (left, top, right, bottom), its top left corner `at` x, y from the page's foot."""
+        left, top, right, bottom = box
+        canvas.saveState()
+        window = canvas.beginPath()
+        window.rect(at[0] * mm, (at[1] - bottom + top) * mm, (right - left) * mm, (bottom - top) * mm)
+        canvas.clipPath(window, stroke=0, fill=0)
+        renderPDF.draw(drawing, canvas, (at[0] - left) * mm, (at[1] - self.height + top) * mm)
+        canvas.restoreState()
+
+
+def _windows(length: float, room: float, whole: Sequence[Window]) -> list[Window]:
+    """Split a length into as few windows of `room` as hold it; neighbours share `OVERLAP_MM`.
+
+    No shared strip touches one of `whole`, unless every place for it does.
+    """
+    found: list[Window] = []
+    start = 0.0
+    while start + room < length:
+        last = start + room - OVERLAP_MM
+        places = [last, *(begin - OVERLAP_MM for begin, _ in whole if start < begin - OVERLAP_MM < last)]
+        free = [
+            place
+            for place in places
+            if not any(begin < place + OVERLAP_MM and end > place for begin, end in whole)
+        ]
+        following = max(free, default=last)
+        found.append((start, following + OVERLAP_MM))
+        start = following
+    return [*found, (start, length)]
+
+
+def _whole(begin: float, end: float, windows: list[Window]) -> bool:
+    """Tell whether one window alone shows this."""
+    return sum(first < end and last > begin for first, last in windows) == 1
 
 
 def bind(path: Path, title: str, sheets: Sequence[Sheet]) -> None:
@@ -202,16 +262,20 @@ def _canvas(path: Path, title: str, width: float, height: float) -> Canvas:
     return canvas
 
 
-def _marks(canvas: Canvas, words: str, across: float, down: float) -> None:
+def _marks(
+    canvas: Canvas, words: str, across: float, down: float, window: tuple[float, float] | None = None
+) -> None:
     """Mark where to cut, where the next tile begins, and 100 mm to check the printer by."""
     canvas.setStrokeGray(0.4)
     canvas.setLineWidth(0.1 * mm)
-    for x in (MARGIN_MM, across - MARGIN_MM):
-        for y in (0.0, down - MARGIN_MM + 2):
-            canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
-    for y in (MARGIN_MM, down - MARGIN_MM):
-        for x in (0.0, across - MARGIN_MM + 2):
-            canvas.line(x * mm, y * mm, (x + MARGIN_MM - 2) * mm, y * mm)
+    if window is not None:
+        ends = MARGIN_MM + window[0], down - MARGIN_MM - window[1]
+        for x in (MARGIN_MM, ends[0]):
+            for y in (down - MARGIN_MM + 2, ends[1] - MARGIN_MM):
+                canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
+        for y in (down - MARGIN_MM, ends[1]):
+            for x in (0.0, ends[0] + 2):
+                canvas.line(x * mm, y * mm, (x + MARGIN_MM - 2) * mm, y * mm)
     canvas.setFont("Helvetica", 7)
     canvas.setFillGray(0.3)
     canvas.drawString((MARGIN_MM + 5) * mm, 6.5 * mm, words)  # above the ruler: A4 has no room next to it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from functools import lru_cache
@@ -16,12 +17,13 @@ from hardware.make.__main__ import standard_frame
 from hardware.make.arrangements import NAMES, arrange
 from hardware.make.errors import HardwareError
 from hardware.make.felt import CIRCLE_MM, board_sheet, card_pages, cloth_marks, cloth_sheet, felt_sheet
-from hardware.make.sheet import MARGIN_MM, OVERLAP_MM, PAPERS
+from hardware.make.sheet import MARGIN_MM, PAPERS, Sheet
 from vision.base.arrays import Image
 from vision.felt.calibration import calibrate_felt
 from vision.felt.geometry import find_felt, project
 from vision.felt.layout import TableLayout
 from vision.felt.lens import BOARD_SQUARES, find_board
+from vision.felt.markers import dictionary
 from vision.reading.network import CardReader
 from vision.reading.table_reading import read
 from vision.synthetic.render import Conditions, Scene, render_table
@@ -175,33 +177,68 @@ def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) 
     sizes = page_sizes_mm(tmp_path / "tiles.pdf")
     assert len(sizes) == count
     assert {tuple(sorted(round(side) for side in size)) for size in sizes} == {tuple(sorted(PAPERS[paper]))}
-    across, down = sizes[0]
-    wide, high = across - 2 * MARGIN_MM, down - 2 * MARGIN_MM
+    columns, rows = sheet.windows(*(round(side) for side in sizes[0]))
+    assert count == len(columns) * len(rows)
     fine = 2.0
-    columns = next(n for n in range(1, count + 1) if n * (wide - OVERLAP_MM) + OVERLAP_MM >= LAYOUT.width_mm)
-    rows = count // columns
-    glued = np.full((round((rows * high + 1) * fine), round((columns * wide + 1) * fine), 3), 255, np.uint8)
-    for i in range(count):
-        page = pixels(tmp_path / "tiles.pdf", fine, i)
-        inside = page[round(MARGIN_MM * fine) :, round(MARGIN_MM * fine) :][
-            : round(high * fine), : round(wide * fine)
-        ]
-        top = round(i // columns * (high - OVERLAP_MM) * fine)
-        left = round(i % columns * (wide - OVERLAP_MM) * fine)
-        glued[top : top + inside.shape[0], left : left + inside.shape[1]] = inside
+    glued = np.full((round(LAYOUT.height_mm * fine), round(LAYOUT.width_mm * fine), 3), 255, np.uint8)
+    for i, ((top, bottom), (left, right)) in enumerate(itertools.product(rows, columns)):
+        page = pixels(tmp_path / "tiles.pdf", fine, i)[round(MARGIN_MM * fine) :, round(MARGIN_MM * fine) :]
+        y, x = round(top * fine), round(left * fine)
+        inside = page[: round(bottom * fine) - y, : round(right * fine) - x]
+        glued[y : y + inside.shape[0], x : x + inside.shape[1]] = inside
     paper_felt = np.pad(glued, ((40, 40), (40, 40), (0, 0)), constant_values=255)
     view = find_felt(paper_felt, LAYOUT)
     assert {marker.id for marker in view.markers} == {marker.id for marker in LAYOUT.markers.at}
     assert view.px_per_mm == pytest.approx(fine, rel=0.002)
 
 
-@pytest.mark.parametrize(("paper", "most"), [("a4", 28), ("a3", 15)])
+@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("whole", ["felt", "cloth"])
+def test_no_seam_between_tiles_runs_through_a_marker_a_circle_or_a_number(
+    tmp_path: Path, paper: str, whole: str
+) -> None:
+    frame = standard_frame()
+    sheet = felt_sheet(LAYOUT, ground=False) if whole == "felt" else cloth_sheet(frame, ground=False)
+    marks = [] if whole == "felt" else cloth_marks(frame)
+    assert len(sheet.whole) == len(LAYOUT.markers.at) + len(marks)
+    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
+    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    for x, y, wide, high in sheet.whole:
+        for begin, end, windows in ((x, x + wide, columns), (y, y + high, rows)):
+            assert sum(first < end and last > begin for first, last in windows) == 1, "in a shared strip"
+    detector = cv2.aruco.ArucoDetector(dictionary(LAYOUT.markers.dictionary))
+    seen: list[int] = []
+    for number in range(count):
+        _, ids, _ = detector.detectMarkers(pixels(tmp_path / "tiles.pdf", 3.0, number))
+        seen += [] if ids is None else ids.flatten().tolist()
+    assert sorted(seen) == [marker.id for marker in LAYOUT.markers.at], "each whole on one sheet"
+
+
+def test_what_no_seam_can_avoid_is_printed_whole_on_a_sheet_of_its_own_to_stick_on(tmp_path: Path) -> None:
+    """A drawing so dense that every place for a seam hits something."""
+    sheet = Sheet("dense", 300.0, 100.0)
+    for left in range(0, 300, 30):
+        sheet.rect(left + 1, 20, 28, 28, "#000000")
+        sheet.keep_whole(left + 1, 20, 28, 28)
+    sheet.text(150, 90, "ink", 5, "#000000")
+    count = sheet.tiles(tmp_path / "tiles.pdf", "a4")
+    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    assert count == len(columns) * len(rows) + 1
+    cut = [x for x, *_ in sheet.whole if sum(a < x + 28 and b > x for a, b in columns) > 1]
+    assert cut
+    last = cv2.cvtColor(pixels(tmp_path / "tiles.pdf", 2.0, count - 1), cv2.COLOR_BGR2GRAY)
+    _, _, stats, _ = cv2.connectedComponentsWithStats((last < 100).astype(np.uint8))
+    squares = [box for box in stats[1:].tolist() if box[2] == pytest.approx(56, abs=2) == box[3]]
+    assert len(squares) == len(cut)
+
+
+@pytest.mark.parametrize(("paper", "most"), [("a4", 24), ("a3", 15)])
 def test_the_cloths_tiles_leave_white_sheets_out(tmp_path: Path, paper: str, most: int) -> None:
     sheet = cloth_sheet(standard_frame(), ground=False)
     count = sheet.tiles(tmp_path / "tiles.pdf", paper)
     assert count == len(page_sizes_mm(tmp_path / "tiles.pdf")) <= most
-    grid = math.prod(sheet._grid(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0])))
-    assert count < grid
+    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    assert count < len(columns) * len(rows)
     inside = round((MARGIN_MM + 1) * 2.0)
     for number in range(count):
         page = pixels(tmp_path / "tiles.pdf", 2.0, number)[inside:-inside, inside:-inside]
@@ -221,7 +258,8 @@ def test_what_is_written_below_a_tile_lies_side_by_side(tmp_path: Path, paper: s
         return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 
     with pypdfium2.PdfDocument(tmp_path / "tiles.pdf") as pdf:
-        columns, rows = sheet._grid(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+        size = [round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]]
+        columns, rows = (len(windows) for windows in sheet.windows(*size))
         assert columns * rows == count
         for number, page in enumerate(pdf):
             words = page.get_textpage()
