@@ -28,7 +28,7 @@ from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_
 from hardware.make.__main__ import standard_frame
 from hardware.make.assembly import Assembly
 from hardware.make.bom import Bom
-from hardware.make.build import Build, Step, order_lists
+from hardware.make.build import Build, Step, order_lists, parts_used
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -142,12 +142,15 @@ def _may(which: str) -> str:
     )
 
 
+PIN_PARTS: Final = {"buttons": "push-button", "lamps": "lamp"}
+
+
 def _pins(_: str) -> str:
     """Return hardware/pinmap.toml as a table."""
     parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/pinmap.toml").read_text(encoding="utf-8"))
     rows = (
         (
-            name if part == name else f"{part.removesuffix('s')} {name}",
+            name if part == name else f"{PIN_PARTS.get(part, part)} {name}",
             pin.get("colour", ""),
             pin.get("means", ""),
             pin["bcm"],
@@ -240,9 +243,15 @@ def _felt(_: str) -> str:
     )
 
 
-def _page(path: str) -> str:
-    """Return a page of the repository without its title, with links that work in the book."""
+def _page(about: str) -> str:
+    """Return a page of the repository without its title, with links that work in the book.
+
+    `about` is its path, and a second word where it stands in a section: its own headings go one rank down.
+    """
+    path, _, inside = about.partition(" ")
     text = (ROOT / path).read_text(encoding="utf-8")
+    if inside:
+        text = re.sub(r"^#(?=#+ )", "##", text, flags=re.MULTILINE)
     return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, (ROOT / path).parent)
 
 
@@ -299,6 +308,13 @@ def _assembly(section: str) -> str:
     return linked(Assembly.load(ROOT / "hardware/assembly.toml").text(section, 3), ROOT / "hardware/out")
 
 
+def _legend(_: str) -> str:
+    """Return what the numbers in the picture of the whole table name, from the step that shows it."""
+    steps = Assembly.load(ROOT / "hardware/assembly.toml").step
+    (shows,) = (step.shows.partition(": ")[2] for step in steps if step.scene == "table")
+    return shows.replace(", ", " · ")
+
+
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "assembly": _assembly,
     "commands": _commands,
@@ -306,6 +322,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "glossary": lambda _: glossary(),
     "help": _help,
     "languages": _languages,
+    "legend": _legend,
     "locks": _locks,
     "may": _may,
     "orders": lambda _: order_lists(*_build()),
@@ -321,6 +338,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "set-up": _set_up,
     "steps": _steps,
     "targets": _targets,
+    "uses": lambda page: parts_used(*_build(), page),
 }
 
 

@@ -17,9 +17,9 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Step(BaseModel):
-    """One step: the `section` of the book's page that it stands in, its picture and what that `shows`, what is done.
+    """One step: the `section` of the book's page that it stands in, its picture and what that `shows`, what to `do`.
 
-    `brings` names what is there from this step on.
+    `done` says how one sees that it is complete; `brings` names what is there from this step on.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -30,11 +30,12 @@ class Step(BaseModel):
     scene: Text
     shows: Text
     do: Annotated[tuple[Text, ...], Field(min_length=1)]
+    done: Text
     brings: tuple[Text, ...] = ()
 
     def names(self, thing: str) -> bool:
         """Tell whether a sentence here names this thing, other than as what is done or met later."""
-        said = [sentence for act in self.do for sentence in re.split(r"(?<=[.:;]) ", act)]
+        said = [sentence for act in (*self.do, self.done) for sentence in re.split(r"(?<=[.:;]) ", act)]
         word = re.compile(rf"\b{re.escape(thing)}(?:s|es)?\b", re.IGNORECASE)
         return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in said)
 
@@ -87,6 +88,8 @@ class Assembly(BaseModel):
                 f"![{step.shows}](../../hardware/out/assembly-{step.scene}.png)",
                 "",
                 *(f"{number}. {act}" for number, act in enumerate(step.do, start=1)),
+                "",
+                f"**Done when** {step.done}",
                 "",
             ]
         return "\n".join(lines)

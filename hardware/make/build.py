@@ -101,3 +101,20 @@ def order_lists(build: Build, bom: Bom) -> str:
             )
         said += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
     return "\n".join(said)
+
+
+def parts_used(build: Build, bom: Bom, page: str) -> str:
+    """Return the parts that the steps on a page of the book use, in Markdown: how many, their names and choices.
+
+    Raises:
+        KeyError: no step is on that page.
+    """
+    used = [part for step in build.step if step.page == page for part in step.uses]
+    if not any(step.page == page for step in build.step):
+        raise KeyError(page)
+    parts = {part.id: part for part in bom.part}
+    lines = [
+        f"- {parts[name].quantity:g} × {parts[name].name}{' (optional)' if parts[name].optional else ''}"
+        for name in dict.fromkeys(used)
+    ]
+    return "\n".join(["From the parts list:", "", *lines])

@@ -88,6 +88,16 @@ class Frame:
         x, y = self.middle
         return tuple((x, y + side * self.said["lamp_y_mm"], self.said["lamp_z_mm"]) for side in (-1, 1))  # type: ignore[return-value]
 
+    @property
+    def hanger_mm(self) -> float:
+        """From the lower side of a carrier, which lies on the beam, down to its lamp."""
+        return float(self.beam_z + self.said["profile_mm"] - self.said["lamp_z_mm"])
+
+    @property
+    def lamp_turned(self) -> float:
+        """How far off the vertical each lamp looks, to the table's middle; radians."""
+        return math.atan2(self.said["lamp_y_mm"], self.said["lamp_z_mm"])
+
     def inward(self, board: tuple[float, float]) -> tuple[float, float]:
         """Return the direction in which an antenna's pins and ribbon look: to the table's middle, along x or y."""
         dx, dy = self.middle[0] - board[0], self.middle[1] - board[1]
@@ -120,7 +130,12 @@ class Frame:
     def overhead(self) -> tuple[tuple[str, float], ...]:
         """List what hangs beyond the table's outline, and how far its lower side is above the floor."""
         said, floor = self.said, self.said["floor_z_mm"]
-        lamp = said["lamp_z_mm"] - said["lamp_wide_mm"] / 2
+        turned = self.lamp_turned  # its outer edge is the lower one, and the hood stands on that
+        lamp = (
+            said["lamp_z_mm"]
+            - said["lamp_wide_mm"] / 2 * math.sin(turned)
+            - said["hood_mm"] * math.cos(turned)
+        )
         return (
             ("lamps, with their hoods", lamp - floor),
             ("ends of the beam", self.beam_z - floor),
@@ -247,6 +262,10 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
     x, y, z = frame.camera_mm
     above_floor = -said["floor_z_mm"]
     posts = (said["post_mm"], said["near_post_mm"])
+    half_beam, half_post = said["beam_long_mm"] / 2, said["profile_mm"] / 2
+    out = half_beam - (posts[1][1] - posts[0][1]) / 2 - half_post
+    top = frame.beam_z + 2 * said["profile_mm"] + above_floor
+    drop = said["ceiling_mm"] - (frame.beam_z + said["profile_mm"] + above_floor)
     lines = [
         "# The frame",
         "",
@@ -255,22 +274,38 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
         "",
         "| piece | cut to | where |",
         "|---|--:|---|",
-        f"| two posts | 2 × {said['post_long_mm']:.0f} mm | each on its plate: x {posts[0][0]:.0f}, y "
-        f"{posts[0][1]:.0f} mm "
-        f"(far, between places A and B) and y {posts[1][1]:.0f} mm (near); {frame.gap_mm:.0f} mm off the table |",
-        f"| beam | {said['beam_long_mm']:.0f} mm | on both posts, over the table's middle; its lower side at z "
+        f"| two posts | 2 × {said['post_long_mm']:.0f} mm | in the middle of the table's long sides, "
+        f"{frame.gap_mm:.0f} mm off its edge: x {posts[0][0]:.0f}, y {posts[0][1]:.0f} mm (far, between places A and "
+        f"B) and y {posts[1][1]:.0f} mm (near) |",
+        "| two foot plates | {:.0f} × {:.0f} mm | a post in the middle of each; the long side along the table's "
+        "edge; ".format(*said["plate_mm"])
+        + "anchors {:.0f} mm to either side of the post's middle, {:.0f} mm before and behind it |".format(
+            *said["anchors_mm"]
+        ),
+        f"| beam | {said['beam_long_mm']:.0f} mm | on both posts, {out:.0f} mm beyond each; its lower side at z "
         f"{frame.beam_z:.0f} mm, {frame.beam_z + above_floor:.0f} mm above the floor |",
-        f"| carriers | 2 × {said['carrier_long_mm']:.0f} mm | across the beam, on it, at y "
-        f"{frame.lamps_mm[0][1]:.0f} and {frame.lamps_mm[1][1]:.0f} mm; a lamp hangs {said['hanger_mm']:.0f} mm "
-        "below each |",
-        f"| lamps | | along x, their middle at x {frame.middle[0]:.0f} mm, z {said['lamp_z_mm']:.0f} mm "
-        f"({said['lamp_z_mm'] + above_floor:.0f} mm above the floor) |",
+        f"| two carriers | 2 × {said['carrier_long_mm']:.0f} mm | across the beam, on it, their middle "
+        f"{half_beam - said['lamp_y_mm']:.0f} mm from its ends (y {frame.lamps_mm[0][1]:.0f} and "
+        f"{frame.lamps_mm[1][1]:.0f} mm) |",
+        f"| two lamps | | along x, under the carriers, {frame.hanger_mm:.0f} mm below them, hangers "
+        f"{said['hanger_in_mm']:.0f} mm from the carriers' ends; their middle at x {frame.middle[0]:.0f} mm, z "
+        f"{said['lamp_z_mm']:.0f} mm ({said['lamp_z_mm'] + above_floor:.0f} mm above the floor); turned "
+        f"{math.degrees(frame.lamp_turned):.0f}° "
+        "to the table's middle |",
         "| three ties | to fit | from the beam's height to wall or ceiling: one along the beam, one across it at "
         "each post |",
-        f"| box | | on the beam, its near end {said['box_from_camera_mm']:.0f} mm from the camera, towards the "
+        f"| camera head | | below the beam, its middle {half_beam:.0f} mm from either end |",
+        f"| box | | on the beam, its end {said['box_from_camera_mm']:.0f} mm from the camera's middle, towards the "
         "near post |",
         f"| socket strip | | on the near post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the "
-        "floor |",
+        "floor; the lamps' supply below it |",
+        "",
+        f"The place needs {said['beam_long_mm'] / 1000:.2f} m along the beam and {said['lamp_long_mm'] / 1000:.2f} m "
+        f"across it up to {top / 1000:.2f} m above the floor, beside room for players, and walls or a ceiling for the "
+        "ties.",
+        f"Hung from a ceiling {said['ceiling_mm'] / 1000:.1f} m above the floor instead, the same beam needs two "
+        f"drops of {drop:.0f} mm in the posts' places, as much longer as the ceiling is higher, with a plate and four "
+        "anchors each.",
         "",
         f"The lens then hangs at x {x:.0f}, y {y:.0f} mm, {z:.0f} mm above the felt, where the felt is "
         f"{said['floor_z_mm'] * -1:.0f} mm above the floor.",

@@ -47,8 +47,8 @@ GATES: Final = {1: (1, 2, 3), 2: (4, 5, 6), 3: (10, 9, 8), 4: (13, 12, 11)}
 
 
 def colour(signal: str) -> str:
-    """Return the colour of a signal: `button next`, `contact next` and `next` are one."""
-    name = signal.removesuffix(" -").removeprefix("contact ").removeprefix("button ")
+    """Return the colour of a signal: `push-button next`, `contact next` and `next` are one."""
+    name = signal.removesuffix(" -").removeprefix("contact ").removeprefix("push-button ")
     return COLOURS[name]
 
 
@@ -67,7 +67,7 @@ def panel_wires(pinmap: Path) -> list[Wire]:
     table: dict[str, Any] = tomllib.loads(pinmap.read_text(encoding="utf-8"))
     wires = [
         Wire(v["pin"], v["bcm"], name, colour(name))
-        for section, kind in (("buttons", "button "), ("lamps", "lamp "), ("buzzer", ""))
+        for section, kind in (("buttons", "push-button "), ("lamps", "lamp "), ("buzzer", ""))
         for name, v in ((f"{kind}{one}", v) for one, v in table[section].items())
     ]
     wires += [Wire(pin, None, name, colour(name)) for pin, name in ((1, "3V3"), (2, "5V"), (6, "GND"))]
@@ -81,7 +81,7 @@ def panel_cores(table: dict[str, Any]) -> list[str]:
 
 
 def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
-    """The loom from the Pi to the panel board, by a cable to the panel, and on to buttons, lamps and buzzer."""
+    """The loom from the Pi to the panel board, by a cable to the panel, and on to push-buttons, lamps and buzzer."""
     table: dict[str, Any] = tomllib.loads(pinmap.read_text(encoding="utf-8"))
     wires = panel_wires(pinmap)
     cores = panel_cores(table)
@@ -129,21 +129,21 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
     ]
     ends = [
         (
-            f"button {name}",
-            f"illuminated push-button, {v['colour']}",
+            f"push-button {name}",
+            f"illuminated, {v['colour']}",
             [f"contact {name}", "GND", "+5V", f"lamp {name} -"],
         )
         for name, v in table["buttons"].items()
     ]
     ends += [
-        (f"lamp {name}", f"lamp with {LAMP_OHMS[name]}R", ["+5V", f"lamp {name} -"])
+        (f"lamp {name}", f"with {LAMP_OHMS[name]}R", ["+5V", f"lamp {name} -"])
         for name in table["lamps"]
         if name not in table["buttons"]
     ]
-    ends += [("buzzer", "buzzer", ["+5V", "buzzer -"])]
+    ends += [("buzzer", "active, 5 V", ["+5V", "buzzer -"])]
     for number, (name, kind, labels) in enumerate(ends, start=3):
-        key = name.replace(" ", "_")
-        connectors[key] = {"type": kind, "subtype": name, "pinlabels": labels}
+        key = name.replace(" ", "_").replace("-", "_")
+        connectors[key] = {"type": name, "subtype": kind, "pinlabels": labels}
         at = [cores.index(label) + 1 for label in labels]
         cables[f"W{number}"] = {
             "wirecount": len(labels),

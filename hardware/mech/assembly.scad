@@ -164,7 +164,7 @@ module bracket() color([0.55, 0.57, 0.6]) rotate([90, 0, 0]) translate([0, 0, -1
 module foot(post) { // plate, two brackets, four anchors
     at(post.x, post.y, frame_floor_z_mm) slab([frame_plate_mm.x, frame_plate_mm.y, frame_plate_mm[2]], dark);
     for (x = [-1, 1]) at(post.x + x * frame_profile_mm / 2, post.y, foot_z) scale([x, 1, 1]) bracket();
-    for (x = [-1, 1], y = [-1, 1]) at(post.x + x * 160, post.y + y * 110, foot_z) { rod(10, 18, metal); rod(18, 8, metal); }
+    for (x = [-1, 1], y = [-1, 1]) at(post.x + x * frame_anchors_mm.x, post.y + y * frame_anchors_mm.y, foot_z) { rod(10, 18, metal); rod(18, 8, metal); }
 }
 module post(post, long) at(post.x, post.y, foot_z) rotate([90, 0, 0]) profile(long);
 module posts() for (p = [frame_post_mm, frame_near_post_mm]) { foot(p); post(p, frame_post_long_mm); }
@@ -181,7 +181,7 @@ module ties() for (t = frame_ties_mm) {
 module lamp_on(side, drop = 0) {
     y = middle.y + side * frame_lamp_y_mm;
     at(middle.x - frame_carrier_long_mm / 2, y, frame_beam_z_mm + 1.5 * frame_profile_mm) rotate([0, 0, -90]) profile(frame_carrier_long_mm);
-    for (x = [-1, 1]) at(middle.x + x * (frame_carrier_long_mm / 2 - 25), y, frame_lamp_z_mm - drop)
+    for (x = [-1, 1]) at(middle.x + x * (frame_carrier_long_mm / 2 - frame_hanger_in_mm), y, frame_lamp_z_mm - drop)
         slab([40, 4, frame_beam_z_mm + frame_profile_mm - frame_lamp_z_mm + drop + 30], metal);
     at(middle.x, y, frame_lamp_z_mm - drop) rotate([side * -36.7, 0, 0]) {
         translate([0, 0, -4]) slab([frame_lamp_long_mm, 42, 18], metal);
@@ -224,7 +224,7 @@ module labels() {
     at(middle.x, middle.y + frame_box_from_camera_mm + 100, frame_beam_z_mm + 130) label(5, 70);
     at(middle.x + 430, middle.y + frame_lamp_y_mm, frame_lamp_z_mm) label(6, 70);
     at(frame_near_post_mm.x + 60, frame_near_post_mm.y, frame_socket_z_mm + 100) label(7, 70);
-    at(frame_antennas_mm[2][0], frame_antennas_mm[2][1], 10) label(8, 70);
+    at(frame_antennas_mm[4][0], frame_antennas_mm[4][1], -100) label(8, 70); // seat 5's
     at(frame_panel_mm.x - 110, frame_panel_mm.y, 30) label(9, 70);
     at(frame_display_mm.x - 90, frame_display_mm.y + 130, 30) label(10, 70);
 }

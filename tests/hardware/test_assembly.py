@@ -26,6 +26,7 @@ def test_every_step_has_a_picture_that_is_drawn_and_every_picture_a_step() -> No
         at = page.index(f"## {step.title}")
         assert f"](../../hardware/out/assembly-{step.scene}.png)" in page[at : at + 400]
         assert (HARDWARE / f"out/assembly-{step.scene}.png").is_file()
+        assert f"**Done when** {step.done}" in page[at:]
     assert "UNTESTED on hardware" in page
 
 

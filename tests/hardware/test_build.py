@@ -18,7 +18,7 @@ BUILD: Final = ROOT / "hardware/build.toml"
 TEXT: Final = BUILD.read_text(encoding="utf-8")
 STAGES: Final = (
     *("technician/parts#the-parts", "technician/parts#what-to-order-where", "technician/assembly#cut"),
-    *("technician/wiring", "technician/assembly#the-felt", "install", "technician/acceptance"),
+    *("technician/wiring#what-to-solder", "technician/assembly#the-felt", "install", "technician/acceptance"),
 )
 """The walk through: parts, order lists, cut list, wiring, felt, install, acceptance."""
 
@@ -101,6 +101,21 @@ def _page(step_page: str) -> str:
         if title.replace(" ", "-") == heading:
             return part
     raise AssertionError(f"{step_page}: no such heading")
+
+
+def test_each_part_of_the_page_on_building_lists_what_its_step_takes_of_the_parts_list(
+    build: Build, bom: Bom
+) -> None:
+    names = {part.id: part.name for part in bom.part}
+    for step in build.step:
+        if not step.uses or not step.page.startswith(("technician/assembly#", "technician/wiring#")):
+            continue
+        asked = re.findall(r"^```\{made\} (uses .+)$", _page(step.page), flags=re.MULTILINE)
+        assert asked == [f"uses {step.page}"]
+        shown = made(asked[0])
+        assert all(f" × {names[part]}" in shown for part in step.uses), step.title
+    with pytest.raises(KeyError):
+        made("uses technician/assembly#the-roof")
 
 
 def test_every_step_of_the_assembly_has_its_pictures_beside_it(build: Build) -> None:

@@ -56,6 +56,7 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
         ("footing", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["plate_mm"])),
         ("lamps", f"{said['lamp_long_mm']:.0f} mm"),
         ("lamps", f"{said['lamp_lm']:.0f} lm"),
+        ("lamp-holders", f"{frame().hanger_mm:.0f} mm below its carrier"),
         ("hoods", f"{said['lamp_long_mm']:.0f} × {math.ceil(said['hood_mm'] / 10) * 10:.0f}"),
         ("enclosure", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["box_mm"])),
         ("table", "{:.0f} × {:.0f} × ".format(*said["table_mm"]) + f"{said['table_thick_mm']:.0f} mm"),

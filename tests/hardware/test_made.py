@@ -105,7 +105,7 @@ def test_the_pin_map_names_the_headers_own_pins() -> None:
 
 def test_the_panels_loom_wires_the_pins_that_the_code_drives() -> None:
     pins = PinMap.load()
-    code = {f"button {name}": bcm for name, bcm in pins.buttons.items()}
+    code = {f"push-button {name}": bcm for name, bcm in pins.buttons.items()}
     code |= {f"lamp {name}": bcm for name, bcm in pins.lamps.items()}
     code |= {"buzzer": pins.buzzer}
     panel = loom("panel")
@@ -137,7 +137,7 @@ def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_t
         ends[name] = labels
     pins = PinMap.load()
     assert ends == {
-        **{f"button_{n}": [f"contact {n}", "GND", "+5V", f"lamp {n} -"] for n in pins.buttons},
+        **{f"push_button_{n}": [f"contact {n}", "GND", "+5V", f"lamp {n} -"] for n in pins.buttons},
         **{f"lamp_{n}": ["+5V", f"lamp {n} -"] for n in pins.lamps if n not in pins.buttons},
         "buzzer": ["+5V", "buzzer -"],
     }
@@ -250,7 +250,7 @@ def test_no_pin_of_the_pico_is_wired_to_two_things() -> None:
 
 def test_the_header_picture_names_every_pin_that_is_wired() -> None:
     words = {e.text for e in ET.parse(HARDWARE / "out/header.svg").iter() if e.tag.endswith("text")}
-    for kind, section in (("button ", "buttons"), ("lamp ", "lamps"), ("", "buzzer")):
+    for kind, section in (("push-button ", "buttons"), ("lamp ", "lamps"), ("", "buzzer")):
         for name, entry in PINMAP[section].items():
             assert f"{kind}{name}  BCM {entry['bcm']}" in words
     assert f"power fail (UPS)  BCM {PinMap.load().power_fail}" in words

@@ -285,7 +285,7 @@ def test_one_signal_has_one_colour_in_every_cable_of_the_panel() -> None:
     colours: dict[str, set[str]] = {}
     for block in loom_sheet.blocks(LOOMS["panel"]):
         for _, colour, end in block.wires:
-            signal = end.split("  ")[1].removesuffix(" -").replace("contact ", "button ").lstrip("+")
+            signal = end.split("  ")[1].removesuffix(" -").replace("contact ", "push-button ").lstrip("+")
             colours.setdefault(signal, set()).add(colour)
     assert {name: found for name, found in colours.items() if len(found) > 1 and name} == {}
 
