@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import indent
 from typing import Final
 
 from sphinx.application import Sphinx
@@ -13,8 +14,8 @@ from sphinx.util.typing import ExtensionMetadata
 from docs.facts import ROOT, linked, made
 from docs.laminate import sheets
 
-BLOCK: Final = re.compile(r"^```\{made\} (.+)\n```$", re.MULTILINE)
-"""A block that asks for a fact: its name, and what it is about."""
+BLOCK: Final = re.compile(r"^( *)```\{made\} (.+)\n\1```$", re.MULTILINE)
+"""A block that asks for a fact: how far it is indented, the fact's name, and what it is about."""
 
 
 def _facts(app: Sphinx, page: str, source: list[str]) -> None:
@@ -22,9 +23,9 @@ def _facts(app: Sphinx, page: str, source: list[str]) -> None:
 
     def fact(block: re.Match[str]) -> str:
         try:
-            return made(block[1])
+            return indent(made(block[2]), block[1])
         except (KeyError, OSError) as error:
-            raise ExtensionError(f"{page}: nothing in docs/facts.py makes “{block[1]}”: {error}") from error
+            raise ExtensionError(f"{page}: nothing in docs/facts.py makes “{block[2]}”: {error}") from error
 
     text = linked(source[0], Path(app.env.doc2path(page)).parent)
     source[0] = BLOCK.sub(fact, text)

@@ -308,6 +308,12 @@ def _assembly(section: str) -> str:
     return linked(Assembly.load(ROOT / "hardware/assembly.toml").text(section, 3), ROOT / "hardware/out")
 
 
+def _clock_setting(_: str) -> str:
+    """Return the command that puts the clock's setting into the Pi's configuration."""
+    electric: dict[str, Any] = tomllib.loads((ROOT / "hardware/electric.toml").read_text(encoding="utf-8"))
+    return f"```\necho '{electric['clock']['setting']}' | sudo tee -a /boot/firmware/config.txt\n```"
+
+
 def _legend(_: str) -> str:
     """Return what the numbers in the picture of the whole table name, from the step that shows it."""
     steps = Assembly.load(ROOT / "hardware/assembly.toml").step
@@ -317,6 +323,7 @@ def _legend(_: str) -> str:
 
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "assembly": _assembly,
+    "clock-setting": _clock_setting,
     "commands": _commands,
     "felt": _felt,
     "glossary": lambda _: glossary(),

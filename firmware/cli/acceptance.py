@@ -216,11 +216,7 @@ def _calibration(test: Selftest) -> Outcome:
 def _deck(test: Selftest) -> Outcome:
     deck = test.reader.recover()[0].calibrations.get("deck")
     if deck is None:
-        return (
-            SKIP,
-            "no deck of the house's own is enrolled; the card reader goes by what it was trained on",
-            {},
-        )
+        return PASS, "none of the house's own is enrolled: the card reader goes by what it was trained on", {}
     return PASS, f"the deck {deck.name!r} is enrolled", {}
 
 
@@ -352,7 +348,7 @@ def _read_drawn_table() -> tuple[str, list[int]]:
 STEPS: Final[tuple[Step, ...]] = (
     Step("camera", "Camera", _device("camera")),
     Step("puck", "Puck reader: both disks at every seat", _device("puck")),
-    Step("buttons", "Buttons: white, green, red", _device("buttons")),
+    Step("buttons", "Push-buttons: white, green, red", _device("buttons")),
     Step("lamps", "Lamps", _device("lamps", _light_each)),
     Step("buzzer", "Buzzer", _device("buzzer", _sound)),
     Step("disk", "Disk", _device("disk")),

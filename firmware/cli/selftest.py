@@ -45,8 +45,8 @@ def command(
     """Test a whole table: its devices, camera, rules, record, export, clock, power and speed.
 
     The table process must be running, no hand may be open, and the felt must be bare. --by names the technician. The
-    test asks you to press buttons, to move the disk and to look at lamps. It keeps its report in the data folder, in
-    reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
+    test asks you to press push-buttons, to move the pucks and to look at lamps. It keeps its report in the data folder,
+    in reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
     """
     from firmware.cli.acceptance import HANDS, STEPS, Selftest
 
