@@ -210,7 +210,7 @@ def test_no_seam_between_tiles_runs_through_a_marker_a_circle_or_a_number(
     seen: list[int] = []
     for number in range(count):
         _, ids, _ = detector.detectMarkers(pixels(tmp_path / "tiles.pdf", 3.0, number))
-        seen += [] if ids is None else ids.flatten().tolist()
+        seen += [] if ids is None else [int(one) for one in np.ravel(ids)]
     assert sorted(seen) == [marker.id for marker in LAYOUT.markers.at], "each whole on one sheet"
 
 
