@@ -13,11 +13,11 @@ from hardware.make import loom_sheet
 from hardware.make.arrangements import NAMES, arrange
 from hardware.make.assembly import Assembly, assembly_page
 from hardware.make.bom import bom_page
-from hardware.make.electric import electric_page
 from hardware.make.errors import HardwareError, RuleBroken
 from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
 from hardware.make.frame import Frame, frame_page, top_page
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, parameters
+from hardware.make.protect import electric_page
 from hardware.make.rules import Sources, broken, judge, rules_page
 from hardware.make.sheet import PAPERS, bind
 from hardware.make.stamps import write_stamps

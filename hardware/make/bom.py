@@ -190,13 +190,13 @@ class Bom(_Strict):
 
     def prices(self) -> Finding:
         """Judge whether every price was of use on the list's day."""
-        oldest = min(choice.dated for part in self.part for choice in part.choices)
-        age = (self.as_of - oldest).days
+        days = [choice.dated for part in self.part for choice in part.choices]
+        age = (self.as_of - min(days)).days
         return Finding(
             "Prices are dated",
-            f"the oldest of {oldest}, {age} days before the list",
-            f"{FRESH_DAYS} days",
-            0 <= age <= FRESH_DAYS,
+            f"the oldest of {min(days)}, {age} days before the list",
+            f"{FRESH_DAYS} days, none after it",
+            max(days) <= self.as_of and age <= FRESH_DAYS,
         )
 
     def stale(self, today: date) -> str:
@@ -236,6 +236,14 @@ class Bom(_Strict):
             lost = amps * 2 * cable.length_m * COPPER / cable.core_mm2
             found.append(Loss(cable=cable, amps=amps, volts=lost, of_volts=of_volts))
         return tuple(found)
+
+
+def amps(bom: Bom, names: list[str], volts: float) -> float:
+    """Add up what these parts draw at most. Raises BomError: one draws nothing, or is no part."""
+    watts = {part.id: part.watts for part in bom.part}
+    if unknown := [name for name in names if not watts.get(name)]:
+        raise BomError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
+    return sum(watts[name] for name in names) / volts
 
 
 def bom_page(bom: Bom) -> str:

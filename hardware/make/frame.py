@@ -98,6 +98,26 @@ class Frame:
         """How far off the vertical each lamp looks, to the table's middle; radians."""
         return math.atan2(self.said["lamp_y_mm"], self.said["lamp_z_mm"])
 
+    @property
+    def lamp_edges_mm(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The diffuser's inner and outer edge: from the lamp's middle towards the table's, and down."""
+        turn, half = self.lamp_turned, self.said["lamp_wide_mm"] / 2
+        inner = (half * math.cos(turn), -half * math.sin(turn))
+        return inner, (-inner[0], -inner[1])
+
+    @property
+    def hood_turned(self) -> float:
+        """How far off the vertical a hood stands: from the lamp's inner edge to the felt's far edge; radians."""
+        (inward, down), _ = self.lamp_edges_mm
+        return math.atan2(self.lamps_mm[1][1] - inward, self.said["lamp_z_mm"] - down)
+
+    @property
+    def hood_tip_mm(self) -> tuple[float, float]:
+        """The hood's lower edge: from the lamp's middle towards the table's, and down."""
+        (inward, down), _ = self.lamp_edges_mm
+        turn, deep = self.hood_turned, self.said["hood_mm"]
+        return inward + deep * math.sin(turn), down + deep * math.cos(turn)
+
     def inward(self, board: tuple[float, float]) -> tuple[float, float]:
         """Return the direction in which an antenna's pins and ribbon look: to the table's middle, along x or y."""
         dx, dy = self.middle[0] - board[0], self.middle[1] - board[1]
@@ -130,14 +150,9 @@ class Frame:
     def overhead(self) -> tuple[tuple[str, float], ...]:
         """List what hangs beyond the table's outline, and how far its lower side is above the floor."""
         said, floor = self.said, self.said["floor_z_mm"]
-        turned = self.lamp_turned  # its outer edge is the lower one, and the hood stands on that
-        lamp = (
-            said["lamp_z_mm"]
-            - said["lamp_wide_mm"] / 2 * math.sin(turned)
-            - said["hood_mm"] * math.cos(turned)
-        )
+        lowest = max(self.hood_tip_mm[1], self.lamp_edges_mm[1][1])
         return (
-            ("lamps, with their hoods", lamp - floor),
+            ("lamps, with their hoods", said["lamp_z_mm"] - lowest - floor),
             ("ends of the beam", self.beam_z - floor),
             ("carriers of the lamps", self.beam_z + said["profile_mm"] - floor),
             ("ties", said["tie_z_mm"] - said["profile_mm"] / 2 - floor),
@@ -179,14 +194,17 @@ class Frame:
         half = self.said["hub_mm"][1] / 2
         antennas = max(math.dist(self.middle, at) for at in self.ribbons_mm()) - half + 2 * thick
         eye = top - self.camera_mm[2] - self.head["pupil_mm"]
-        lamp = post[1] - self.lamps_mm[0][1]
+        _, lamp_y, lamp_z = self.lamps_mm[0]
+        lamp = (
+            post[1] - lamp_y + top - lamp_z + said["lamp_long_mm"] / 2
+        )  # to the bar's end: there its cable enters
         supply_top = said["socket_z_mm"] + STRIP_MM
         down = "along the beam, down the near post, under the table"
         ways = (
             (
                 "camera-cable",
-                "up beside the beam and along it",
-                eye + said["box_from_camera_mm"] + 2 * END_MM,
+                "up beside the beam, round its edge and along it",
+                eye + 2 * said["profile_mm"] + said["box_from_camera_mm"] + END_MM,
             ),
             ("panel-cable", down, from_box(said["panel_mm"], thick)),
             ("display-cable", down, from_box(said["display_mm"], thick + 2 * END_MM)),
@@ -194,7 +212,7 @@ class Frame:
             ("antenna-cable", "down through the top, to the board under its middle", antennas),
             (
                 "lamp-cable",
-                "up the near post and along the beam, to the far lamp",
+                "up the near post, along the beam and the carrier, to the far lamp's end",
                 top - said["socket_z_mm"] + lamp + END_MM,
             ),
         )
@@ -290,8 +308,9 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
         f"| two lamps | | along x, under the carriers, {frame.hanger_mm:.0f} mm below them, hangers "
         f"{said['hanger_in_mm']:.0f} mm from the carriers' ends; their middle at x {frame.middle[0]:.0f} mm, z "
         f"{said['lamp_z_mm']:.0f} mm ({said['lamp_z_mm'] + above_floor:.0f} mm above the floor); turned "
-        f"{math.degrees(frame.lamp_turned):.0f}° "
-        "to the table's middle |",
+        f"{math.degrees(frame.lamp_turned):.0f}° to the table's middle |",
+        f"| two hoods | {said['lamp_long_mm']:.0f} × {said['hood_mm']:.0f} mm | along each lamp's inner edge, "
+        f"{math.degrees(frame.hood_turned):.0f}° off the vertical: on the line to the felt's far edge |",
         "| three ties | to fit | from the beam's height to wall or ceiling: one along the beam, one across it at "
         "each post |",
         f"| camera head | | below the beam, its middle {half_beam:.0f} mm from either end |",

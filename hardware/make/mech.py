@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -55,8 +56,8 @@ def parameters(folder: Path, frame: Frame) -> str:
     """Write the measures as OpenSCAD reads them, each named after its part, and those of the felt."""
     lines = ["// Made from mech.toml and table.toml by `make hardware`: change those."]
     for part, values in measures(folder).items():
-        if part in ("profile", "strength"):
-            continue  # no measures: what it bears
+        if part in ("lens", "profile", "strength"):
+            continue  # no measures: what it bears, how it draws
         lines += [
             f"{part}_{name} = {json.dumps(value)};"
             for name, value in values.items()
@@ -66,6 +67,8 @@ def parameters(folder: Path, frame: Frame) -> str:
     zones = [[z.x_mm, z.y_mm, z.width_mm, z.height_mm] for z in layout.zones]
     lines += [
         f"frame_beam_z_mm = {frame.beam_z};",
+        f"frame_lamp_deg = {math.degrees(frame.lamp_turned):.1f};",
+        f"frame_hood_deg = {math.degrees(frame.hood_turned):.1f};",
         f"frame_coils_mm = {[list(at) for at in frame.coils_mm()]};",
         f"frame_inward = {[list(frame.inward(at)) for at in frame.said['antennas_mm']]};",
         f"felt_width_mm = {layout.width_mm};",

@@ -9,6 +9,8 @@ from typing import Any
 from hardware.make.bom import Bom
 from hardware.make.wiring import HEADER_BCM
 
+EARTH_NOTE = "the housing is on the mains lead's earth: measure 0.1 ohm to the plug's earth pin"
+
 
 def supply_loom(bom: Bom) -> dict[str, Any]:
     """The loom of what is plugged: mains, both supplies, the Pi's ports, the lamps behind their fuses."""
@@ -29,7 +31,7 @@ def supply_loom(bom: Bom) -> dict[str, Any]:
         "Lamp_supply": {
             "type": "LED driver",
             "subtype": f"{light.volts:g} V {light.amps:g} A, no PWM",
-            "pinlabels": ["mains", "+24V", "-", "PE"],
+            "pinlabels": ["mains", "+24V", "-", "housing: a screw through an ear"],
         },
         "Fuses": {
             "type": "fuse holders",
@@ -40,7 +42,6 @@ def supply_loom(bom: Bom) -> dict[str, Any]:
             "type": "Raspberry Pi",
             "subtype": "in the box",
             "pinlabels": ["USB-C power", "CAM/DISP 0", "HDMI 0", "USB 1", "USB 2"],
-            "notes": "any USB port; the panel is on the header",
         },
         "Camera": {"type": camera, "subtype": "below the beam", "pinlabels": ["ribbon"]},
         "Display": {
@@ -55,7 +56,7 @@ def supply_loom(bom: Bom) -> dict[str, Any]:
     }
     plugged = {"wirecount": 1, "colors": ["BK"]}
     pair = {"wirecount": 2, "gauge": "0.75 mm2", "length": bom.length_m("lamp-cable"), "colors": ["RD", "BK"]}
-    ferrite = {"notes": "ferrite at the box"}
+    ferrite = {"notes": "any USB port; ferrite at the box"}
     cables: dict[str, Any] = {
         "M1": plugged | {"type": "mains plug"},
         "M2": plugged | {"type": "mains plug"},
@@ -64,10 +65,10 @@ def supply_loom(bom: Bom) -> dict[str, Any]:
         "W3": plugged | {"type": "HDMI to micro-HDMI", "length": bom.length_m("display-cable")},
         "W4": plugged | {"type": "USB", "length": bom.length_m("display-cable")} | ferrite,
         "W5": plugged | {"type": "USB, micro-B", "length": bom.length_m("puck-cable")} | ferrite,
-        "WF": pair | {"length": 0.1},
+        "WF": pair | {"length": 0.1, "notes": "each P6KE33A from a fuse's far side to -, its band to +"},
         "W6": pair,
         "W7": pair,
-        "PE": {"wirecount": 1, "gauge": "2.5 mm2", "length": 0.5, "colors": ["GNYE"]},
+        "PE": {"wirecount": 1, "gauge": "2.5 mm2", "length": 0.5, "colors": ["GNYE"], "notes": EARTH_NOTE},
     }
     connections: list[Any] = [
         [{"Strip": 1}, {"M1": 1}, {"Box_supply": 1}],

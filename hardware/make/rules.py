@@ -132,6 +132,8 @@ def judge(sources: Sources, looms: dict[str, dict[str, Any]]) -> dict[str, list[
         "Light": view.light_holds(frame),
         "Frame": [
             frame.head_room(),
+            strength.profile_agrees(frame),
+            strength.brackets_bought(frame, sources.bom),
             *strength.judge(strength.portal(frame)),
             *strength.judge(strength.hung(frame), "Hung from the ceiling"),
         ],

@@ -6,19 +6,28 @@ beam hung from a ceiling by two drops.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
+from hardware.make.bom import Bom
 from hardware.make.finding import Finding
 from hardware.make.frame import Frame
-from hardware.make.statics import Point, Section, Structure
+from hardware.make.statics import G_ACCELERATION, Point, Section, Structure
 
 MOST_SAG_MM: Final = 1.0
 LEAST_HZ: Final = 10.0
 MOST_MOVED_MM: Final = 0.5
 """Of the camera, when somebody leans on a post."""
 LEAST_TIES: Final = 3
-"""Along the beam, and across it at each post: with one tie across, the other post swings (2.6 Hz)."""
+"""Along the beam, and across it at each post: with one tie across, the other post swings."""
+ALUMINIUM: Final = 2.7e-3
+"""Kilograms of a metre of 1 mm²."""
+STEEL: Final = 7.85e-6
+"""Kilograms of a cubic millimetre."""
+AGREES: Final = 0.05
+CARRIER_BRACKETS: Final = 4
+"""Two for each carrier."""
 GROUND: Final = 1e9
 """Newtons a metre: an anchored foot does not move."""
 
@@ -33,7 +42,7 @@ class Build:
     end: Point
     joints: tuple[Point, ...]
     pushed: Point | None
-    ties: int
+    ties: int | None
     bracket_nm: float
     brackets: int
     yield_mpa: float
@@ -102,7 +111,7 @@ def hung(frame: Frame) -> Build:
     for lamp in lamps:
         structure.load(lamp, strong["lamp_kg"])
     structure.load(camera, strong["eye_kg"])
-    return _build(frame, structure, section, camera, end, tuple(posts), None, LEAST_TIES)
+    return _build(frame, structure, section, camera, end, tuple(posts), None, None)
 
 
 def _build(
@@ -113,7 +122,7 @@ def _build(
     end: Point,
     joints: tuple[Point, ...],
     pushed: Point | None,
-    ties: int,
+    ties: int | None,
 ) -> Build:
     strong = frame.measures["strength"]
     return Build(
@@ -157,6 +166,11 @@ def judge(build: Build, name: str = "Frame") -> list[Finding]:
                 moved <= MOST_MOVED_MM,
             )
         ]
+    tied = []
+    if build.ties is not None:
+        tied = [
+            Finding(f"{name}: stiff ties", str(build.ties), f"{LEAST_TIES} or more", build.ties >= LEAST_TIES)
+        ]
     return [
         Finding(f"{name}: sag", f"{sag:.2f} mm", f"{MOST_SAG_MM:g} mm", sag <= MOST_SAG_MM),
         Finding(f"{name}: first natural frequency", f"{hertz:.1f} Hz", f"{LEAST_HZ:g} Hz", hertz >= LEAST_HZ),
@@ -173,5 +187,46 @@ def judge(build: Build, name: str = "Frame") -> list[Finding]:
             f"{build.yield_mpa / 2:.0f} MPa",
             mega <= build.yield_mpa / 2,
         ),
-        Finding(f"{name}: stiff ties", str(build.ties), f"{LEAST_TIES} or more", build.ties >= LEAST_TIES),
+        *tied,
     ]
+
+
+def tips_n(frame: Frame) -> float:
+    """Return the force at the beam, across it, that tips the frame over where it is neither anchored nor tied."""
+    said, strong = frame.said, frame.measures["strength"]
+    long, wide, thick = said["plate_mm"]
+    metres = (2 * said["post_long_mm"] + said["beam_long_mm"]) / 1000
+    kilograms = metres * frame.measures["profile"]["kg_per_m"] + 2 * strong["lamp_kg"] + strong["eye_kg"]
+    kilograms += 2 * long * wide * thick * STEEL
+    return float(kilograms * G_ACCELERATION * long / 2 / (frame.beam_z - said["floor_z_mm"]))
+
+
+def profile_agrees(frame: Frame) -> Finding:
+    """Judge whether the profile's figures are of one profile, and of the size that everything is drawn for."""
+    said, side = frame.measures["profile"], frame.said["profile_mm"]
+    solid = side**4 / 12 / 1e4
+    modulus = said["bending_cm4"] / (side / 20)
+    weight = said["area_mm2"] * ALUMINIUM
+    off = max(abs(said["modulus_cm3"] / modulus - 1), abs(said["kg_per_m"] / weight - 1))
+    return Finding(
+        "Frame: the profile's table agrees with itself",
+        f"{side:g} mm: {said['bending_cm4']:g} cm⁴, {said['modulus_cm3']:g} cm³, {said['kg_per_m']:g} kg/m; "
+        f"{off:.0%} off",
+        f"I/(a/2), area × density, within {AGREES:.0%}; below {solid:.1f} cm⁴, a solid bar's",
+        off <= AGREES and said["bending_cm4"] < solid and said["area_mm2"] < side**2,
+    )
+
+
+def brackets_bought(frame: Frame, bom: Bom) -> Finding:
+    """Judge whether the parts list has the brackets that the joints are computed with, of that rating."""
+    strong = frame.measures["strength"]
+    part = next(part for part in bom.part if part.id == "brackets")
+    rated = [float(one) for one in re.findall(r"([\d.]+) N·m", part.choice.name)]
+    needed = 4 * strong["brackets"] + CARRIER_BRACKETS
+    return Finding(
+        "Frame: brackets on the parts list",
+        f"{part.quantity}, {part.choice.name}",
+        f"{needed}: {strong['brackets']} at each end of two posts, {CARRIER_BRACKETS} for the carriers; "
+        f"{strong['bracket_nm']:g} N·m",
+        part.quantity >= needed and rated == [strong["bracket_nm"]],
+    )

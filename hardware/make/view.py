@@ -18,10 +18,13 @@ EVEN: Final = 0.75
 """The least light on the felt, as a share of its mean."""
 TILT_DEG: Final = 5.0
 """How far a card may lie off flat: bent, or on another one."""
+AGED: Final = 0.8
+"""What is left of a lamp's light in the end, at most: no lamp is counted as ageless."""
 GLARE_MM: Final = 20.0
 """How far beside every lamp the mirrored ray must pass, at least."""
 DARK_DEG: Final = 60.0
-"""From the vertical: from here on the hood hides the lamp; a seated eye opposite looks at it so."""
+"""From the vertical: from here on the hood hides the lamp. A seated eye opposite, 1.2 m above the floor and 0.1 m off
+the table, looks at it so."""
 
 Array = npt.NDArray[np.float64]
 
@@ -36,16 +39,33 @@ def camera_agrees(camera: CameraModel) -> Finding:
         f"Field of view: {camera.name}",
         f"listed and computed differ by {off:.1f}°" + (", to be measured" if camera.measure_field else ""),
         f"{FIELD_DEG:g}°, or measured",
-        off <= FIELD_DEG or camera.measure_field,
+        len(camera.listed_fov_deg) in (0, 2) and (off <= FIELD_DEG or camera.measure_field),
     )
+
+
+def worst_px_per_mm(frame: Frame) -> float:
+    """Return the pixels per millimetre in the zones' farthest corner, every tolerance and the lens's barrel at once.
+
+    A barrel of k at the picture's corner takes 3k · (r/c)² of the scale at r (the slope of r · (1 - k · (r/c)²)).
+    """
+    camera, high = frame.camera, frame.camera_mm[2] + BUILD.mounting_mm
+    fine = camera.worst_px_per_mm(high, frame.layout) * (1 - camera.focal_tolerance)
+    corner = np.abs(_zone_points(frame) - frame.middle).max(axis=0)
+    share = (
+        float(np.hypot(*corner))
+        * camera.px_per_mm(high)
+        / math.hypot(camera.width_px / 2, camera.height_px / 2)
+    )
+    return fine * (1 - 3 * float(frame.measures["lens"]["barrel"]) * share**2)
 
 
 def field_holds(frame: Frame) -> list[Finding]:
     """Judge whether the whole felt is seen, and finely enough, when every tolerance adds up."""
     camera, z = frame.camera, frame.camera_mm[2]
     lowest, highest = camera.window_mm(frame.layout)
+    lowest *= 1 + frame.measures["lens"]["pincushion"]
     low, high = z - BUILD.mounting_mm, z + BUILD.mounting_mm
-    fine = camera.worst_px_per_mm(high, frame.layout) * (1 - camera.focal_tolerance)
+    fine = worst_px_per_mm(frame)
     return [
         Finding(
             "Felt in the picture, every tolerance at once",
@@ -78,8 +98,7 @@ def layout_agrees(frame: Frame) -> Finding:
 
 def reader_measured(frame: Frame) -> Finding:
     """Judge whether the build's picture is at least as fine as the coarsest that the reader was measured at."""
-    fine = frame.camera.worst_px_per_mm(frame.camera_mm[2] + BUILD.mounting_mm, frame.layout)
-    fine *= 1 - frame.camera.focal_tolerance
+    fine = worst_px_per_mm(frame)
     return Finding(
         "The reader was measured at this scale (docs/reader-report.md)",
         f"{fine:.2f} px/mm",
@@ -107,12 +126,9 @@ def lux(frame: Frame) -> tuple[float, float, float]:
     return float(light.min()), float(light.mean()), float(light.max())
 
 
-def mirrored(frame: Frame, z: float, tilt_deg: float) -> Array:
-    """Return where the camera sees what hangs at height z mirrored in cards that lie in the zones: points, mm.
-
-    Cards lie flat, or tilted by up to `tilt_deg` in any direction. x, y from the felt's corner, as everywhere.
-    """
-    corners = np.concatenate(
+def _zone_points(frame: Frame) -> Array:
+    """The corners of all zones and the middles of their long sides, on the felt."""
+    return np.concatenate(
         [
             zone.to_felt(
                 np.array([[a, b] for a in (0, zone.width_mm / 2, zone.width_mm) for b in (0, zone.height_mm)])
@@ -120,6 +136,14 @@ def mirrored(frame: Frame, z: float, tilt_deg: float) -> Array:
             for zone in frame.layout.zones
         ]
     )
+
+
+def mirrored(frame: Frame, z: float, tilt_deg: float) -> Array:
+    """Return where the camera sees what hangs at height z mirrored in cards that lie in the zones: points, mm.
+
+    Cards lie flat, or tilted by up to `tilt_deg` in any direction. x, y from the felt's corner, as everywhere.
+    """
+    corners = _zone_points(frame)
     eye = np.array(frame.camera_mm)
     found = []
     for tilt in np.radians(np.linspace(0, tilt_deg, 6)):
@@ -151,18 +175,17 @@ def ceiling_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> tuple[float, float]:
     return float(far[0]), float(far[1])
 
 
-def hood_mm(frame: Frame) -> float:
-    """Return how deep a blade must be that leaves the felt's far edge in the light and a seated eye in the dark."""
-    _, y, z = frame.lamps_mm[1]
-    open_to = math.atan(y / z)  # the felt's far edge
-    return float(frame.said["lamp_wide_mm"] / (math.tan(math.radians(DARK_DEG)) - math.tan(open_to)))
+def seen_deg(frame: Frame) -> float:
+    """Return from where on a lamp is dark: the flattest ray from its outer edge past the hood, off the vertical."""
+    (_, (inward, down)), (tip_in, tip_down) = frame.lamp_edges_mm, frame.hood_tip_mm
+    return math.degrees(math.atan2(tip_in - inward, tip_down - down))
 
 
 def light_holds(frame: Frame) -> list[Finding]:
     """Judge light, evenness, glare and the hoods."""
     least, mean, _ = lux(frame)
-    aged = frame.said["lamp_aged"]
-    clear, deep = glare_mm(frame), hood_mm(frame)
+    aged = min(frame.said["lamp_aged"], AGED)
+    clear, seen = glare_mm(frame), seen_deg(frame)
     return [
         Finding(
             "Light on the felt, lamps aged",
@@ -178,10 +201,10 @@ def light_holds(frame: Frame) -> list[Finding]:
             clear >= GLARE_MM,
         ),
         Finding(
-            "Hoods hide the lamps from seated eyes",
-            f"{frame.said['hood_mm']:.0f} mm deep",
-            f"{deep:.0f} mm",
-            deep <= frame.said["hood_mm"] + 1,
+            "Hoods hide the lamps from seated eyes opposite",
+            f"dark from {seen:.1f}° off the vertical",
+            f"{DARK_DEG:g}°",
+            seen <= DARK_DEG,
         ),
     ]
 

@@ -99,7 +99,7 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
             "subtype": "in the box",
             "pinlabels": [w.name for w in wires],
             "notes": "each contact: 10k to 3V3, 1k in series, 100 nF to GND, PESD5V0S1BA at the core. Lamps, buzzer: "
-            "through TBD62003APG. +5V: through PTC MF-R050, P6KE6.8A.",
+            "through TBD62003APG. +5V: through PTC MF-R050, P6KE6.8A, its band to +5V.",
         },
         "Out": {"type": "panel board, out", "subtype": "terminal strip", "pinlabels": cores},
         "Panel": {"type": "terminal strip", "subtype": "in the push-buttons' box", "pinlabels": cores},
@@ -111,6 +111,7 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
             "length": 0.2,
             "colors": [w.colour for w in wires],
             "wirelabels": [w.name for w in wires],
+            "notes": "soldered to the socket's pins, heat-shrink tube on each",
         },
         "W2": {
             "wirecount": len(cores),
@@ -141,6 +142,7 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
         if name not in table["buttons"]
     ]
     ends += [("buzzer", "active, 5 V", ["+5V", "buzzer -"])]
+    contacts = [name for name, _, labels in ends if len(labels) == 4]
     for number, (name, kind, labels) in enumerate(ends, start=3):
         key = name.replace(" ", "_").replace("-", "_")
         connectors[key] = {"type": name, "subtype": kind, "pinlabels": labels}
@@ -151,6 +153,10 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
             "length": 0.15,
             "colors": [colour(label) for label in labels],
         }
+        if name in contacts:
+            cables[f"W{number}"]["notes"] = (
+                "contact and GND: terminals C and NO; +5V: lamp +, its own core: lamp -"
+            )
         every = list(range(1, len(labels) + 1))
         connections.append([{"Panel": at}, {f"W{number}": every}, {key: every}])
     fan = f"W{len(ends) + 3}"
@@ -168,6 +174,12 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
             "pinlabels": ["earth"],
         },
         "Earth": {"type": "near post", "subtype": "lug M8", "pinlabels": ["earth"]},
+        "Zero": {"type": "panel board, out", "subtype": "the same strip", "pinlabels": ["GND"]},
+        "Beam": {
+            "type": "beam",
+            "subtype": "lug M5, toothed washer, a screw that holds the box",
+            "pinlabels": ["earth"],
+        },
     }
     cables[fan] = {"wirecount": 2, "gauge": "0.14 mm2", "length": 0.2, "colors": ["RD", "BK"]}
     cables["PE"] = {
@@ -177,9 +189,17 @@ def panel_loom(pinmap: Path, cable_m: float) -> dict[str, Any]:
         "colors": ["GNYE"],
         "notes": "0.1 ohm at most",
     }
+    cables["PE0"] = {
+        "wirecount": 1,
+        "gauge": "2.5 mm2",
+        "length": 0.3,
+        "colors": ["GNYE"],
+        "notes": "here, and nowhere else, 0 V joins earth",
+    }
     connections += [
         [{"Pi_fan": [4, 9]}, {fan: [1, 2]}, {"Fan": [1, 2]}],
         [{"Bodies": [1]}, {"PE": [1]}, {"Earth": [1]}],
+        [{"Zero": [1]}, {"PE0": [1]}, {"Beam": [1]}],
     ]
     return {"connectors": connectors, "cables": cables, "connections": connections}
 
@@ -215,10 +235,15 @@ def panel_board_page(pinmap: Path) -> str:
         ),
         f"| 6 | | {cores.index('GND') + 1} GND, screen | TBD62003APG pin 8 |",
         f"| 2 | | {cores.index('+5V') + 1} +5V | PTC MF-R050 from pin 2; behind it TBD62003APG pin 9, and "
-        "P6KE6.8A to GND |",
+        "P6KE6.8A to GND, its band to +5V |",
         "| 4 | | | the fan's + |",
         "| 9 | | | the fan's - |",
         "| 1 | | | the three 10 kΩ |",
+        f"| | | {cores.index('GND') + 1} GND | green and yellow wire to a lug below a screw that holds the box "
+        "on the beam: 0 V joins earth here, once |",
+        "",
+        "A PESD5V0S1BA (SOD323, 2.5 mm long) is soldered across two neighbouring pads on the copper side, "
+        "either way round.",
     ]
     return "\n".join(lines) + "\n"
 
@@ -287,10 +312,10 @@ def puck_board_page() -> str:
         "| Pico's pin | GP | to | with |",
         "|--:|--:|---|---|",
         *(f"| {PICO_PINS[gp]} | {gp} | {to} | {extra} |" for gp, to, extra in rows),
-        "| 40 | VBUS | the regulator's IN | PTC MF-R030, behind it P6KE6.8A to GND |",
+        "| 40 | VBUS | the regulator's IN | PTC MF-R030, behind it P6KE6.8A to GND, its band to VBUS |",
         "| 38 | GND | the regulator's GND, every reader's GND | |",
         "| | | the regulator's OUT to every reader's 3V3 and both SN74AHC125N | 100 nF at each |",
-        f"| {PICO_PINS[config.SERVICE]} | {config.SERVICE} | ground at the start: service | a jumper |",
+        f"| {PICO_PINS[config.SERVICE]} | {config.SERVICE} | ground at the start: service | two pins and a jumper |",
         "",
         "A reader in reset may hold its MISO high or low: so a gate of an SN74AHC125N for each, open only while "
         "its reader",

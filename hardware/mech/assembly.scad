@@ -183,10 +183,13 @@ module lamp_on(side, drop = 0) {
     at(middle.x - frame_carrier_long_mm / 2, y, frame_beam_z_mm + 1.5 * frame_profile_mm) rotate([0, 0, -90]) profile(frame_carrier_long_mm);
     for (x = [-1, 1]) at(middle.x + x * (frame_carrier_long_mm / 2 - frame_hanger_in_mm), y, frame_lamp_z_mm - drop)
         slab([40, 4, frame_beam_z_mm + frame_profile_mm - frame_lamp_z_mm + drop + 30], metal);
-    at(middle.x, y, frame_lamp_z_mm - drop) rotate([side * -36.7, 0, 0]) {
-        translate([0, 0, -4]) slab([frame_lamp_long_mm, 42, 18], metal);
-        translate([0, 0, -7]) slab([frame_lamp_long_mm - 10, 38, 4], [1, 1, 0.75]);
-        translate([0, -side * 22, -frame_hood_mm]) slab([frame_lamp_long_mm, 2, frame_hood_mm], dark);
+    at(middle.x, y, frame_lamp_z_mm - drop) { // turned to the table's middle; the hood at its inner edge
+        rotate([side * frame_lamp_deg, 0, 0]) {
+            translate([0, 0, -4]) slab([frame_lamp_long_mm, 42, 18], metal);
+            translate([0, 0, -7]) slab([frame_lamp_long_mm - 10, 38, 4], [1, 1, 0.75]);
+            translate([0, side * 21, 0]) rotate([side * (frame_hood_deg - frame_lamp_deg), 0, 0])
+                translate([0, 0, -frame_hood_mm]) slab([frame_lamp_long_mm, 2, frame_hood_mm], dark);
+        }
     }
 }
 module lamps() for (side = [-1, 1]) lamp_on(side);
@@ -242,7 +245,7 @@ module box_open() { // lid off: computer, panel board, fan, grilles, slots
         translate([-l / 2, -w / 2, 0]) cube([l, w, h]);
         translate([-l / 2 + 3, -w / 2 + 3, 3]) cube([l - 6, w - 6, h]);
         translate([l / 2 - 5, -30, 8]) cube([10, 60, 18]);
-        translate([-l / 2 - 5, -10, h - 3]) cube([10, 20, 4]);
+        translate([-l / 2 - 5, -10, 15]) cube([10, 20, 2]); // the ribbon's, at the height of the computer's board
         for (i = [0 : 5]) translate([-60 + i * 9, -w / 2 - 1, 10]) cube([5, 6, 40]);
         translate([-40, w / 2 - 5, h / 2]) rotate([-90, 0, 0]) cylinder(d = 38, h = 10, $fn = 48);
     }

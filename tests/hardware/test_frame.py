@@ -42,7 +42,7 @@ def test_the_lens_comes_to_hang_over_the_felts_middle_at_the_height_that_the_fra
 def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
     """The parts list is for people who buy; its measures are those of the frame and of the printed parts."""
     said = SAID["frame"]
-    bought = {part.id: f"{part.name}: {part.choice.name}" for part in BOM.part}
+    bought = {part.id: f"{part.name}: {part.choice.name}: {part.choice.why}" for part in BOM.part}
     cuts = 2 * [said["post_long_mm"]] + [said["beam_long_mm"]] + 2 * [said["carrier_long_mm"]]
     assert f"cut: 2 × {cuts[0]:.0f}, {cuts[2]:.0f}, 2 × {cuts[3]:.0f} mm" in bought["frame"]
     metres = float(re.findall(r"([\d.]+) m,", bought["frame"])[0])
@@ -58,6 +58,8 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
         ("lamps", f"{said['lamp_lm']:.0f} lm"),
         ("lamp-holders", f"{frame().hanger_mm:.0f} mm below its carrier"),
         ("hoods", f"{said['lamp_long_mm']:.0f} × {math.ceil(said['hood_mm'] / 10) * 10:.0f}"),
+        ("hoods", f"{math.degrees(frame().hood_turned):.0f} degrees off the vertical"),
+        ("camera", f"barrel distortion of {SAID['lens']['barrel']:.0%}".replace("%", " %")),
         ("enclosure", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["box_mm"])),
         ("table", "{:.0f} × {:.0f} × ".format(*said["table_mm"]) + f"{said['table_thick_mm']:.0f} mm"),
         ("table", f"{-said['floor_z_mm']:.0f} mm high"),
