@@ -15,7 +15,8 @@ from hardware.make.assembly import Assembly, assembly_page
 from hardware.make.bom import bom_page
 from hardware.make.errors import HardwareError, RuleBroken
 from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
-from hardware.make.frame import Frame, frame_page, top_page
+from hardware.make.frame import Frame
+from hardware.make.frame_page import frame_page, top_page
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, parameters
 from hardware.make.protect import electric_page
 from hardware.make.rules import Sources, broken, judge, rules_page

@@ -273,7 +273,8 @@ def puck_loom(cable_m: float) -> dict[str, Any]:
             "type": f"{config.CHIP.upper()} board",
             "subtype": f"seat {seat}",
             "pinlabels": signals,
-            "notes": "parts and pins down, bare face up; pins towards the table's middle",
+            "notes": "go by the names printed on the board, not by their order; parts and pins down, bare face up; "
+            "pins towards the table's middle",
         }
         cables[cable] = {
             "wirecount": 7,

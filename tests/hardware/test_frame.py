@@ -15,7 +15,8 @@ import trimesh
 from hardware.make import view
 from hardware.make.bom import Bom
 from hardware.make.errors import BomError
-from hardware.make.frame import Frame, frame_page, top_page
+from hardware.make.frame import Frame
+from hardware.make.frame_page import frame_page, top_page
 from hardware.make.mech import measures
 from vision.felt.layout import TableLayout
 
