@@ -246,7 +246,7 @@ module box_open() { // lid off: computer, panel board, fan, grilles, slots
         translate([-l / 2 + 3, -w / 2 + 3, 3]) cube([l - 6, w - 6, h]);
         translate([l / 2 - 5, -30, 8]) cube([10, 60, 18]);
         translate([-l / 2 - 5, -10, 15]) cube([10, 20, 2]); // the ribbon's, at the height of the computer's board
-        for (i = [0 : 5]) translate([-60 + i * 9, -w / 2 - 1, 10]) cube([5, 6, 40]);
+        for (i = [0 : 9]) translate([-85 + i * 9, -w / 2 - 1, 10]) cube([5, 6, 40]);
         translate([-40, w / 2 - 5, h / 2]) rotate([-90, 0, 0]) cylinder(d = 38, h = 10, $fn = 48);
     }
     translate([-40, w / 2 - 9, h / 2]) rotate([90, 0, 0]) difference() { translate([0, 0, 5]) cube([40, 40, 10], center = true); cylinder(d = 36, h = 30, center = true, $fn = 48); }
