@@ -195,7 +195,7 @@ module lamp_on(side, drop = 0) {
 module lamps() for (side = [-1, 1]) lamp_on(side);
 module box_on() at(middle.x, middle.y + frame_box_from_camera_mm + frame_box_mm.x / 2, frame_beam_z_mm + frame_profile_mm)
     slab([frame_box_mm.y, frame_box_mm.x, frame_box_mm.z], [0.85, 0.85, 0.83]);
-module head_on() at(middle.x, middle.y, frame_beam_z_mm - camera_head_drop_mm) { color(print) camera_head(); translate([0, 0, -camera_head_spacer_mm]) camera(); }
+module head_on() at(middle.x, middle.y, frame_beam_z_mm - camera_head_drop_mm) { color(print) camera_head(); translate([0, 0, -camera_head_spacer_mm]) rotate([0, 0, 180]) camera(); } // ribbon to the near post
 module strip() { // sockets, fuse holders, the lamps' supply
     y = frame_near_post_mm.y + frame_profile_mm; // on the post's outer side
     at(frame_near_post_mm.x, y, frame_socket_z_mm) {
