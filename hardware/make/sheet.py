@@ -272,7 +272,11 @@ def _marks(
         ends = MARGIN_MM + window[0], down - MARGIN_MM - window[1]
         for x in (MARGIN_MM, ends[0]):
             for y in (down - MARGIN_MM + 2, ends[1] - MARGIN_MM):
-                canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
+                if y >= MARGIN_MM or x in (
+                    MARGIN_MM,
+                    across - MARGIN_MM,
+                ):  # not through what is written at the foot
+                    canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
         for y in (down - MARGIN_MM, ends[1]):
             for x in (0.0, ends[0] + 2):
                 canvas.line(x * mm, y * mm, (x + MARGIN_MM - 2) * mm, y * mm)
