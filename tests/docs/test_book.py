@@ -81,6 +81,14 @@ def test_every_page_for_those_who_work_at_a_table_says_what_is_untested() -> Non
     assert silent == {"rules.md", "words.md", "touches.md"}
 
 
+def test_the_line_that_installs_a_boxs_packages_names_all_that_the_installer_looks_for() -> None:
+    listed = (ROOT / "systemd/debian-packages").read_text(encoding="utf-8").splitlines()
+    wanted = {line.removeprefix("pi: ") for line in listed if line and not line.startswith(("#", "review: "))}
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    (typed,) = re.findall(r"sudo apt-get install (.+)", page)
+    assert set(typed.split()) == wanted
+
+
 @pytest.mark.slow
 def test_every_link_of_the_book_leads_somewhere(book: Path) -> None:
     pages = {path: _Page(path) for path in book.rglob("*.html")}
