@@ -21,7 +21,7 @@ def settlement_text(settlement: Settlement) -> str:
 
 def _lines(settlement: Settlement) -> Iterator[str]:
     hand = settlement.hand
-    yield f"{settlement.profile.title}, {money_text(hand.unit)} a point, button at seat {hand.button}"
+    yield f"{settlement.profile.title}, {money_text(hand.unit)} a point, puck at seat {hand.button}"
     judged = {seat.seat: seat for seat in settlement.hands}
     for number in settlement.order:
         yield ""

@@ -29,8 +29,8 @@ FaultName = Literal[
 FAULTS: Final[Mapping[FaultName, str]] = {
     "puck-unplugged": "the puck reader's cable is pulled, or it falls silent, for a while",
     "puck-babble": "the puck reader's line carries noise and damaged messages that name another seat",
-    "buttons-unplugged": "the buttons cannot be read and no press arrives",
-    "buttons-babble": "the buttons' contacts glitch, and one sticks",
+    "buttons-unplugged": "the push-buttons cannot be read and no press arrives",
+    "buttons-babble": "the push-buttons' contacts glitch, and one sticks",
     "camera-unplugged": "the camera's cable is pulled: no reading",
     "camera-babble": "readings that make no sense: zones twice, codes that are no card; answers to older requests",
     "late-frames": "frames come late, some so late that the reading process is replaced",
