@@ -238,12 +238,17 @@ class Bom(_Strict):
         return tuple(found)
 
 
-def amps(bom: Bom, names: list[str], volts: float) -> float:
-    """Add up what these parts draw at most. Raises BomError: one draws nothing, or is no part."""
-    watts = {part.id: part.watts for part in bom.part}
-    if unknown := [name for name in names if not watts.get(name)]:
+def load_of(bom: Bom, names: list[str]) -> float:
+    """Add up what these parts draw at most, amperes of their supply.
+
+    Raises:
+        BomError: one draws nothing, or is no part.
+    """
+    parts = {part.id: part for part in bom.part if part.watts}
+    if unknown := [name for name in names if name not in parts]:
         raise BomError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
-    return sum(watts[name] for name in names) / volts
+    volts = {supply.id: supply.volts for supply in bom.supply}
+    return sum(parts[name].watts / volts[str(parts[name].supply)] for name in names)
 
 
 def bom_page(bom: Bom) -> str:

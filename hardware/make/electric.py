@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from firmware.puck_reader import config
 from hardware.make import protect
-from hardware.make.bom import MARGIN, Bom, amps
+from hardware.make.bom import MARGIN, Bom, load_of
 from hardware.make.finding import Finding
 from hardware.make.wiring import HEADER_BCM, LAMP_OHMS
 
@@ -44,8 +44,8 @@ FIXED_PINS: Final = {
     10: "SPI",
     11: "SPI",
 }
-UPS_PINS: Final = dict.fromkeys(("Geekworm X1200", "Geekworm X1207", "Geekworm X1209"), (6, 16))
-"""The lines of each board that was read: low when the mains have failed, high stops its charging."""
+UPS_PINS: Final = dict.fromkeys(("Geekworm X1200", "Geekworm X1207", "Geekworm X1209"), (6, 16, [2, 3]))
+"""The lines of each board that was read: low when the mains have failed, high stops its charging, I2C."""
 UPS_FLAGS: Final = ("usb_max_current_enable=1", "PSU_MAX_CURRENT=5000")
 """What makes a Pi 5 give its USB ports all, where its supply does not negotiate."""
 
@@ -72,7 +72,7 @@ def rails(said: dict[str, Any], bom: Bom) -> list[Finding]:
         for load in bom.loads()
     ]
     for rail in said["rail"]:
-        drawn = amps(bom, rail["parts"], rail["volts"])
+        drawn = load_of(bom, rail["parts"])
         found.append(
             Finding(
                 f"Current: {rail['name']}",
@@ -83,7 +83,7 @@ def rails(said: dict[str, Any], bom: Bom) -> list[Finding]:
         )
     usb, ups = said["usb"], said["ups"]
     plugged = on_usb(bom)
-    drawn = amps(bom, plugged, 5.1) + usb["cooler_a"]
+    drawn = load_of(bom, plugged) + usb["cooler_a"]
     supply = next(part for part in bom.part if part.id == "psu").choice.name
     flagged = [flag for flag in UPS_FLAGS if any(flag in one for one in usb["ups_flags"])]
     for who, full in (
@@ -137,7 +137,12 @@ def edges(said: dict[str, Any], bom: Bom, baud: int = config.BAUD) -> list[Findi
     limit = EDGE / baud * 1e9
     chips = math.ceil(bus["gates"] / GATES_A_CHIP)
     board = next(part for part in bom.part if part.id == "puck-parts").name
-    bought = f"{chips} × {bus['gate']}" in board and f"{2 * readers} × {bus['series_ohm']:g} Ω" in board
+    parts = (
+        f"{chips} × {bus['gate']}",
+        f"{2 * readers} × {bus['series_ohm']:g} Ω",
+        f"{readers + 1} × {bus['pull_up_ohm'] / 1000:g} kΩ",  # one more holds GP16 down
+        f"{readers} × {bus['idle_ohm'] / 1000:g} kΩ",
+    )
     return [
         *(
             Finding(
@@ -153,9 +158,9 @@ def edges(said: dict[str, Any], bom: Bom, baud: int = config.BAUD) -> list[Findi
         ),
         Finding(
             "The puck board's parts are on the list",
-            f"{chips} × {bus['gate']}, {2 * readers} × {bus['series_ohm']:g} Ω",
+            ", ".join(parts),
             "in its name",
-            bought,
+            all(part in board for part in parts),
         ),
     ]
 
@@ -209,7 +214,7 @@ def pins(said: dict[str, Any], pinmap: dict[str, Any], bom: Bom) -> list[Finding
             f"BCM {ups['fail']}, as the {board}",
             fail == ups["fail"]
             and bought.startswith(board)
-            and UPS_PINS.get(board) == (ups["fail"], ups["charging"]),
+            and UPS_PINS.get(board) == (ups["fail"], ups["charging"], ups["i2c"]),
         ),
         Finding(
             "The UPS's charging line is reserved",

@@ -5,17 +5,22 @@ Computed from `electric.toml`; UNTESTED on hardware.
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any, Final
 
 from firmware.puck_reader import config
-from hardware.make.bom import Bom, amps
+from hardware.make.bom import Bom, load_of
 from hardware.make.errors import BomError
 from hardware.make.finding import Finding
 from hardware.make.wiring import panel_cores
 
 WARM: Final = {"PTC": 0.7, "fuse": 0.8}
 """The share of its nominal current that a limit carries for ever in a warm box: a PTC at 50 °C, a fuse of 5 × 20 mm."""
+OPENS: Final = {"PTC": 2.0, "fuse": 2.1}
+"""At how many times its nominal current a limit opens (Bourns' MF-R sheet; IEC 60127)."""
+BEARS: Final = {0.14: 1.0, 0.75: 6.0}
+"""Amperes that a core of so many mm² bears in a cable."""
 AIR: Final = 1206.0
 """J/(m³·K), of air at 20 °C."""
 MOST_M_PER_S: Final = 2.0
@@ -28,6 +33,7 @@ EARTHED: Final = (
     "carriers and lamps' housings",
     "bodies of the push-buttons",
 )
+COUNTED: Final = ("none", "one", "two", "three", "four")
 M3_PER_S: Final = 0.000472
 """Of one CFM."""
 
@@ -45,52 +51,68 @@ def _number(pattern: str, text: str) -> float:
     return float(found[1]) if found else 0.0
 
 
-def _load(bom: Bom, names: list[str]) -> float:
-    """What these parts draw together from their supply; each piece of the lamps has a fuse of its own."""
-    if not names:
-        return 0.0
-    parts = {part.id: part for part in bom.part}
-    volts = next(supply.volts for supply in bom.supply if supply.id == parts[names[0]].supply)
-    return amps(bom, names, volts) / (parts["lamps"].quantity if names == ["lamps"] else 1)
+def _stands(part: dict[str, Any]) -> bool:
+    """Whether a TVS's stand-off is below the volts that its number names: P6KE6.8A, PESD5V0S1BA."""
+    named = _number(r"P6KE([\d.]+)", part["part"]) or _number(r"PESD(\d+)V", part["part"])
+    return bool(0 < part["stands_v"] <= named)
+
+
+def _faults(one: dict[str, Any], said: dict[str, Any], bom: Bom) -> list[str]:
+    """List what is wrong with the protection of these wires."""
+    limit, holds, most, carries = one["limit"], one["limit_a"], one["most_v"], one.get("carries", [])
+    kind = next((kind for kind in WARM if kind in limit), "")
+    told = (
+        _number(r"([\d.]+) A\b", limit)
+        if kind
+        else round(most / (_number(r"([\d.]+) kΩ", limit) * 1000 or 1), 4)
+    )
+    load, bears = _load(bom, carries), BEARS.get(one["core_mm2"], 0.0)
+    fed = [part for part in bom.part if part.id in carries]
+    volts = {supply.id: supply.volts for supply in bom.supply}
+    names = " ".join(f"{part.name} {part.choice.name}" for part in bom.part)
+    tvs = [part for part in said["tvs"] if part["part"] in one["tvs"] and part["part"] in names]
+    number = re.compile(r"MF-R\d+|T [\d.]+ A")
+    cores = {part.core_mm2 for part in bom.part if carries and list(part.feeds) == carries}
+    checks = (
+        (told == holds, f"its limit is not {holds:g} A"),
+        (set(number.findall(limit)) <= set(number.findall(names)), "its limit is on no list"),
+        (load <= holds * WARM.get(kind, 1.0), f"it does not carry {load:.2f} A"),
+        (holds * OPENS.get(kind, 1.0) <= one["opens_a"] <= bears, f"it opens at {one['opens_a']:g} A"),
+        (cores <= {one["core_mm2"]}, "its cable has other cores"),
+        (all(volts[str(part.supply)] <= most for part in fed), f"it is on more than {most:g} V"),
+        (
+            bool(tvs) and all(part["stands_v"] >= most for part in tvs),
+            f"no named and bought TVS for {most:g} V",
+        ),
+        (all(_stands(part) for part in tvs), "its TVS conducts earlier than that"),
+    )
+    return [fault for ok, fault in checks if not ok]
+
+
+def _load(bom: Bom, carries: list[str]) -> float:
+    """What these parts draw, amperes; each lamp has a fuse of its own."""
+    pieces = next(part.quantity for part in bom.part if part.id == "lamps")
+    return load_of(bom, carries) / (pieces if carries == ["lamps"] else 1)
 
 
 def outgoing(said: dict[str, Any], pinmap: dict[str, Any], bom: Bom) -> list[Finding]:
     """Judge the wires that leave a box: the limit carries the load, opens below what they bear; the TVS stands off."""
     must = {core for core in panel_cores(pinmap) if core != "GND"}
     must |= {"puck 5 V", "lamp far +24V", "lamp near +24V"}
-    bought = " ".join(f"{part.name} {part.choice.name}" for part in bom.part)
-    lamps = next(part.quantity for part in bom.part if part.id == "lamps")
     found = []
     for one in said["outgoing"]:
         must -= set(one["wires"])
-        limit, holds = one["limit"], one["limit_a"]
-        kind = next((kind for kind in WARM if kind in limit), "")
-        load = _load(bom, one.get("carries", []))
-        wrong = []
-        if kind and _number(r"([\d.]+) A\b", limit) != holds:
-            wrong.append(f"its limit is not {holds:g} A")
-        if load > holds * WARM.get(kind, 1.0):
-            wrong.append(f"it does not carry {load:.2f} A")
-        if one["opens_a"] > one["rated_a"] or holds > one["opens_a"]:
-            wrong.append(f"it opens at {one['opens_a']:g} A")
-        tvs = [part for part in said["tvs"] if part["part"] in one["tvs"] and part["part"] in bought]
-        if not tvs or min(part["stands_v"] for part in tvs) < one["most_v"]:
-            wrong.append(f"no named and bought TVS for {one['most_v']:g} V")
-        if not set(re.findall(r"MF-R\d+|T [\d.]+ A", limit)) <= set(
-            re.findall(r"MF-R\d+|T [\d.]+ A", bought)
-        ):
-            wrong.append("its limit is on no list")
+        wrong = _faults(one, said, bom)
         found.append(
             Finding(
                 f"Leaves a box: {', '.join(one['wires'])}",
-                "; ".join(wrong) or f"{load:.2f} A; {limit}; {one['tvs']}",
-                f"bears {one['rated_a']:g} A; {one['most_v']:g} V",
-                bool(limit) and not wrong,
+                "; ".join(wrong)
+                or f"{_load(bom, one.get('carries', [])):.2f} A; {one['limit']}; {one['tvs']}",
+                f"bears {BEARS.get(one['core_mm2'], 0.0):g} A; {one['most_v']:g} V",
+                not wrong,
             )
         )
     found.append(Finding("Wires without protection", ", ".join(sorted(must)) or "none", "none", not must))
-    fuses = next(part.quantity for part in bom.part if part.id == "lamp-fuses")
-    found.append(Finding("A fuse for each lamp", f"{fuses} for {lamps}", "one each", fuses >= lamps))
     return found
 
 
@@ -134,7 +156,9 @@ def box(said: dict[str, Any], bom: Bom) -> list[Finding]:
             "Air in the box's smallest opening",
             f"{speed:.1f} m/s",
             f"{MOST_M_PER_S:g} m/s; {heat['in_cm2']:g} cm² in, on the parts list",
-            speed <= MOST_M_PER_S and _number(r"([\d.]+) cm²", _name(bom, "enclosure")) == heat["in_cm2"],
+            speed <= MOST_M_PER_S
+            and _number(r"([\d.]+) cm²", _name(bom, "enclosure")) == heat["in_cm2"]
+            and heat["out_cm2"] <= math.pi / 4 * (_number(r"(\d+) × \d+", _name(bom, "fan")) / 10) ** 2,
         ),
         Finding(
             "The clock keeps time without mains",
@@ -146,7 +170,10 @@ def box(said: dict[str, Any], bom: Bom) -> list[Finding]:
             "The UPS lasts",
             f"{60 * hours:.0f} min at {load.watts:.1f} W",
             f"{ups['needed_min']:g} min",
-            60 * hours >= ups["needed_min"] and f"{ups['cell_ah']:g} Ah" in ups["cells"],
+            60 * hours >= ups["needed_min"]
+            and f"{ups['cell_ah']:g} Ah" in ups["cells"]
+            and ups["cells"].startswith(COUNTED[ups["pieces"]])
+            and ups["usable"] <= 0.8 * ups["converter"],
         ),
         Finding(
             "Metal is bonded to earth",

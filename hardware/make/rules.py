@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from hardware.make import electric, strength, view
+from hardware.make import electric, fits, strength, view
 from hardware.make.bom import Bom
 from hardware.make.felt import cloth_marks
 from hardware.make.finding import Finding
@@ -132,15 +132,16 @@ def judge(sources: Sources, looms: dict[str, dict[str, Any]]) -> dict[str, list[
         "Light": view.light_holds(frame),
         "Frame": [
             frame.head_room(),
+            *fits.frame_fits(frame),
             strength.profile_agrees(frame),
             strength.brackets_bought(frame, sources.bom),
             *strength.judge(strength.portal(frame)),
             *strength.judge(strength.hung(frame), "Hung from the ceiling"),
         ],
-        "Antennas and cloth": [*antennas_hold(frame), *cloth_holds(frame)],
+        "Antennas and cloth": [*antennas_hold(frame), *fits.antennas_apart(frame), *cloth_holds(frame)],
         "Electric": electric.judge(sources.electric, sources.pins, sources.bom),
-        "Looms and cables": [*looms_hold(looms), *frame.cables(sources.bom)],
-        "Prices": [sources.bom.prices()],
+        "Looms and cables": [*looms_hold(looms), *frame.cables(sources.bom), *fits.cables_feed(sources.bom)],
+        "Parts and prices": [*fits.bought(frame, sources.bom, sources.pins), sources.bom.prices()],
     }
 
 

@@ -218,6 +218,7 @@ def test_a_bus_with_other_resistors_longer_ribbons_or_too_few_gates_is_found(tmp
     bus = NOW.electric["bus"]
     assert "Edge on SCK" in electric_with(bus=bus | {"series_ohm": 1000.0})
     assert "parts are on the list" in electric_with(bus=bus | {"series_ohm": 100.0})
+    assert "parts are on the list" in electric_with(bus=bus | {"idle_ohm": 1000.0})
     assert "Readers share MISO" in electric_with(bus=bus | {"gates": 4})
     text = (HARDWARE / "bom.toml").read_text()
     path = tmp_path / "bom.toml"
@@ -252,7 +253,7 @@ def test_a_bcm_number_at_another_pin_or_taken_twice_and_another_ups_board_are_fo
     (found,) = [one for one in electric.pins(NOW.electric, pins, NOW.bom) if not one.ok]
     assert "lamps ready on 21" in found.figure
     ups = NOW.electric["ups"]
-    for other in ({"board": "Geekworm X728 for every Pi"}, {"charging": 26}, {"fail": 5}):
+    for other in ({"board": "Geekworm X728 for every Pi"}, {"charging": 26}, {"fail": 5}, {"i2c": [0, 1]}):
         assert "Power-fail line" in electric_with(ups=ups | other)
 
 
@@ -314,6 +315,10 @@ def test_a_wire_that_leaves_a_box_without_fuse_or_named_tvs_is_found() -> None:
     assert "on no list" in judged("lamp far +24V", **thick)
     assert "does not carry 1.88 A" in judged("lamp far +24V", limit="fuse T 2 A", limit_a=2.0)
     assert "its limit is not" in judged("lamp far +24V", limit="fuse T 2.5 A", limit_a=2.6)
+    assert "it is on more than 20 V" in judged("lamp far +24V", most_v=20.0)
+    assert "other cores" in judged("lamp far +24V", core_mm2=0.14)
+    assert "it opens at 2.5 A" in judged("lamp far +24V", opens_a=2.5), "no fuse does"
+    assert "its limit is not" in judged("contact next", limit="10 kΩ in series")
     assert "does not carry 0.14 A" in judged("puck 5 V", limit="PTC 0.1 A hold (MF-R010)", limit_a=0.1)
 
 
@@ -361,7 +366,9 @@ def test_a_closed_box_without_fan_battery_bonding_and_ferrites_is_found() -> Non
     assert "smallest opening" in electric_with(heat=heat | {"in_cm2": 30.0}), (
         "another grille than the one bought"
     )
-    assert "The UPS lasts" in electric_with(ups=NOW.electric["ups"] | {"cell_ah": 6.0})
+    assert "smallest opening" in electric_with(heat=heat | {"out_cm2": 20.0}), "the fan is not so large"
+    for other in ({"cell_ah": 6.0}, {"pieces": 4}, {"usable": 1.0}):
+        assert "The UPS lasts" in electric_with(ups=NOW.electric["ups"] | other)
 
 
 def test_a_rail_that_carries_too_much_is_found(tmp_path: Path) -> None:
