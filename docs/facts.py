@@ -29,6 +29,7 @@ from hardware.make.__main__ import standard_frame
 from hardware.make.assembly import Assembly
 from hardware.make.bom import Bom
 from hardware.make.build import Build, Step, order_lists, parts_used
+from hardware.make.frame_page import place_text
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -336,6 +337,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "packages": _packages,
     "page": _page,
     "pins": _pins,
+    "place": lambda _: place_text(standard_frame()),
     "prints": _prints,
     "profiles": _profiles,
     "readme": _readme,

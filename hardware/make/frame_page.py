@@ -16,8 +16,6 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
     posts = (said["post_mm"], said["near_post_mm"])
     half_beam, half_post = said["beam_long_mm"] / 2, said["profile_mm"] / 2
     out = half_beam - (posts[1][1] - posts[0][1]) / 2 - half_post
-    top = frame.beam_z + 2 * said["profile_mm"] + above_floor
-    drop = said["ceiling_mm"] - (frame.beam_z + said["profile_mm"] + above_floor)
     lines = [
         "# The frame",
         "",
@@ -53,12 +51,7 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
         f"| socket strip | | on the near post, its lower end {said['socket_z_mm'] + above_floor:.0f} mm above the "
         "floor; the lamps' supply below it |",
         "",
-        f"The place needs {said['beam_long_mm'] / 1000:.2f} m along the beam and {said['lamp_long_mm'] / 1000:.2f} m "
-        f"across it up to {top / 1000:.2f} m above the floor, beside room for players, and walls or a ceiling for the "
-        "ties.",
-        f"Hung from a ceiling {said['ceiling_mm'] / 1000:.1f} m above the floor instead, the same beam needs two "
-        f"drops of {drop:.0f} mm in the posts' places, as much longer as the ceiling is higher, with a plate and four "
-        "anchors each.",
+        place_text(frame),
         "",
         f"The lens then hangs at x {x:.0f}, y {y:.0f} mm, {z:.0f} mm above the felt, where the felt is "
         f"{said['floor_z_mm'] * -1:.0f} mm above the floor.",
@@ -73,6 +66,19 @@ def frame_page(frame: Frame, bom: Bom, light: str) -> str:
             f"| {route.cable_mm / 1000:.2f}\u00a0m{verdict} |"
         )
     return "\n".join([*lines, "", light]) + "\n"
+
+
+def place_text(frame: Frame) -> str:
+    """Say how much room the frame takes, and what hangs from a ceiling in the posts' place."""
+    said = frame.said
+    beam = frame.beam_z + said["profile_mm"] - said["floor_z_mm"]  # its upper side, above the floor
+    return (
+        f"The frame takes {said['beam_long_mm'] / 1000:.2f} m along the beam and {said['lamp_long_mm'] / 1000:.2f} m "
+        f"across it, up to {(beam + said['profile_mm']) / 1000:.2f} m above the floor. Hung from a ceiling "
+        f"{said['ceiling_mm'] / 1000:.1f} m above the floor instead, the same beam needs two drops of "
+        f"{said['ceiling_mm'] - beam:.0f} mm in the posts' places, as much longer as the ceiling is higher, with a "
+        "plate and four anchors each."
+    )
 
 
 def top_page(frame: Frame) -> str:
