@@ -55,6 +55,7 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
     for part, measure in (
         ("frame", side),
         ("footing", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["plate_mm"])),
+        ("footing", "± {:.0f} and ± {:.0f} mm".format(*said["anchors_mm"])),
         ("lamps", f"{said['lamp_long_mm']:.0f} mm"),
         ("lamps", f"{said['lamp_lm']:.0f} lm"),
         ("lamp-holders", f"{frame().hanger_mm:.0f} mm below its carrier"),
