@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.devices.panel.debounce import SETTLE
 from firmware.puck_reader import config
 from hardware.make import protect
 from hardware.make.bom import MARGIN, Bom, load_of
@@ -20,6 +21,9 @@ HIGH_V: Final = 2.95
 """What a 3.3 V line is at, when a resistor pulls it down from there."""
 LOW_V: Final = 0.8
 """Below this the Pico reads a low (RP2040 data sheet)."""
+PIN_V: Final = 3.3
+FREE_V: Final = 2.3
+"""Above this a Pi reads a high: from memory, with reserve."""
 EDGE: Final = 0.2
 """The share of a bit that an edge may take."""
 GATES_A_CHIP: Final = 4
@@ -165,6 +169,42 @@ def edges(said: dict[str, Any], bom: Bom, baud: int = config.BAUD) -> list[Findi
     ]
 
 
+def contacts(said: dict[str, Any], bom: Bom) -> list[Finding]:
+    """Judge a push-button's edge against the program's time for bouncing, and both levels at the pin."""
+    net = said["contact"]
+    up, series, down = (net[name] for name in ("pull_up_ohm", "series_ohm", "pull_down_ohm"))
+    ms = edge_ns(up, net["nf"]) / 1e3  # Ω · nF: ns · 1000
+    pressed, free = PIN_V * series / (series + up), PIN_V * down / (down + up)
+    board = next(part for part in bom.part if part.id == "panel-parts").name
+    parts = (f"3 × {up / 1000:g} kΩ", f"3 × {series / 1000:g} kΩ", f"3 × {net['nf']:g} nF")
+    return [
+        Finding("Edge on a contact", f"{ms:.1f} ms", f"{SETTLE * 1000:g} ms to settle", ms <= SETTLE * 1000),
+        Finding(
+            "A contact's levels at the pin",
+            f"{pressed:.2f} V pressed, {free:.2f} V free against the pin's own pull-down",
+            f"{LOW_V:g} and {FREE_V:g} V",
+            pressed <= LOW_V and free >= FREE_V,
+        ),
+        Finding(
+            "The panel board's parts are on the list",
+            ", ".join(parts),
+            "in its name",
+            all(p in board for p in parts),
+        ),
+    ]
+
+
+def regulator(said: dict[str, Any], bom: Bom) -> Finding:
+    """Judge whether enough volts arrive at the readers' regulator."""
+    it = said["regulator"]
+    (loss,) = (loss for loss in bom.losses() if loss.cable.id == it["cable"])
+    arrives = loss.of_volts - it["port_v"] - loss.volts - load_of(bom, it["parts"]) * it["ptc_ohm"]
+    needed = it["out_v"] + it["dropout_v"]
+    return Finding(
+        "Volts at the readers' regulator", f"{arrives:.2f} V", f"{needed:.1f} V", arrives >= needed
+    )
+
+
 def pins(said: dict[str, Any], pinmap: dict[str, Any], bom: Bom) -> list[Finding]:
     """Judge our pins against the named UPS, the display, overlays that are on, and the Pi's own buses."""
     ups = said["ups"]
@@ -260,6 +300,8 @@ def judge(said: dict[str, Any], pinmap: dict[str, Any], bom: Bom) -> list[Findin
     return [
         *rails(said, bom),
         *edges(said, bom),
+        regulator(said, bom),
+        *contacts(said, bom),
         *protect.outgoing(said, pinmap, bom),
         *pins(said, pinmap, bom),
         *lamps(said, bom),

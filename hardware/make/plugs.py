@@ -65,7 +65,12 @@ def supply_loom(bom: Bom) -> dict[str, Any]:
         "W3": plugged | {"type": "HDMI to micro-HDMI", "length": bom.length_m("display-cable")},
         "W4": plugged | {"type": "USB", "length": bom.length_m("display-cable")} | ferrite,
         "W5": plugged | {"type": "USB, micro-B", "length": bom.length_m("puck-cable")} | ferrite,
-        "WF": pair | {"length": 0.1, "notes": "each P6KE33A from a fuse's far side to -, its band to +"},
+        "WF": pair
+        | {
+            "length": 0.1,
+            "notes": "each P6KE33A from a fuse's far side to -, its band to +; set the supply to 24.0 V before a lamp "
+            "is on it",
+        },
         "W6": pair,
         "W7": pair,
         "PE": {"wirecount": 1, "gauge": "2.5 mm2", "length": 0.5, "colors": ["GNYE"], "notes": EARTH_NOTE},

@@ -245,6 +245,28 @@ def test_the_old_pins_collide_with_the_named_ups() -> None:
     assert "charging on 16" in twice
 
 
+def test_contacts_that_are_slower_than_the_program_or_at_no_level_are_found() -> None:
+    """By hand: 2.2 · 10 kΩ · 100 nF = 2.2 ms; pressed 3.3 · 1/11 = 0.30 V; free 3.3 · 50/60 = 2.75 V."""
+    contact = NOW.electric["contact"]
+    edge, levels, _ = electric.contacts(NOW.electric, NOW.bom)
+    assert (edge.figure, levels.figure[:14]) == ("2.2 ms", "0.30 V pressed")
+    assert "2.75 V free" in levels.figure
+    slow = electric_with(contact=contact | {"nf": 1000.0})
+    assert "Edge on a contact" in slow
+    assert "The panel board's parts" in slow
+    assert "A contact's levels" in electric_with(contact=contact | {"pull_up_ohm": 47_000.0})
+    assert "A contact's levels" in electric_with(contact=contact | {"series_ohm": 10_000.0})
+
+
+def test_a_regulator_that_starves_behind_a_thin_cable_is_found(tmp_path: Path) -> None:
+    regulator = NOW.electric["regulator"]
+    assert "Volts at the readers' regulator" in electric_with(regulator=regulator | {"ptc_ohm": 10.0})
+    assert "Volts at the readers' regulator" in electric_with(regulator=regulator | {"out_v": 5.0})
+    path = tmp_path / "bom.toml"
+    path.write_text((HARDWARE / "bom.toml").read_text().replace("core_mm2 = 0.2\n", "core_mm2 = 0.05\n"))
+    assert not electric.regulator(NOW.electric, Bom.load(path)).ok
+
+
 def test_a_bcm_number_at_another_pin_or_taken_twice_and_another_ups_board_are_found() -> None:
     pins = copy.deepcopy(NOW.pins)
     pins["lamps"]["fault"] = {"bcm": 20, "pin": 37}
