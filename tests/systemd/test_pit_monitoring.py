@@ -44,6 +44,27 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert {"PitDiskNearlyFull", "StandbyGone", "PitAway", "LogNotReceived", "CopyBeginsAnew"} <= set(found)
 
 
+def test_every_metric_that_the_pit_has_is_on_the_dashboard_or_rings() -> None:
+    shown = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("alerts.yml", "dashboard.json"))
+    assert known() - set(NAMED.findall(shown)) == {
+        "feltwatch_pit_rows",  # a length; what matters of it is how far it is behind
+        "feltwatch_pit_log_epoch",  # a number; a new one rings
+    }
+
+
+def test_no_two_panels_of_the_dashboard_lie_on_each_other() -> None:
+    panels = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))["panels"]
+    cells = [
+        (x, y)
+        for at in (panel["gridPos"] for panel in panels)
+        for x in range(at["x"], at["x"] + at["w"])
+        for y in range(at["y"], at["y"] + at["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) < 24
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
 def test_every_panel_of_the_dashboard_has_a_title_and_a_query() -> None:
     panels = json.loads((FOLDER / "dashboard.json").read_text(encoding="utf-8"))["panels"]
     assert len(panels) >= 10
