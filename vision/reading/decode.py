@@ -86,12 +86,16 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Named:
-    """A cluster with its name: margin in nats, candidates in falling probability (the name first)."""
+    """A cluster with its name: margin in nats, candidates in falling probability (the name first).
+
+    `second`: it is the other index of a card that a clearer index names otherwise, and no card of its own.
+    """
 
     cluster: Cluster
     card: str
     margin: float
     candidates: tuple[str, ...]
+    second: bool = False
 
     @property
     def denied(self) -> float:

@@ -14,7 +14,7 @@ from vision.felt.layout import TableLayout, Zone
 from vision.reading.cards import CARDS, RANKS, SUITS
 from vision.reading.decode import CLEARLY_THERE, Cluster, Named, clusters, name
 from vision.reading.network import Floats, Indices
-from vision.reading.pairs import Stance, index_inset_mm, learnt_stance
+from vision.reading.pairs import Stance, index_inset_mm, learnt_stance, lie_as_one
 
 _OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
 _CONCENTRIC_MM = 15.0
@@ -80,7 +80,28 @@ def cards_on(
         for (c, place), one in zip(seen, text, strict=True):
             cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
     named = name([cluster for cluster, _ in cards.values()], conflicts=True)
+    if stance is not None:
+        named = _one_name_each(indices, named, stance)
     return [(one, cards[one.cluster.members][1]) for one in named]
+
+
+def _one_name_each(indices: Indices, named: list[Named], stance: Stance) -> list[Named]:
+    """Mark the less clear of two names whose indices lie as the two of one card; nobody knows then which it is.
+
+    A neighbour often covers half of a card's second index, which then looks like another card's.
+    """
+    alone = sorted((n for n in named if len(n.cluster.members) == 1), key=lambda n: -n.cluster.evidence)
+    if len(alone) < 2:
+        return named
+    rows = np.array([n.cluster.members[0] for n in alone])
+    one = lie_as_one(indices, rows, stance)
+    changed: dict[tuple[int, ...], Named] = {}
+    for clear, other in zip(*np.nonzero(np.triu(one)), strict=True):
+        first, second = alone[clear].cluster.members, alone[other].cluster.members
+        if first not in changed and second not in changed:
+            changed[first] = replace(alone[clear], margin=0.0)
+            changed[second] = replace(alone[other], margin=0.0, second=True)
+    return [changed.get(n.cluster.members, n) for n in named]
 
 
 def _of_a_court(whole: Floats) -> Floats:

@@ -148,3 +148,18 @@ def best_first(scored: list[tuple[float, int, int]]) -> list[tuple[int, ...]]:
             used |= {i, j}
             pairs.append((i, j))
     return pairs
+
+
+def lie_as_one(indices: Indices, rows: Rows, stance: Stance) -> NDArray[np.bool_]:
+    """Return for each two of these indices whether they lie as the two of one card do (n × n).
+
+    They may name different cards, if not two quite clearly. A card under another one, turned the other way and a little
+    farther out, would show its index beside that place.
+    """
+    seen = _Candidates.of(indices.take(rows))
+    turn = np.abs((seen.steep - math.atan2(stance.down, stance.across) + np.pi) % (2 * np.pi) - np.pi)
+    fits = seen.opposite & (turn < _TURN) & (np.abs(seen.apart - stance.apart) < _LEARNT_MM)
+    fits &= seen.agreement > _TWO_CARDS
+    one = np.zeros((len(rows), len(rows)), bool)
+    one[seen.first[fits], seen.second[fits]] = True
+    return one | one.T

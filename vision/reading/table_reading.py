@@ -268,7 +268,8 @@ def _judged(
         replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
         for card, named in zip(read, names, strict=True)
     ]
-    return [(card, place, home) for card, (_, place), home in zip(judged, laid, where, strict=True)], suits
+    found = zip(judged, laid, where, strict=True)
+    return [(card, place, home) for card, (named, place), home in found if not named.second], suits
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:

@@ -42,6 +42,9 @@ class Opened:
     def advance(self, phase: Phase) -> int:
         return self.record.write([ev.PhaseAdvanced(phase)], "test")
 
+    def phase(self) -> Phase:
+        return self.record.state.phase
+
     def make_certain(self) -> bool:
         return self.record.make_certain(lambda: None)
 
@@ -66,9 +69,9 @@ def test_a_row_that_was_written_after_all_is_in_the_state_before_anything_follow
             opened.advance(Phase.SETTING)
         with pytest.raises(JournalUncertain):
             opened.make_certain()
-    assert opened.record.state.phase is Phase.DEALING
+    assert opened.phase() is Phase.DEALING
     assert opened.make_certain()
-    assert opened.record.state.phase is Phase.SETTING
+    assert opened.phase() is Phase.SETTING
     assert not opened.make_certain(), "once is enough"
     opened.advance(Phase.SHOWDOWN)
     assert verify(tmp_path).ok
@@ -94,7 +97,7 @@ def test_while_the_written_row_cannot_be_read_back_nothing_is_decided_without_it
             with pytest.raises(JournalUncertain):
                 opened.advance(Phase.SETTING)
     assert opened.make_certain()
-    assert opened.record.state.phase is Phase.SETTING
+    assert opened.phase() is Phase.SETTING
     opened.advance(Phase.SHOWDOWN)
     assert verify(tmp_path).ok
 
@@ -118,7 +121,7 @@ def test_a_file_that_was_away_during_a_write_and_is_back_has_its_row_in_the_stat
         opened.advance(Phase.SETTING)
     away.rename(wal)
     assert opened.make_certain()
-    assert opened.record.state.phase is Phase.SETTING, "it was there"
+    assert opened.phase() is Phase.SETTING, "it was there"
     assert opened.told[-1].phase is Phase.DEALING, "and nobody had been told so before"
     opened.advance(Phase.SHOWDOWN)
     assert verify(tmp_path).ok
