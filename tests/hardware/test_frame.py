@@ -198,7 +198,9 @@ def test_a_flat_card_mirrors_what_hangs_where_the_formula_says() -> None:
 def test_a_tilted_card_mirrors_a_lamp_that_hangs_nearer() -> None:
     assert view.glare_mm(frame()) >= view.GLARE_MM
     assert view.glare_mm(frame(lamp_y_mm=800.0)) < 0 < view.glare_mm(frame(lamp_y_mm=800.0), 0.0)
-    assert view.glare_mm(frame(lamp_y_mm=1020.0)) < view.GLARE_MM, "where they first hung: no room for the tolerances"
+    assert view.glare_mm(frame(lamp_y_mm=1020.0)) < view.GLARE_MM, (
+        "where they first hung: no room for the tolerances"
+    )
 
 
 def test_no_post_touches_the_table() -> None:
