@@ -121,7 +121,9 @@ def looms_hold(frame_looms: dict[str, dict[str, Any]]) -> list[Finding]:
 
 def judge(sources: Sources, looms: dict[str, dict[str, Any]]) -> dict[str, list[Finding]]:
     """Judge every rule, by its subject."""
-    frame = sources.frame
+    frame, fitting = sources.frame, fits.frame_fits(sources.frame)
+    fits_together = all(one.ok for one in fitting)  # else nothing holds the frame, and it cannot be computed
+    standing = strength.judge(strength.portal(frame)) if fits_together else []
     return {
         "Camera": [
             *(view.camera_agrees(camera) for camera in cameras().values()),
@@ -132,10 +134,10 @@ def judge(sources: Sources, looms: dict[str, dict[str, Any]]) -> dict[str, list[
         "Light": view.light_holds(frame),
         "Frame": [
             frame.head_room(),
-            *fits.frame_fits(frame),
+            *fitting,
             strength.profile_agrees(frame),
             strength.brackets_bought(frame, sources.bom),
-            *strength.judge(strength.portal(frame)),
+            *standing,
             *strength.judge(strength.hung(frame), "Hung from the ceiling"),
         ],
         "Antennas and cloth": [*antennas_hold(frame), *fits.antennas_apart(frame), *cloth_holds(frame)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import math
 import shutil
 from pathlib import Path
@@ -186,6 +187,12 @@ def test_without_ties_the_frame_swings_at_the_rate_that_was_worked_out_by_hand()
     found = wrong(strength.judge(free))
     assert "first natural frequency" in found
     assert "the camera moves" in found
+
+
+def test_posts_that_ties_do_not_hold_are_told_in_a_sentence() -> None:
+    """A post was moved, its ties were not: the structure cannot be computed at all."""
+    moved = dataclasses.replace(NOW, frame=frame(frame={"post_mm": [417.5, -190.0]}))
+    assert any("tie at 417.5, -200" in rule for rule in broken(judge(moved, LOOMS)))
 
 
 def test_two_ties_are_not_enough_because_the_other_post_still_swings() -> None:
