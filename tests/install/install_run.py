@@ -7,6 +7,7 @@ panel makes of that is part of it. The screen is a stand-in that tells what woul
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -333,12 +334,46 @@ def test_a_release_that_was_altered_is_refused_and_nothing_changes(box: Machine)
     assert box.is_up()
 
 
-def test_an_upgrade_goes_on_with_the_record_and_keeps_two_releases(box: Machine) -> None:
-    done = box.run("feltwatch", "update", archive(box, SECOND))
-    assert done.returncode == 0, done.stdout + done.stderr + box.log()
+def as_table(box: Machine, line: str) -> str:
+    """Run a line of shell as the table's user; return what it prints."""
+    return box.run("runuser", "-u", "feltwatch-table", "--", "sh", "-c", line).stdout
+
+
+def test_a_release_from_the_pit_is_installed_by_its_unit_and_stops_nothing_while_a_hand_lies(
+    box: Machine,
+) -> None:
+    packed = archive(box, SECOND)
+    digest = hashlib.sha256((box.root / packed.lstrip("/")).read_bytes()).hexdigest()
+    inbox = "/var/lib/feltwatch-inbox"
+    uplink = ("--owner=feltwatch-uplink", "--group=feltwatch")
+    box.run("install", "--directory", *uplink, "--mode=0755", inbox, check=True)
+    box.run("install", *uplink, "--mode=0644", packed, f"{inbox}/{digest}", check=True)
+    table = box.unit("feltwatch-table.service", "MainPID")
+    request = json.dumps({"number": 7, "sha256": digest})
+    as_table(
+        box, f"echo '{request}' >/run/feltwatch/.ask && mv /run/feltwatch/.ask /run/feltwatch/update.json"
+    )
+
+    made = box.root / "opt/feltwatch/releases" / SECOND / "bin/feltwatch"
+    box.wait(made.exists, "it is made beside the one that runs")
+    assert box.unit("feltwatch-update.service", "ActiveState") == "activating", box.log()
+    assert releases(box) == {"current": FIRST}
+    assert box.unit("feltwatch-table.service", "MainPID") == table, "the table deals on"
+
+    as_table(box, "touch /run/feltwatch/update-now")
+    told = "/run/feltwatch-update/result.json"
+    box.wait(lambda: as_table(box, f"cat {told} 2>/dev/null") != "", "the table's user hears how it ended")
+    result = json.loads(as_table(box, f"cat {told}"))
+    assert (result["number"], result["why"]) == (7, ""), box.log()
+    as_table(box, "rm /run/feltwatch/update-now")
     assert releases(box) == {"current": SECOND, "previous": FIRST}
     assert placed(box) == units(box, SECOND) == units(box, FIRST) - {GONE_SINCE}
     assert list((box.root / "opt/feltwatch").glob(".*")) == [], "what was unpacked is away"
+    assert box.unit("feltwatch-update.path", "ActiveState") == "active", "the next request is heard, too"
+
+
+def test_an_upgrade_goes_on_with_the_record(box: Machine) -> None:
+    box.wait(box.is_up, "the table answers")
     assert play(box) == 2
     assert whole(box)[1] == 2
 
@@ -349,7 +384,8 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
     # A page that takes its time to stop keeps the table up meanwhile: what ran before must not pass for what is new.
     lingers = "/etc/systemd/system/feltwatch-ui.service.d/lingers.conf"
     box.file(lingers, "[Service]\nExecStop=sleep 3\n")
-    code, said = install(box, BROKEN)
+    done = box.run("feltwatch", "update", archive(box, BROKEN))
+    code, said = done.returncode, done.stdout + done.stderr
     shutil.rmtree((box.root / lingers.lstrip("/")).parent)
     assert code == 1, said
     assert f"Release {BROKEN} was rolled back; {SECOND} is running, as before." in said, said + box.log()
