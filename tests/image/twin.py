@@ -8,6 +8,7 @@ itself, a hand, a release that does not start, power cuts at random moments. It 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -208,15 +209,27 @@ def start_again(card: Card, report: Report) -> None:
         found += [f"{card.seconds_up():.0f} s by its own clock to the answer", play(card, 1)]
 
 
-def update(card: Card, report: Report) -> None:
-    """A signed release that does not start is gone back from by itself."""
+def update(card: Card, report: Report, packed: Path) -> None:
+    """A signed release that the pit sent and that does not start is gone back from by itself.
+
+    The table's user asks for it, and root's own unit installs it: what the console's `feltwatch update` runs, too.
+    """
     before = card.run("readlink", "/opt/feltwatch/current").stdout
-    with report.step("an update with a signed release that does not start") as found:
+    with packed.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    with report.step(
+        "a signed release from the pit that does not start, by feltwatch-update.service"
+    ) as found:
         card.run("mkdir", "-p", "/run/stick", check=True)
         card.run("mount", "-o", "ro", "/dev/vdb", "/run/stick", check=True)
-        done = card.run("feltwatch", "update", "/run/stick/broken.tar.gz")
-        said = done.stdout + done.stderr
-        assert done.returncode == 1, said
+        card.run("cp", "/run/stick/broken.tar.gz", f"/var/lib/feltwatch-inbox/{digest}", check=True)
+        request = json.dumps({"number": 7, "sha256": digest})
+        asks = f"touch update-now && echo '{request}' >.ask && mv .ask update.json"
+        as_table = ("runuser", "-u", "feltwatch-table", "--", "sh", "-c")
+        card.run(*as_table, f"cd /run/feltwatch && {asks}", check=True)
+        result = ("cat", "/run/feltwatch-update/result.json")
+        card.wait(lambda: card.run(*result).returncode == 0, "it says how it ended")
+        said = card.run(*result).stdout
         assert f"Release {BROKEN} was rolled back" in said, said + card.log()
         assert card.run("readlink", "/opt/feltwatch/current").stdout == before
         card.wait(card.is_up, "the release before answers")
@@ -287,7 +300,7 @@ def main(
         first_start(card, report)
         furnish(card, report)
         if updates:
-            update(card, report)
+            update(card, report, folder / "stick" / "broken.tar.gz")
         if kills:
             cut(card, report, kills, random.Random(seed), minutes)
             start_again(card, report)

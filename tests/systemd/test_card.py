@@ -67,6 +67,8 @@ def test_whatever_the_tables_users_keep_lies_with_the_record() -> None:
     assert {f"/var/lib/{name}" for name in kept} == {at for at in mounts() if at.startswith("/var/lib/")}
     made = set(re.findall(r'"\$folders"/([a-z-]+)', (ROOT / "usr/lib/card/record").read_text()))
     assert made == kept
+    (there,) = re.findall(r"/var/lib/feltwatch\{(\S*)\}", (HERE / "inside").read_text())
+    assert {f"feltwatch{one}" for one in there.split(",")} == kept, "where they are mounted"
 
 
 def test_the_installer_takes_no_unit_of_the_card_for_one_of_a_release() -> None:
