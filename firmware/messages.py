@@ -6,9 +6,13 @@ the socket and in the record a message is `{"message", "args"}`; a plain text in
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any, Final, Self, TypeAlias
+
+_PLACEHOLDER: Final = re.compile(r"%(?:%|\(\w+\)s)")
+"""What a template may hold. A width in a network peer's template, such as `%(a)999999999s`, would fill the memory."""
 
 
 class Message:
@@ -57,6 +61,8 @@ class Message:
                 found = cls(message, **{str(name): _word_of_json(word) for name, word in args.items()})
             case _:
                 raise ValueError("this is no message")
+        if args and "%" in _PLACEHOLDER.sub("", message):
+            raise ValueError("this message's template holds more than placeholders")
         try:
             str(found)
         except (KeyError, TypeError) as error:

@@ -132,7 +132,7 @@ def unpack(archive: Path, to: Path) -> Path:
             if hasattr(tarfile, "data_filter"):
                 packed.extraction_filter = tarfile.data_filter
             packed.extractall(to, members)
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+    except (tarfile.TarError, EOFError, OSError, ValueError, RecursionError, zlib.error) as error:
         if isinstance(error, UpdateRefused):
             raise
         why = str(error).splitlines()[0].rstrip(":.") if str(error) else "it is empty"
@@ -165,7 +165,7 @@ def signed_release(archive: Path, public: bytes) -> Release:
         if set(found) != {MANIFEST, SIGNATURE}:
             raise UpdateRefused("The package is not signed; nothing was changed.")
         return _judged(found[MANIFEST], found[SIGNATURE].decode("ascii"), public, archive / MANIFEST)
-    except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
+    except (tarfile.TarError, EOFError, OSError, ValueError, RecursionError, zlib.error) as error:
         if isinstance(error, UpdateRefused):
             raise
         raise UpdateRefused(f"{archive.name} is no whole release. Copy it again.") from error

@@ -14,7 +14,6 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from dealer_ui.review.timeline import day_of, time_of, who_is
 from dealer_ui.setup import camera_words
-from dealer_ui.setup.deck_spread import spread
 from dealer_ui.setup.inbox import files_here
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
@@ -24,6 +23,7 @@ from dealer_ui.web.answers import Job, answered
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
+from firmware.table.deck_tally import spread
 from firmware.table.events import Calibrated, Calibration, DeckChecked, DeckEnrolled
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
@@ -103,6 +103,9 @@ def deck_check() -> str:
         last=last.event if last else None,
         when=_when(last.wall_ms) if last else "",
         who=who_is(last.actor) if last else "",
+        unchecked=services().live.state().deck_unchecked,
+        spread=spread(),
+        states={},
         back=_back(),
         **_standing("deck"),
     )

@@ -80,5 +80,5 @@ def _shown(one: Item) -> Shown:
         mark,
         say(one.why) if one.why is not None else "",
         _(TAKES[asked.kind]) if waits else "",
-        {"do": "take_file", "number": asked.number} if waits else None,
+        {"do": "take_file", "number": asked.number, "sha256": asked.sha256} if waits else None,
     )

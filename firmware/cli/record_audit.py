@@ -26,6 +26,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import Profile
 from firmware.runtime.reading.change_detector import of_places
+from firmware.runtime.reading.setup_worker import model_of
 from firmware.table import events as ev
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.seen import Capture
@@ -275,7 +276,7 @@ class _Worker:
         """Return the card reader with the hand's deck."""
         assert self._cards is not None
         deck = self._text(opened, "deck")
-        self._cards.deck = profile_of_json(deck, self._cards.sha256) if deck else None
+        self._cards.deck = profile_of_json(deck, model_of(self._cards)) if deck else None
         return self._cards
 
     def _layout(self, digest: str) -> TableLayout:

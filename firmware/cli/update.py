@@ -116,7 +116,7 @@ def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Pa
     say(done.stderr.rstrip(), err=True)
     words = [line.removeprefix("Error: ") for line in done.stderr.splitlines() if line.startswith("Error: ")]
     why = (words[-1] if words else f"The installer ended with {done.returncode}.") if done.returncode else ""
-    write_result(result, number, why)
+    write_result(result, number, digest, why)
     raise SystemExit(done.returncode)
 
 

@@ -29,12 +29,15 @@ class Files:
         return self.folder / digest[:2] / digest
 
     def keep(self, digest: str, data: bytes) -> None:
-        """Store bytes durably under their hash; twice is once. Raises FilesError."""
+        """Store bytes durably under their hash; twice is once. Raises FilesError.
+
+        A file that the disk has damaged is replaced.
+        """
         path = self.path(digest)
-        if path.exists():
-            return
         part = path.with_name(f".{digest}.{os.getpid()}")
         try:
+            if path.exists() and path.read_bytes() == data:
+                return
             path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             with part.open("wb") as file:
                 file.write(data)

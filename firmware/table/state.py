@@ -173,6 +173,8 @@ class State:
     floor_called: bool = False
     """Whether a floor person is called and nobody has ended the call."""
     calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    deck_unchecked: bool = False
+    """Whether the deck in force came from a pit and was not checked at this table yet; no hand opens before."""
     faults: Mapping[str, Text] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
     dealer: str = ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +19,7 @@ from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
+from firmware.uplink.inbox.texts import deck_of
 from firmware.uplink.inbox.wire import MOST_BYTES, MOST_NAME, Kind, signed_text
 
 _COLUMNS: Final = "sha256, kind, name, version, size, signature, offered_by, offered_at"
@@ -58,6 +58,8 @@ def offer(
     """
     if not path.is_file():
         raise PitError("%(path)s is no file.", path=str(path))
+    if not 0 < len(by) <= MOST_NAME or not by.isprintable():
+        raise PitError("Who offers a file is a name of 1 to %(most)s letters.", most=MOST_NAME)
     if path.name.endswith((".tar.gz", ".tgz")):
         version = _release(path, release_key)
         digest, size = files.keep_copy(path, MOST_BYTES["release"])
@@ -111,7 +113,10 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
     if len(data) > most:
         raise PitError("%(path)s is too large: %(most)s bytes at most.", path=path.name, most=most)
     if path.suffix == ".json":
-        return "deck", _deck_name(text, path), data
+        try:
+            return "deck", deck_of(data, "")[0], data
+        except CommandRefused as error:
+            raise PitError("%(path)s is no enrolled deck.", path=path.name) from error
     if path.suffix != ".toml":
         raise PitError(
             "%(path)s is no file that goes down to tables: a profile ends in .toml, a deck in .json, a release in"
@@ -125,17 +130,6 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
         return "profile", sent_profile(whole).name, whole.encode()
     except (CommandRefused, ValidationError) as error:
         raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=str(error)) from error
-
-
-def _deck_name(text: str, path: Path) -> str:
-    try:
-        match json.loads(text):
-            case {"name": str(name), "model": str(), "weight": list(), "bias": list()}:
-                if 0 < len(name) <= MOST_NAME and name.isprintable():
-                    return name
-    except (ValueError, RecursionError):
-        pass
-    raise PitError("%(path)s is no enrolled deck.", path=path.name)
 
 
 def _store(database: Database, values: tuple[Kind, str, str, str, int, str], by: str) -> Offered:

@@ -21,7 +21,7 @@ from firmware.record.journal.clocks import Clock
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import INSTALL_WITHIN_S, InstallDesk
-from firmware.runtime.inbox.texts import deck_of, profile_of
+from firmware.runtime.reading.setup_jobs import was_checked
 from firmware.table import State, TableError
 from firmware.table import events as ev
 from firmware.table.command import Command
@@ -32,7 +32,8 @@ from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.house import SetHouse
 from firmware.table.topics.inbox import TakeFile, UpdateBegun
 from firmware.table.topics.profiles import KeepProfile, versions
-from firmware.uplink.inbox.folder import LIST, NOTES, Item, read_file, read_list, write_list
+from firmware.uplink.inbox.folder import FROM_UPLINK, LIST, NOTES, Item, read_file, read_list, write_list
+from firmware.uplink.inbox.texts import deck_of, profile_of
 from firmware.uplink.inbox.wire import Asked, signed_text
 from firmware.uplink.wire import is_hash
 
@@ -46,9 +47,13 @@ OVER: Final = frozenset({"in_force", "refused"})
 HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
 NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
+NOT_HERE: Final = Message("That file does not wait here any more.")
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 DECK_WAITS: Final = Message("A technician takes it at the table.")
 DECK_UNCHECKED: Final = Message("It is in use. Check the deck before its first hand.")
+FAULT: Final = Message(
+    "The table met an error of its own with this file; look at its log. Nothing was changed."
+)
 NO_HOURS: Final = Message("The house allows no hours for updates. A technician starts it at the table.")
 NO_CLOCK: Final = Message(
     "The table's clock was not set by the network, so its hours are not known. A technician starts it at the table."
@@ -104,7 +109,7 @@ class Inbox:
         self._reader = JournalReader(data)
         self._wall, self._running, self._clock = wall, running, clock
         self._notes = read_list(self._notes_path)
-        self._ordered: dict[int, str] = {}
+        self._ordered: dict[Asked, str] = {}
         self._next = float("-inf")
 
     def turn(self, table: Table) -> None:
@@ -113,7 +118,10 @@ class Inbox:
             return  # a record in doubt takes nothing new
         self._next = self._clock() + EVERY_S
         before = {one.asked: one for one in self._notes}
-        lying = [self._now(one, before.get(one.asked), table) for one in read_list(self._places.inbox / LIST)]
+        lying = [
+            self._now(one, before.get(one.asked), table)
+            for one in _numbered(read_list(self._places.inbox / LIST))
+        ]
         asked = {one.asked for one in lying}
         gone = [_ended(one) for one in self._notes if one.asked not in asked]
         now = (*lying, *gone[:MOST_GONE])
@@ -131,16 +139,17 @@ class Inbox:
 
     def take(self, command: TakeFile, table: Table, who: Who) -> dict[str, Any]:
         """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
-        one = next((one for one in self._notes if one.asked.number == command.number), None)
+        wanted = (command.number, command.sha256)
+        one = next((one for one in self._notes if (one.asked.number, one.asked.sha256) == wanted), None)
         if one is None or one.state not in ("fetched", "waiting"):
-            raise CommandRefused("That file does not wait here any more.")
+            raise CommandRefused(NOT_HERE)
         asked = one.asked
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
         match asked.kind:
             case "release":
-                self._ordered[asked.number] = who.actor
+                self._ordered[asked] = who.actor
                 return {"ok": True}
             case "profile":
                 text = profile_of(self._bytes(asked))[1]
@@ -149,14 +158,16 @@ class Inbox:
                 name, model = deck_of(self._bytes(asked), table.house.model_hash)
                 digest = table.keep("deck", self._bytes(asked))
                 made = ev.Calibration(digest, name, {"model": model}, {})
-                return {"ok": True, "seq": table.write([ev.DeckEnrolled(made)], who.actor)}
-        raise CommandRefused("That file does not wait here any more.")
+                learnt = ev.DeckEnrolled(made, unchecked=not was_checked(self._reader, digest))
+                return {"ok": True, "seq": table.write([learnt], who.actor)}
+        raise CommandRefused(NOT_HERE)
 
     # ---- what becomes of a file ----
 
     def _now(self, one: Item, before: Item | None, table: Table) -> Item:
         if one.state != "fetched":
-            return one  # the uplink has not got it, or does not take it
+            # the uplink has not got it, or does not take it; anything else is said by the table alone
+            return one if one.state in FROM_UPLINK else replace(one, state="asked")
         if before is not None and before.state in OVER:
             return before
         try:
@@ -166,6 +177,9 @@ class Inbox:
         except (TableError, OSError) as error:
             log.warning("%s %s waits: %s", one.asked.kind, _name(one.asked), error)
             return before or one
+        except Exception:  # a file from the network never ends the table's thread
+            log.exception("%s %s is refused", one.asked.kind, _name(one.asked))
+            state, why = "refused", FAULT
         return Item(one.asked, state, why)
 
     def _decide(self, one: Asked, table: Table) -> tuple[str, Message | None]:
@@ -186,12 +200,19 @@ class Inbox:
             return "in_force", None
         if table.state.phase not in BETWEEN_HANDS:
             return "waiting", HAND
+        at_once = self._config.profiles == "at once"
         kept = versions(self._reader.about_profiles()).get(name, ())
-        if not kept or kept[0].hash != digest:
+        if not any(version.hash == digest for version in kept):
             table.order(KeepProfile(text=text, reason="Sent by the pit"), f"pit:{one.by}")
-        if self._config.profiles == "at once":
-            self._put_in_force(one, text, table, f"pit:{one.by}")
-            return "in_force", None
+            if at_once:
+                self._put_in_force(one, text, table, f"pit:{one.by}")
+                return "in_force", None
+        elif at_once:  # an older one may come again: from a pit that was set back, or without the house's key
+            return "waiting", Message(
+                "It was here before as %(name)s, so it does not come into force by itself. A person with a PIN puts it"
+                " in force: here, or under Game rules.",
+                name=name,
+            )
         return "waiting", Message(
             "It is kept here as %(name)s. A person with a PIN puts it in force: here, or under Game rules.",
             name=name,
@@ -205,20 +226,16 @@ class Inbox:
         deck_of(self._bytes(one), table.house.model_hash)
         if table.state.calibration_hash("deck") != one.sha256:
             return "waiting", DECK_WAITS if table.state.phase in BETWEEN_HANDS else HAND
-        checks = (entry.event for entry in self._reader.of_type(ev.DeckChecked.type))
-        is_checked = any(
-            isinstance(event, ev.DeckChecked) and event.deck == one.sha256 and event.whole for event in checks
-        )
-        return ("in_force", None) if is_checked else ("waiting", DECK_UNCHECKED)
+        return ("waiting", DECK_UNCHECKED) if table.state.deck_unchecked else ("in_force", None)
 
     def _release(self, one: Asked, table: Table) -> tuple[str, Message | None]:
         between = table.state.phase in BETWEEN_HANDS
         installs = self._places.installs
-        attempt = installs.attempt(one.number)
+        attempt = installs.attempt(one.number, one.sha256)
         if attempt is not None:
             moment = self._wall()
             same_boot = attempt.boot == moment.boot
-            result = installs.result(one.number)
+            result = installs.result(one.number, one.sha256)
             took_s = (moment.monotonic_ns - attempt.began_ns) / 1e9
             if result is None and same_boot and 0 <= took_s <= INSTALL_WITHIN_S:
                 installs.may_switch(between)
@@ -233,7 +250,7 @@ class Inbox:
             )
         if one.version == self._running:
             return "in_force", None
-        actor = self._ordered.get(one.number)
+        actor = self._ordered.get(one)
         if actor is None and (why := self._why_not_by_itself()) is not None:
             return "waiting", why
         if not between:
@@ -268,10 +285,21 @@ class Inbox:
         text = signed_text(one.kind, one.name, one.sha256, one.size, one.by)
         if not is_hash(key) or not signed_by(bytes.fromhex(key), bytes.fromhex(one.signature), text):
             raise CommandRefused(NOT_THE_HOUSES)
-        data = read_file(self._places.inbox, one)
+        try:
+            data = read_file(self._places.inbox, one)
+        except FileNotFoundError as error:
+            raise CommandRefused(NOT_HERE) from error
         if len(data) != one.size or content_hash(data) != one.sha256:
             raise CommandRefused("The file was changed after it was fetched. Have it sent again.")
         return data
+
+
+def _numbered(items: Sequence[Item]) -> list[Item]:
+    """Return the requests, one for each number: no two can be taken for one another."""
+    found: dict[int, Item] = {}
+    for one in items:
+        found.setdefault(one.asked.number, one)
+    return list(found.values())
 
 
 def _ended(one: Item) -> Item:

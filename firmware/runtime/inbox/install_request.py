@@ -31,9 +31,13 @@ INSTALL_WITHIN_S: Final = 8 * 3600.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """An update that was begun: by which request, and when, on the clock of that boot."""
+    """An update that was begun: by which request, and when, on the clock of that boot.
+
+    A request's number alone names no release: a pit whose database was made anew counts from one again.
+    """
 
     number: int
+    sha256: str
     boot: str
     began_ns: int
 
@@ -47,7 +51,7 @@ class InstallDesk:
 
     def ask(self, number: int, sha256: str, now: Timestamp) -> None:
         """Ask for a release to be installed. Raises CommandRefused where nothing here installs."""
-        attempt = Attempt(number, now.boot, now.monotonic_ns)
+        attempt = Attempt(number, sha256, now.boot, now.monotonic_ns)
         path = self._folder / REQUEST
         try:
             write_whole(self._attempt_path, json.dumps(asdict(attempt)).encode())
@@ -58,23 +62,24 @@ class InstallDesk:
                 "This box cannot be updated from here (%(path)s: %(why)s).", path=str(path), why=error
             ) from error
 
-    def attempt(self, number: int) -> Attempt | None:
-        """Return the attempt of a request, None if there was none."""
+    def attempt(self, number: int, sha256: str) -> Attempt | None:
+        """Return the attempt of a request for this release, None if there was none."""
         try:
             found = Attempt(**read_small(self._attempt_path))
         except (OSError, TypeError):
             return None
         whole = type(found.number) is int and type(found.began_ns) is int and isinstance(found.boot, str)
-        return found if whole and found.number == number else None
+        return found if whole and (found.number, found.sha256) == (number, sha256) else None
 
-    def result(self, number: int) -> str | None:
+    def result(self, number: int, sha256: str) -> str | None:
         """Return why a request's update failed; "" if it went well, None while nothing is known."""
         try:
             fields = read_small(self._result)
         except OSError:
             return None
         why = fields.get("why")
-        return why if fields.get("number") == number and isinstance(why, str) else None
+        is_of_it = (fields.get("number"), fields.get("sha256")) == (number, sha256)
+        return why if is_of_it and isinstance(why, str) else None
 
     def may_switch(self, now: bool) -> None:
         """Say whether the table may be stopped now: no hand lies on it."""
@@ -98,7 +103,7 @@ def read_request(folder: Path) -> tuple[int, str] | None:
     return (number, digest) if type(number) is int and isinstance(digest, str) and is_hash(digest) else None
 
 
-def write_result(path: Path, number: int, why: str) -> None:
+def write_result(path: Path, number: int, sha256: str, why: str) -> None:
     """Say how a request's update ended: "" for well. Raises OSError. For root."""
-    write_whole(path, json.dumps({"number": number, "why": why[:300]}).encode())
+    write_whole(path, json.dumps({"number": number, "sha256": sha256, "why": why[:300]}).encode())
     path.chmod(0o644)

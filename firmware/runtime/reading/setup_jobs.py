@@ -6,7 +6,7 @@ import base64
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
 from firmware.access.control import Who
@@ -17,7 +17,7 @@ from firmware.runtime.reading.messages import CameraJob, CameraWork, JobDone, Jo
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES
-from firmware.table.deck_tally import LaidCard, Round, tally
+from firmware.table.deck_tally import LaidCard, Round, misread, tally
 from firmware.table.errors import NotAllowed
 from firmware.table.events import Calibrated, Calibration, CalibrationDropped, DeckChecked, DeckEnrolled
 from firmware.table.phase import BETWEEN_HANDS
@@ -147,7 +147,10 @@ class CameraJobs:
             event = entry.event
             if not isinstance(event, (Calibrated, DeckEnrolled)) or event.calibration.hash != command.hash:
                 continue
-            if isinstance(event, DeckEnrolled) or event.what == command.what:
+            if isinstance(event, DeckEnrolled):
+                checked = event.unchecked and was_checked(self._reader, command.hash)
+                return replace(event, unchecked=False) if checked else event
+            if event.what == command.what:
                 return event
         raise CommandRefused("The record has no such calibration.")
 
@@ -204,7 +207,7 @@ class CameraJobs:
                 return {"ok": True, "seq": self._end_count(record, who.actor)}
 
     def _end_count(self, record: Record, actor: str) -> int:
-        checked = tally(self._rounds, record.state.calibration_hash("deck"))
+        checked = tally(self._rounds)
         seq = record.write([checked], actor)
         self._counted = checked
         return seq
@@ -257,13 +260,32 @@ class CameraJobs:
             job.result["hash"] = digest
             job.result["before"] = asdict(before) if before else None
         if job.work == "count":
-            self._rounds.append(_round(done, frame))
-            checked = tally(self._rounds, record.state.calibration_hash("deck"))
+            counted = _round(done, frame)
+            if any(one.deck != counted.deck for one in self._rounds):
+                self.lost()  # what another deck has read proves nothing of this one
+            self._rounds.append(counted)
+            checked = tally(self._rounds)
             job.result["tally"] = asdict(checked) | {"whole": checked.whole, "frames": []}
             job.result["strange"] = self._rounds[-1].strange
+            job.result["misread"] = misread(self._rounds[-1]) if record.state.deck_unchecked else ()
+            if checked.whole and record.state.deck_unchecked and not checked.in_order:
+                self.lost()  # it is laid again
+                job.result["recorded"] = False
+                return
             if checked.whole:
                 self._end_count(record, job.actor)  # nothing left to ask
             job.result["recorded"] = checked.whole
+
+
+def was_checked(reader: JournalReader, deck: str) -> bool:
+    """Return whether the record has a check of an enrolled deck, by hash, in the order of the spread."""
+    return any(
+        isinstance(event := entry.event, DeckChecked)
+        and event.deck == deck
+        and event.in_order
+        and event.whole
+        for entry in reader.of_type(DeckChecked.type)
+    )
 
 
 def _round(done: JobDone, frame: ev.Capture | None) -> Round:
@@ -276,7 +298,8 @@ def _round(done: JobDone, frame: ev.Capture | None) -> Round:
         others.count("joker"),
         others.count("back"),
         sum(what not in _HIDES for what in others),
-        frame,
+        frame=frame,
+        deck=done.result["deck"],
     )
 
 

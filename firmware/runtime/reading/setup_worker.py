@@ -33,6 +33,7 @@ from vision.felt.qr_code import qr_text
 from vision.felt.survey import SHOWN_PX, jpeg, survey
 from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, read_spread
 from vision.reading.network import CardReader
+from vision.reading.networks import networks_hash
 from vision.reading.profile_files import profile_json
 from vision.reading.table_reading import TableReading
 
@@ -42,6 +43,12 @@ GRID: Final = (8, 5)
 """Cells of the picture, across and down, whose coverage by the board is reported."""
 MOST_VIEWS: Final = 30
 """Maximum number of views of the board: more only take longer."""
+
+
+def model_of(reader: CardReader) -> str:
+    """Return the hash of the networks that a deck is learnt with: `House.model_hash` of the same files."""
+    return networks_hash(reader.path.parent)
+
 
 Made = tuple[JobDone, Image | None]
 """A job's result, and a frame to store as evidence."""
@@ -71,13 +78,14 @@ class CameraBench:
         self._still = still
         self._lens: Lens | None = None
         self._felt: FeltCalibration | None = None
+        self._deck = ""
         self._views: list[BoardView] = []
         self._lessons: list[Lesson] = []
         self._last: Image | None = None
 
-    def use(self, lens: Lens | None, felt: FeltCalibration | None) -> None:
-        """Use this lens and this felt calibration from now on."""
-        self._lens, self._felt = lens, felt
+    def use(self, lens: Lens | None, felt: FeltCalibration | None, deck: str = "") -> None:
+        """Use this lens and this felt calibration from now on; `deck`: the hash of the deck that the reader has."""
+        self._lens, self._felt, self._deck = lens, felt, deck
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         """Run a job. Raises VisionError, CameraError."""
@@ -222,11 +230,11 @@ class CameraBench:
         result = {
             "name": job.deck,
             "figures": figures,
-            "stands_on": {"model": plain.sha256},
+            "stands_on": {"model": model_of(plain)},
             "cards": [_to_dict(spot, (), {}) for spot in after],
         }
         self._lessons, self._last = [], None
-        return JobDone(job.number, result, profile_json(profile, plain.sha256)), last
+        return JobDone(job.number, result, profile_json(profile, model_of(plain))), last
 
     def _count(self, job: CameraJob) -> Made:
         image, reading = self._still(self._layout)
@@ -244,7 +252,7 @@ class CameraBench:
         ]
         others = [other.what for other in reading.others]
         verdicts = {name: verdict.to_json() for name, verdict in reading.verdicts.items()}
-        result = {"cards": cards, "others": others, "verdicts": verdicts}
+        result = {"cards": cards, "others": others, "verdicts": verdicts, "deck": self._deck}
         return JobDone(job.number, result), image
 
 

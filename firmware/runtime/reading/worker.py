@@ -34,8 +34,9 @@ from firmware.runtime.reading.messages import (
     Watch,
     short_places,
 )
-from firmware.runtime.reading.setup_worker import CameraBench, SpreadError
+from firmware.runtime.reading.setup_worker import CameraBench, SpreadError, model_of
 from firmware.table import CaptureError
+from firmware.table.entry import content_hash
 from vision.base.arrays import Image, Points
 from vision.base.errors import VisionError
 from vision.felt.calibration import FeltCalibration
@@ -119,9 +120,10 @@ class _Worker:
         """Use these calibrations from now on. Raises VisionError for an invalid one."""
         self._lens = Lens.from_json(setup.lens) if setup.lens else None
         self._calibration = FeltCalibration.from_json(setup.felt) if setup.felt else None
-        self._reader.deck = profile_of_json(setup.deck, self._reader.sha256) if setup.deck else None
+        self._reader.deck = profile_of_json(setup.deck, model_of(self._reader)) if setup.deck else None
         self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
-        self._bench.use(self._lens, self._calibration)
+        deck = content_hash(setup.deck.encode()) if setup.deck else ""
+        self._bench.use(self._lens, self._calibration, deck)
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobDone | JobLost:
         """Run a camera job between hands and report its progress. Raises CameraHung."""

@@ -43,15 +43,19 @@ class Calibrated(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class DeckEnrolled(Event, leads=stays(BETWEEN_HANDS)):
-    """The house's deck was learnt, or one learnt earlier is used again."""
+    """The house's deck was learnt, or one learnt earlier is used again.
+
+    `unchecked`: it came from a pit, and was not checked in the order of the spread at this table yet.
+    """
 
     type = "deck_enrolled"
     title = Message("Deck enrolled")
     calibration: Calibration
     frame: Capture | None = None
+    unchecked: bool = False
 
     def apply(self, state: State) -> State:
-        return _with(state, "deck", self.calibration)
+        return replace(_with(state, "deck", self.calibration), deck_unchecked=self.unchecked)
 
 
 class CalibrationDropped(Event, leads=stays(BETWEEN_HANDS)):
@@ -64,7 +68,8 @@ class CalibrationDropped(Event, leads=stays(BETWEEN_HANDS)):
     def apply(self, state: State) -> State:
         if self.what not in state.calibrations:
             raise CommandRefused("There is nothing of that kind in use.")
-        return _with(state, self.what, None)
+        left = _with(state, self.what, None)
+        return replace(left, deck_unchecked=left.deck_unchecked and self.what != "deck")
 
 
 class DeckChecked(Event, leads=stays(BETWEEN_HANDS)):
@@ -72,7 +77,9 @@ class DeckChecked(Event, leads=stays(BETWEEN_HANDS)):
 
     `seen` is how many of the 52 cards were found, `missing` are the others. `twice` are cards found twice, in one round
     or in two. `unsure` counts the cards that could not be named; `jokers` and `backs` (cards face down) are counted
-    too. `frames` are the pictures of the rounds.
+    too. `deck` is the enrolled deck that read them, by hash; `frames` are the pictures of the rounds. `in_order`: all
+    52 lay in one round, each read as the card that the spread has in its place. A deck whose figures exchange two cards
+    reads 52 cards as well, but not in their places.
     """
 
     type = "deck_checked"
@@ -86,6 +93,11 @@ class DeckChecked(Event, leads=stays(BETWEEN_HANDS)):
     rounds: int = 1
     deck: str = ""
     frames: tuple[Capture, ...] = ()
+    in_order: bool = False
+
+    def apply(self, state: State) -> State:
+        is_proven = self.in_order and self.whole and self.deck == state.calibration_hash("deck")
+        return replace(state, deck_unchecked=state.deck_unchecked and not is_proven)
 
     @property
     def whole(self) -> bool:

@@ -27,8 +27,11 @@ class UpdateBegun(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class TakeFile(Command, roles=TECHNICIAN):
-    """Take a file from the pit that lies in the inbox, by its request's number: use a profile or a deck, install a
-    release."""
+    """Take a file from the pit that lies in the inbox: use a profile or a deck, install a release.
+
+    It is named by its request's number and its SHA-256: what a page showed is what is taken.
+    """
 
     do: Literal["take_file"] = "take_file"
     number: int = Field(ge=0)
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")

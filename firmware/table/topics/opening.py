@@ -190,6 +190,12 @@ def opened(state: State, house: House) -> HandOpened:
     """
     if (full := state.faults.get("disk")) is not None:
         raise CommandRefused(full)
+    if state.deck_unchecked:
+        raise CommandRefused(
+            "The deck %(name)s came from the pit and was not checked yet. Check it before its first hand, or use"
+            " another deck.",
+            name=state.calibrations["deck"].name,
+        )
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return HandOpened(
         **_fields(house, OF_HOUSE),

@@ -27,12 +27,20 @@ PIECE: Final = 1 << 20
 """Bytes that are asked for at a time."""
 LEAVES_FREE: Final = 500 * MB
 """Bytes that stay free on the disk of the inbox, which is the record's: enough for a day of hands."""
+RECORD_NEEDS: Final = 250 * MB
+"""Free bytes below which a release makes way for the record: the record grows while a release waits."""
+NO_ROOM: Final = Message("The record needs the room on the disk. Make room first.")
 AGAIN_S: Final = 60.0
 """Seconds until something that cannot be fetched is tried again."""
 MOST_TRIES: Final = 3
 """How often a file that comes with other bytes than announced is fetched."""
 MOST_SHOWN: Final = 10
 """Refused files that the table still shows when the pit does not ask for them any more."""
+MOST_WASTED: Final = 3 << 30
+"""Bytes a day that are fetched for nothing: more would wear the card out, and a sound pit sends none."""
+DAY_S: Final = 86_400.0
+ONE_RELEASE: Final = Message("Another release is asked for as well. Withdraw one of them at the pit.")
+WASTED: Final = Message("Too much came from the pit today that was of no use. It is tried again tomorrow.")
 UNLIKE: Final = Message("The bytes that came are not those that were announced.")
 NO_HOUSE_KEY: Final = Message(
     "This table does not know the house's key: it was enrolled before the pit had one. Enrol it again, then send the"
@@ -77,14 +85,15 @@ class Inbox:
         self._refused: list[Item] = []  # the pit knows it; the table is to show it
         self._tries: dict[int, int] = {}
         self._wait_until = float("-inf")
+        self._wasted, self._day = 0, float("-inf")
 
     def told(self) -> tuple[dict[str, Any], ...]:
         """Return how far each request is, for the pit: what the table says of a file that lies here."""
         if not self._items:
             return ()
-        said = {one.asked.number: one for one in read_list(self._notes)}
+        said = {one.asked: one for one in read_list(self._notes)}
         return tuple(
-            (said.get(one.asked.number, one) if one.state == "fetched" else one).told.as_json()
+            (said.get(one.asked, one) if one.state == "fetched" else one).told.as_json()
             for one in self._items
         )
 
@@ -108,6 +117,7 @@ class Inbox:
 
         Raises NotReached: the pit is away.
         """
+        self._make_room()
         due = next((number for number, one in enumerate(self._items) if one.state == "asked"), None)
         if due is None or self._clock() < self._wait_until:
             return False
@@ -133,6 +143,10 @@ class Inbox:
         if why := self._never(one):
             return "refused", why
         whole, part = self._folder / one.sha256, self._folder / (one.sha256 + PART)
+        if why := self._not_now(one):
+            if part.exists():
+                self._remove(part)
+            return "asked", why
         if whole.exists():
             return "fetched", None
         have = part.stat().st_size if part.exists() else 0
@@ -162,6 +176,38 @@ class Inbox:
             return Message("It is too large: %(size)s bytes, and %(most)s at most.", size=one.size, most=most)
         return None if one.kind == "release" else self._signature(one)
 
+    def _not_now(self, one: Asked) -> Message | None:
+        """Return why a file is not fetched now."""
+        if one.kind == "release" and any(
+            item.asked.kind == "release" and item.asked.number > one.number and item.state != "refused"
+            for item in self._items
+        ):
+            return ONE_RELEASE
+        if self._clock() - self._day >= DAY_S:
+            self._wasted, self._day = 0, self._clock()
+        return WASTED if self._wasted >= MOST_WASTED else None
+
+    def _make_room(self) -> None:
+        """Remove releases where the record needs their room: they are fetched again once there is more."""
+        large = [at for at, one in enumerate(self._items) if one.asked.kind == "release"]
+        try:
+            if not large or not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
+                return
+            for at in large:
+                one = self._items[at]
+                for path in (self._folder / one.asked.sha256, self._folder / (one.asked.sha256 + PART)):
+                    if path.exists():
+                        self._remove(path)
+                        self._set(at, "asked", NO_ROOM)
+                        self._wait_until = self._clock() + AGAIN_S
+        except OSError as error:
+            log.warning("No room can be made in the inbox: %s", error)
+
+    def _remove(self, path: Path) -> None:
+        """Remove what was fetched for nothing, and count it. Raises OSError."""
+        self._wasted += path.stat().st_size
+        path.unlink()
+
     def _signature(self, one: Asked) -> Message | None:
         try:
             key = self._house_key.read_text(encoding="ascii").strip()
@@ -182,10 +228,10 @@ class Inbox:
                 release = signed_release(part, trusted_key(self._release_key))
             except UpdateRefused as error:
                 log.warning("%s: %s", one.version, error)
-                part.unlink()
+                self._remove(part)
                 return "refused", NOT_THE_MAKERS
             if release.name != one.version:
-                part.unlink()
+                self._remove(part)
                 return "refused", Message(
                     "It is release %(is)s, and was announced as %(version)s.",
                     **{"is": release.name, "version": one.version},
@@ -199,7 +245,8 @@ class Inbox:
         return "fetched", None
 
     def _unlike(self, one: Asked, part: Path) -> tuple[str, Message | None]:
-        part.unlink(missing_ok=True)
+        if part.exists():
+            self._remove(part)
         tries = self._tries[one.number] = self._tries.get(one.number, 0) + 1
         return ("refused" if tries >= MOST_TRIES else "asked"), UNLIKE
 
@@ -220,7 +267,7 @@ class Inbox:
             for path in self._folder.iterdir():
                 name = path.name.removesuffix(PART)
                 if is_hash(name) and name not in wanted:
-                    path.unlink(missing_ok=True)
+                    self._remove(path)
         except OSError as error:
             log.warning("The inbox cannot be written: %s", error)
 

@@ -24,8 +24,10 @@ FOLDER: Final = Path("var/lib/feltwatch-inbox")
 LIST: Final = "requests.json"
 PART: Final = ".part"
 NOTES: Final = "inbox.json"
-MOST_LIST: Final = 64 << 10
-"""Bytes of either list that are read: 20 requests with a reason each are 25 kB."""
+FROM_UPLINK: Final = frozenset({"asked", "fetched", "refused"})
+"""States that the uplink gives; all others are the table's."""
+MOST_LIST: Final = 256 << 10
+"""Bytes of either list that are read: 30 requests with the longest names, reasons and escapes are 150 kB."""
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,11 @@ def asked_of(values: object) -> tuple[Asked, ...] | None:
     """Return the requests in a pit's answer; None where it says nothing of them. What no pit asks is left out."""
     if not isinstance(values, list):
         return None
-    return tuple(one for one in map(_asked, values[:MOST_OPEN]) if one is not None)
+    found: dict[int, Asked] = {}
+    for one in map(_asked, values[:MOST_OPEN]):
+        if one is not None:
+            found.setdefault(one.number, one)  # a number names one request
+    return tuple(found.values())
 
 
 def _asked(value: object) -> Asked | None:

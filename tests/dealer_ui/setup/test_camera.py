@@ -13,13 +13,13 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.setup import camera_words
-from dealer_ui.setup.deck_spread import spread
 from dealer_ui.text.i18n import speaking
 from dealer_ui.text.messages import say
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.health.picture_checks import MEASURES, number
 from firmware.table import events as ev
+from firmware.table.deck_tally import spread
 from firmware.table.people import Role
 from tests.dealer_ui.bench import PictureBench, bare, board, dark_and_glaring, laid, layout
 from tests.dealer_ui.felt import Felt

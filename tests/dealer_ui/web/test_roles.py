@@ -207,7 +207,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "use_calibration": {"what": "felt"},
     "join_pit": {"code": "A"},
     "compare_pit_words": {"same": True},
-    "take_file": {"number": 1},
+    "take_file": {"number": 1, "sha256": "0" * 64},
 }
 
 

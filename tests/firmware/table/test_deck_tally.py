@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.table.deck_tally import CARDS, LaidCard, Round, tally
+from firmware.table.deck_tally import CARDS, LaidCard, Round, misread, spread, tally
 
 
 def laid(codes: list[str], sure: bool = True) -> Round:
@@ -26,6 +26,33 @@ def test_whatever_is_not_laid_is_missing(left_out: set[str]) -> None:
     counted = tally([laid([code for code in CARDS if code not in left_out])])
     assert set(counted.missing) == left_out
     assert not counted.whole
+
+
+def in_spread(names: dict[str, str]) -> Round:
+    """Return all 52 cards in their places, some of them read as others."""
+    return Round(
+        tuple(
+            LaidCard(place, row, index, names.get(card, card), True)
+            for place, rows in spread().items()
+            for row, cards in rows.items()
+            for index, card in enumerate(cards)
+        )
+    )
+
+
+def test_a_deck_in_the_order_of_the_spread_is_in_order_and_two_exchanged_cards_are_not() -> None:
+    assert tally([in_spread({})]).in_order
+    exchanged = in_spread({"Kc": "Qc", "Qc": "Kc"})
+    assert tally([exchanged]).whole, "counting shows nothing of it"
+    assert not tally([exchanged]).in_order
+    assert sorted(misread(exchanged)) == [("Kc", "Qc"), ("Qc", "Kc")]
+
+
+def test_two_halves_or_cards_in_one_heap_are_in_no_order() -> None:
+    cards = in_spread({}).cards
+    assert not tally([Round(cards[:26]), Round(cards[26:])]).in_order
+    assert not tally([laid(list(CARDS))]).in_order
+    assert not tally([replace(in_spread({}), backs=1)]).in_order
 
 
 def test_a_card_of_two_rounds_is_there_twice() -> None:

@@ -56,6 +56,11 @@ class Cut(Client):
         return (self.bend(data) if self.bend is not None else data), size
 
 
+def take_file(number: int, sha256: str, **who: str) -> str:
+    """Return the command that takes a file, in the technician's name or another's."""
+    return json.dumps({"do": "take_file", "number": number, "sha256": sha256, **(who or TECHNICIAN)})
+
+
 @dataclass
 class Rig:
     """One table at a pit. `turn` lets the uplink and the table do what is due."""
@@ -116,8 +121,8 @@ class Rig:
 
     def take(self, one: Offered) -> dict[str, Any]:
         """Take a file in the technician's name."""
-        number = self.here(one).asked.number
-        return self.table.ask(json.dumps({"do": "take_file", "number": number, **TECHNICIAN}))
+        asked = self.here(one).asked
+        return self.table.ask(take_file(asked.number, asked.sha256))
 
     def moves(self, minutes: float, clock: ClockState = "synchronised") -> None:
         """Set the table's clock so many minutes after the rig's moment."""

@@ -63,12 +63,12 @@ def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
         assert shown(here)[1].mark is Mark.RUNS, "the table says so itself, before its installer has ended"
         if not holds:
             starts(RUNNING)
-            write_result(here.folder / "result.json", number, "Release x was rolled back.")
+            write_result(here.folder / "result.json", number, one.sha256, "Release x was rolled back.")
             here.turn()
             wave, table = shown(here)
             assert (wave.phase, table.mark, table.failure) == (Phase.STOPPED, Mark.FAILED, Failure.WENT_BACK)
             return
-        write_result(here.folder / "result.json", number, "")
+        write_result(here.folder / "result.json", number, one.sha256, "")
         here.turn()
         assert here.at_pit(one).state == "in_force"
         assert shown(here)[1].mark is Mark.RUNS, "installed and in force is not updated"

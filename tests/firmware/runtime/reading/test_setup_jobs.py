@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +18,11 @@ import pytest
 from firmware.devices.camera.simulated import Room
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.reading.messages import ReaderSpec
 from firmware.runtime.reading.process import ReadingProcess
+from firmware.runtime.reading.setup_worker import model_of
 from firmware.simulation.live.table import camera_on
 from firmware.table import events as ev
 from firmware.table.phase import OPEN, Phase
@@ -29,7 +32,11 @@ from tests.waiting import until
 from vision.base.arrays import Image
 from vision.felt.calibration import FeltCalibration
 from vision.felt.layout import TableLayout
-from vision.reading.enrolment import spread
+from vision.reading import enrolment
+from vision.reading.cards import CARDS
+from vision.reading.enrolment import lesson, spread
+from vision.reading.network import CardReader
+from vision.reading.profile_files import profile_json
 from vision.synthetic.decks import DrawnDeck
 from vision.synthetic.render import Conditions, render_table
 
@@ -71,6 +78,9 @@ class Box:
         self.table.do(
             json.dumps({"do": "list_person", "person": "Tran", "role": "technician", "new_pin": PIN})
         )
+        self.unlock()
+
+    def unlock(self) -> None:
         self.session = self.table.ask(json.dumps({"do": "unlock", "by": "Tran", "pin": PIN}))["session"]
 
     def start(self) -> None:
@@ -347,6 +357,8 @@ def test_a_deck_is_learnt_from_its_spread_and_read_by_from_then_on(box: Box) -> 
     assert {card["seen"] == card["card"] for card in learnt["cards"]} == {True}
     made = box.table.state.calibrations["deck"]
     assert (made.name, made.hash) == ("Pale", learnt["hash"])
+    assert made.stands_on == {"model": box.table.process.house.model_hash}
+    assert box.table.process._calibration.trouble == "", "the reader has it"
 
     # the next deck check is read by it, and says so
     checked = box.done("check_deck", step="round")
@@ -376,6 +388,52 @@ def test_a_deck_is_counted_in_rounds_and_what_is_missing_or_twice_is_named(box: 
     assert box.ask("check_deck", step="end")["ok"]
     event = box.events(ev.DeckChecked)[-1]
     assert (event.missing, event.twice, event.whole, event.rounds) == (("As",), ("2c",), False, 2)
+
+
+def deck_with_two_ranks_exchanged(box: Box) -> str:
+    """Return a deck that was learnt from a spread in which each king was called a queen, and each queen a king."""
+    reader = CardReader(threads=1)
+    frames = [box.picture(spread(box.layout), seed=seed) for seed in (1, 2)]
+    swap = np.array([CARDS.index(code.translate(str.maketrans("QK", "KQ"))) for code in CARDS])
+    lessons = [lesson(frame, box.layout, reader) for frame in frames]
+    wrong = [replace(one, cards=swap[one.cards], whole_cards=swap[one.whole_cards]) for one in lessons]
+    return profile_json(enrolment._fit(wrong, "Exchanged"), model_of(reader))
+
+
+def test_a_deck_from_the_pit_that_exchanges_two_ranks_is_found_out_before_its_first_hand(box: Box) -> None:
+    text = deck_with_two_ranks_exchanged(box)
+    model = json.loads(text)["model"]
+    box.table.stop()
+    with Journal(box.config.data) as journal:
+        journal.recover()
+        digest = journal.keep("deck", text.encode())
+        made = ev.Calibration(digest, "Exchanged", {"model": model}, {})
+        journal.append([ev.DeckEnrolled(made, unchecked=True)], "technician:Tran")
+    box.start()
+    box.unlock()
+    hands = spread(box.layout)
+    assert "came from the pit and was not checked" in box.table.ask('{"do": "next"}')["error"]
+
+    box.camera.show(box.picture(hands))
+    counted = box.done("check_deck", step="round")
+    assert counted["tally"]["whole"], "52 different cards were read: counting alone shows nothing"
+    assert ("Qc", "Kc") in map(tuple, counted["misread"])
+    assert not counted["recorded"]
+    assert "No deck is being counted" in box.ask("check_deck", step="end")["error"]
+    assert "came from the pit and was not checked" in box.table.ask('{"do": "next"}')["error"]
+
+    # rounds that another deck has read prove nothing, and without the deck the table deals again
+    box.camera.show(box.picture({place: hands[place] for place in "AB"}))
+    assert box.done("check_deck", step="round")["tally"]["rounds"] == 1
+    assert box.ask("use_calibration", what="deck")["ok"]
+    box.camera.show(box.picture({place: hands[place] for place in "CD"}))
+    assert box.done("check_deck", step="round")["tally"]["rounds"] == 1
+    box.table.do('{"do": "next"}')
+    box.table.do('{"do": "void", "reason": "to end it"}')
+
+    # taken again it is still unchecked; the right one is in force once it was read in its order
+    assert box.ask("use_calibration", what="deck", hash=digest)["ok"]
+    assert box.table.state.deck_unchecked
 
 
 # ---- the lens, and a restart ----

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Final
 
 from pydantic import ValidationError
@@ -11,6 +10,8 @@ from pydantic import ValidationError
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
 
+LARGEST: Final = 1e4
+"""Beyond any figure of a deck: those that `vision.reading.enrolment` learns stay below 50, as large ones cost it."""
 SHAPES: Final = {"weight": (17, 112), "bias": (17,), "pips": (52, 15)}
 """Rows and columns of a deck's figures (`vision.reading.profile_files`); `pips` may be missing."""
 
@@ -49,7 +50,7 @@ def deck_of(data: bytes, model: str) -> tuple[str, str]:
 
 def _fits(value: object, shape: tuple[int, ...]) -> bool:
     if not shape:
-        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+        return isinstance(value, int | float) and type(value) is not bool and -LARGEST <= value <= LARGEST
     return isinstance(value, list) and len(value) == shape[0] and all(_fits(one, shape[1:]) for one in value)
 
 
