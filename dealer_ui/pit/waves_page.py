@@ -25,6 +25,8 @@ blueprint = Blueprint("waves", __name__)
 KEEPERS: Final = frozenset({PitRole.TECHNICIAN, PitRole.OWNER})
 """Who sends releases to tables."""
 LARGEST: Final = 1 << 62
+LONGEST: Final = len(str(LARGEST))
+"""Digits from which on a number may be beyond those of the database."""
 WORDS: Final[Mapping[str, object]] = {
     "MARKS": MARKS,
     "FAILURES": FAILURES,
@@ -121,9 +123,10 @@ def stop(number: int) -> Response:
 def resume(number: int) -> Response:
     """Let a stopped wave go on: each table that failed is tried again or left out."""
     _known(number)
-    without = {int(one) for one in request.form.getlist("without") if one.isascii() and one.isdigit()}
-    if any(one >= LARGEST for one in without):
+    numbers = [one for one in request.form.getlist("without") if one.isascii() and one.isdigit()]
+    if any(len(one) >= LONGEST for one in numbers):
         abort(400, _("The page sent what it may not send. Reload the page."))
+    without = set(map(int, numbers))
     try:
         store.resume(pit().database, number, guard.who().name, without)
     except PitError as error:
@@ -135,7 +138,7 @@ def resume(number: int) -> Response:
 def _asked() -> tuple[str, str, list[str], Rules]:
     """Return what the form asks for: release, first table, those left out, numbers."""
     share = request.form.get("share", "")
-    if not (share.isascii() and share.isdigit() and 1 <= int(share[:4]) <= 100):
+    if not (share.isascii() and share.isdigit() and len(share) <= 3 and 1 <= int(share) <= 100):
         abort(400, _("“%(value)s” is no number from 1 to 100.", value=share[:40]))
     texts = (request.form.get("sha256", ""), request.form.get("first", ""), *request.form.getlist("without"))
     if any("\0" in text for text in texts):

@@ -25,7 +25,7 @@ class _Share(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value).removesuffix("%").strip()
-        if not (text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 100):
+        if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= 100):
             self.fail(f"{value} is not 1% to 100%.", param, ctx)
         return int(text)
 

@@ -19,14 +19,20 @@ MOST_STARTS: Final = 100
 """Starts of a record that are read, the newest: a table starts once or twice a day."""
 HANDS: Final = 500
 """Hands before the release, and after, whose asked cards are compared."""
+TOGETHER_S: Final = 60
+"""Seconds between two records of one table below which both are there at once: nobody exchanges a card so fast."""
+TWO_RECORDS: Final = Message("Two boxes send as this table, each a record of its own. One of them is a copy.")
 _TROUBLES: Final = frozenset({"fault", "record"})
 _MEMBERS: Final = f"""
 SELECT w.table_id, w.place, w.accepted, extract(epoch FROM w.reached_at)::float8, w.was_updated, w.stopped_for,
        t.struck_at IS NOT NULL, h.record_id, extract(epoch FROM h.heard_at)::float8, f.fork_seq,
-       CASE WHEN NOT w.was_updated THEN n.facts END, coalesce(r.why, ''), r.request_id IS NOT NULL
+       CASE WHEN NOT w.was_updated THEN n.facts END, coalesce(r.why, ''), r.request_id IS NOT NULL,
+       EXISTS (SELECT FROM record o JOIN head oh USING (record_id) WHERE o.table_id = t.table_id
+               AND o.genesis <> h.genesis
+               AND oh.heard_at > greatest(h.opened_at, w.reached_at) - {TOGETHER_S} * interval '1 second')
 FROM wave_table w JOIN gaming_table t USING (table_id)
-LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
-                   ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN LATERAL (SELECT head.*, genesis, opened_at FROM record JOIN head USING (record_id)
+                   WHERE record.table_id = t.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
 LEFT JOIN {FORK} f ON true
 LEFT JOIN table_now n ON n.record_id = h.record_id
 LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = %s
@@ -78,7 +84,7 @@ class Facts:
         found: dict[int, Member] = {}
         for row in rows:
             (table_id, place, accepted, reached, was_updated, stopped_for, is_struck) = row[:7]
-            record, heard, fork, facts, why, is_refused = row[7:]
+            record, heard, fork, facts, why, is_refused, is_cloned = row[7:]
             shown = hands.get(record, _Hands())
             found[table_id] = Member(
                 place=place,
@@ -89,7 +95,7 @@ class Facts:
                 starts=self._starts.get(record, frozenset()),
                 settled=shown.settled,
                 was_updated=was_updated,
-                trouble=_trouble(fork, facts) if record in runs and not was_updated else "",
+                trouble=_trouble(fork, facts, is_cloned) if record in runs and not was_updated else "",
                 refused=(text_from(why) or Message("It gave no reason.")) if is_refused else "",
                 before=shown.before,
                 after=shown.after,
@@ -123,8 +129,10 @@ def _release(payload: str) -> str | None:
     return reason(software.removeprefix("feltwatch "))[:MOST_NAME] if isinstance(software, str) else None
 
 
-def _trouble(fork: int | None, facts: str | None) -> Text:
+def _trouble(fork: int | None, facts: str | None, is_cloned: bool) -> Text:
     """Return what keeps a table from being well: a record that differs, a fault of a device or of the record."""
+    if is_cloned:
+        return TWO_RECORDS
     if fork is not None:
         return Message("Record differs at row %(row)s", row=f"{fork:,}")
     if facts is None:

@@ -112,6 +112,10 @@ def _ask(connection: Connection, wave: Wave, asked: frozenset[int], kept: frozen
             ask(connection, key, wave.sha256, BY)
         except PitError as error:
             log.warning("Table %s cannot be asked: %s", key, error)
+            connection.execute(
+                "UPDATE wave_table SET why = %s WHERE wave_id = %s AND table_id = %s",
+                (text_to_store(error.sentence), wave.wave_id, key),
+            )
     for key, sha256, is_ours in sorted(rows):
         if is_ours and not (sha256 == wave.sha256 and key in kept):
             withdraw(connection, key, sha256, BY)

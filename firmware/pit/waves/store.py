@@ -8,13 +8,14 @@ from typing import Any, Final
 
 import psycopg.errors
 
-from firmware.messages import Text
+from firmware.messages import Message, Text
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
 from firmware.pit.waves.facts import text_from
 from firmware.pit.waves.plan import Accepted, Failure, Judged, Mark, Member, Phase, Rules, go_on, steps_of
 
 CONSOLE: Final = "console"
+ANOTHER_BEGAN: Final = Message("There is no such wave, or another one began since.")
 _COLUMNS: Final = (
     "wave_id, sha256, release, share, silent_s, within_s, phase, step, began_by, phase_by,"
     " extract(epoch FROM began_at)::float8, extract(epoch FROM phase_at)::float8,"
@@ -201,42 +202,49 @@ def resume(database: Database, wave_id: int, by: str, without: Collection[int] =
 
     Raises PitError if it was not stopped, if another wave began since, or if nothing is left to wait for.
     """
-    with database.transaction() as connection:
-        wave = _need(connection, wave_id, Phase.STOPPED)
-        tables = tables_of(connection, wave)
-        failed = {one.table_id for one in tables if one.failure is not None}
-        if wrong := set(without) - failed:
-            names = ", ".join(one.name for one in tables if one.table_id in wrong)
-            raise PitError("%(names)s: only a table that failed is left out.", names=names or "?")
-        row = connection.execute("SELECT extract(epoch FROM now())::float8").fetchone()
-        assert row is not None
-        members = {
-            one.table_id: Member(
-                place=place,
-                reached_at=one.reached_at,
-                accepted=one.accepted,
-                is_struck=one.mark is Mark.STRUCK,
-                was_updated=one.mark is Mark.UPDATED,
-            )
-            for place, one in enumerate(tables)
-        }
-        judged = {one.table_id: Judged(one.mark, one.since, one.failure) for one in tables}
-        after = go_on(members, judged, without, row[0])
-        if not any(one.is_waited_for for one in after.values()):
-            raise PitError("No table would be left that the wave waits for. Begin another one.")
-        for key, one in after.items():
-            connection.execute(
-                "UPDATE wave_table SET accepted = %s, stopped_for = NULL, was_updated = was_updated AND NOT %s,"
-                " reached_at = CASE WHEN %s THEN now() ELSE reached_at END WHERE wave_id = %s AND table_id = %s",
-                (one.accepted, *[one.reached_at != members[key].reached_at] * 2, wave_id, key),
-            )
-        _enter(connection, wave_id, Phase.RUNNING, by)
+    try:
+        with database.transaction() as connection:
+            _resume(connection, wave_id, by, without)
+    except psycopg.errors.UniqueViolation as error:
+        raise PitError(ANOTHER_BEGAN) from error
+
+
+def _resume(connection: Connection, wave_id: int, by: str, without: Collection[int]) -> None:
+    wave = _need(connection, wave_id, Phase.STOPPED)
+    tables = tables_of(connection, wave)
+    failed = {one.table_id for one in tables if one.failure is not None}
+    if wrong := set(without) - failed:
+        names = ", ".join(one.name for one in tables if one.table_id in wrong)
+        raise PitError("%(names)s: only a table that failed is left out.", names=names or "?")
+    row = connection.execute("SELECT extract(epoch FROM now())::float8").fetchone()
+    assert row is not None
+    members = {
+        one.table_id: Member(
+            place=place,
+            reached_at=one.reached_at,
+            accepted=one.accepted,
+            is_struck=one.mark is Mark.STRUCK,
+            was_updated=one.mark is Mark.UPDATED,
+        )
+        for place, one in enumerate(tables)
+    }
+    judged = {one.table_id: Judged(one.mark, one.since, one.failure) for one in tables}
+    after = go_on(members, judged, without, row[0])
+    if not any(one.is_waited_for for one in after.values()):
+        raise PitError("No table would be left that the wave waits for. Begin another one.")
+    for key, one in after.items():
+        connection.execute(
+            "UPDATE wave_table SET accepted = %s, stopped_for = NULL, was_updated = was_updated AND NOT %s,"
+            " reached_at = CASE WHEN %s THEN now() ELSE reached_at END WHERE wave_id = %s AND table_id = %s",
+            (one.accepted, *[one.reached_at != members[key].reached_at] * 2, wave_id, key),
+        )
+    _enter(connection, wave_id, Phase.RUNNING, by)
 
 
 def _need(connection: Connection, wave_id: int, phase: Phase) -> Wave:
     wave = newest(connection, is_locked=True)
     if wave is None or wave.wave_id != wave_id:
-        raise PitError("There is no such wave, or another one began since.")
+        raise PitError(ANOTHER_BEGAN)
     if wave.phase is not phase:
         raise PitError("The wave is not as it was shown any more. Look again.")
     return wave

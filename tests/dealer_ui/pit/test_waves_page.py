@@ -69,6 +69,8 @@ def test_a_wave_is_shown_before_it_begins_and_its_acts_are_recorded(offered: Hou
         ({"share": "ten"}, 400),
         ({"share": "²"}, 400),
         ({"share": "9" * 5000}, 400),
+        ({"share": "0010000"}, 400),
+        ({"share": "0010" + "0" * 5000}, 400),
         ({"sha256": "44" * 32}, 409),
         ({"sha256": "33" * 32}, 409),
         ({"sha256": "\0"}, 400),
@@ -100,7 +102,9 @@ def test_what_is_not_so_any_more_is_refused_in_a_sentence(offered: House) -> Non
         assert post(offered, f"/waves/{number}/resume", without=without)[0] in (303, 409)
         if wave(offered).phase is Phase.RUNNING:
             post(offered, f"/waves/{number}/stop")
-    assert post(offered, f"/waves/{number}/resume", without=str(1 << 70))[0] == 400
+    for without in (str(1 << 70), "9" * 5000):
+        assert post(offered, f"/waves/{number}/resume", without=without)[0] == 400
+    assert post(offered, f"/waves/{'9' * 5000}/stop")[0] == 404
 
 
 def test_a_stopped_wave_is_on_the_floor_of_everybody_and_in_the_metrics(offered: House) -> None:

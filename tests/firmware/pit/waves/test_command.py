@@ -64,7 +64,14 @@ def test_a_wave_of_a_file_is_begun_shown_stopped_and_continued(room: Room, tmp_p
 
 @pytest.mark.parametrize(
     "arguments",
-    [("nowhere.tar.gz",), (SHA[:-1],), (SHA, "--tenth", "0"), (SHA, "--tenth", "x%"), ("33" * 32,)],
+    [
+        ("nowhere.tar.gz",),
+        (SHA[:-1],),
+        (SHA, "--tenth", "0"),
+        (SHA, "--tenth", "x%"),
+        ("33" * 32,),
+        (SHA, "--tenth", "0010000"),
+    ],
 )
 def test_what_begins_no_wave_is_said_in_a_sentence(room: Room, arguments: tuple[str, ...]) -> None:
     room.add(1)
