@@ -82,6 +82,15 @@ class Files:
             raise _cannot(error) from error
         return digest.hexdigest(), size
 
+    def remove(self, digest: str) -> None:
+        """Remove a file; twice is once. Raises FilesError."""
+        try:
+            self.path(digest).unlink(missing_ok=True)
+        except OSError as error:
+            raise FilesError(
+                "The file cannot be removed (%(why)s).", why=error.strerror or str(error)
+            ) from error
+
     def _sync(self, parent: Path) -> None:
         for folder in (parent, self.folder):
             handle = os.open(folder, os.O_RDONLY)

@@ -26,7 +26,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "content": "SELECT, INSERT",
     "quarantine": "SELECT, INSERT",
     "wish": "SELECT, INSERT, UPDATE",
-    "offered_file": "SELECT, INSERT",
+    "offered_file": "SELECT, INSERT, UPDATE (removed_at, removed_by)",
     "file_request": "SELECT, INSERT, UPDATE",
     **dict.fromkeys(("wave", "wave_table"), "SELECT, INSERT, UPDATE"),
     "projection": "SELECT, INSERT, UPDATE",

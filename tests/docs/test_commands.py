@@ -41,6 +41,7 @@ ELSEWHERE: Final = {
     "bench vision": "vision/synthetic/test_yolo_peer.py",
     "bundle": "firmware/cli/test_retention.py",
     "calibrate": "firmware/cli/test_calibrate.py",
+    "deck": "firmware/cli/test_deck.py",
     "demo": "appliance/test_demo.py",
     "doctor": "firmware/cli/test_doctor.py",
     "enrol": "vision/reading/test_enrolment.py",

@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from firmware.pit_options import pit_database_option, pit_folder_option, release_key_option
-from firmware.terminal import say, say_json
+from firmware.terminal import escaped, say, say_json
 
 if TYPE_CHECKING:
     from firmware.pit.database import Connection
     from firmware.pit.down.requests import Request
+
+
+by_option = click.option(
+    "--by",
+    metavar="NAME",
+    default=lambda: os.environ.get("SUDO_USER", "console"),
+    help="Who does it: a profile is kept at the table in this name.  [default: who ran sudo]",
+)
 
 
 @click.command("send")
@@ -23,12 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--all", "to_all", is_flag=True, help="Every table that is enrolled.")
 @click.option("--withdraw", is_flag=True, help="Withdraw it from these tables instead.")
-@click.option(
-    "--by",
-    metavar="NAME",
-    default=lambda: os.environ.get("SUDO_USER", "console"),
-    help="Who sends it: a profile is kept at the table in this name.  [default: who ran sudo]",
-)
+@by_option
 @release_key_option
 @pit_database_option
 @pit_folder_option
@@ -64,6 +67,7 @@ def send_command(
         one = offer(database, files, authority, file, by, release_key=release_key)
         what = f"{one.kind} {one.version or one.name}"
         say(f"{what}, {one.size:,} bytes: {one.sha256}")
+        refused = False
         for table_id, name in tables:
             try:
                 with database.transaction() as connection:
@@ -74,7 +78,12 @@ def send_command(
                         requests.ask(connection, table_id, one.sha256, by)
                         say(f"{name}: asked")
             except PitError as error:
+                refused = True
                 say(f"{name}: {error}", err=True)
+        if not tables:
+            say("No table was asked for it. Name one with --to, or begin a wave.")
+        if refused:
+            raise SystemExit(1)
 
 
 def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> list[tuple[int, str]]:
@@ -94,15 +103,28 @@ def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> 
 
 @click.command("files")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option(
+    "--remove", metavar="NAME", help="Remove an offered file, by its name or SHA-256, from this server."
+)
+@click.option("--yes", is_flag=True, help="Do not ask before it is removed.")
+@by_option
 @pit_database_option
-def files_command(as_json: bool, url: str) -> None:
-    """List the files that were sent to tables, and how far each is."""
+@pit_folder_option
+def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: str, folder: Path) -> None:
+    """List the files that were sent to tables, and how far each is; or remove one that no table needs any more.
+
+    What was removed, when and by whom stays in this list. A file that a table is still to fetch or to take is not
+    removed, nor one of a wave that is not over. A table that has taken it keeps it.
+    """
     from firmware.pit.database import Database
-    from firmware.pit.down.offers import listed
+    from firmware.pit.down.offers import listed, removed
     from firmware.pit.down.requests import requests
 
+    if remove is not None:
+        _remove(remove, url, folder, by, is_sure=yes)
+        return
     with Database(url, connections=1) as database, database.transaction() as connection:
-        sent, offered = requests(connection), listed(connection)
+        sent, offered, gone = requests(connection), listed(connection), removed(connection)
     if as_json:
         say_json([_as_json(one) for one in sent])
         return
@@ -113,8 +135,26 @@ def files_command(as_json: bool, url: str) -> None:
     for file in offered:
         if file.sha256 not in asked:
             say(f"offered, no table was asked: {file.kind} {file.version or file.name}  {file.sha256}")
+    for file, at, who in gone:
+        say(f"removed {at:%Y-%m-%d %H:%M} by {who}: {file.kind} {file.version or file.name}  {file.sha256}")
     if not offered:
         say("No file was offered. Begin with: feltwatch pit send FILE --to TABLE")
+
+
+def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> None:
+    from firmware.pit.database import Database, migrate
+    from firmware.pit.down.offers import named, remove
+    from firmware.pit.files import Files
+
+    migrate(url)
+    with Database(url, connections=2) as database:
+        with database.transaction() as connection:
+            one = named(connection, name)
+        what = f"{one.kind} {one.version or one.name}, {one.size:,} bytes, offered by {one.offered_by}"
+        if not is_sure:
+            click.confirm(f"Remove {escaped(what)} from this server?", abort=True)
+        remove(database, Files(folder / "images"), one, by)
+        say(f"removed: {what}")
 
 
 def _as_json(one: Request) -> dict[str, object]:

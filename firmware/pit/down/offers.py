@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,7 @@ from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
 from firmware.uplink.inbox.texts import deck_of
 from firmware.uplink.inbox.wire import MOST_BYTES, MOST_NAME, Kind, signed_text
 
+log = logging.getLogger(__name__)
 _COLUMNS: Final = "sha256, kind, name, version, size, signature, offered_by, offered_at"
 
 
@@ -76,15 +78,84 @@ def offer(
 
 
 def found(connection: Connection, sha256: str) -> Offered | None:
-    """Return an offered file, None if there is none of this hash."""
-    row = connection.execute(f"SELECT {_COLUMNS} FROM offered_file WHERE sha256 = %s", (sha256,)).fetchone()
+    """Return an offered file, None if there is none of this hash, or if it was removed."""
+    row = connection.execute(
+        f"SELECT {_COLUMNS} FROM offered_file WHERE sha256 = %s AND removed_at IS NULL", (sha256,)
+    ).fetchone()
     return Offered(*row) if row else None
 
 
 def listed(connection: Connection) -> list[Offered]:
-    """Return all files that were offered, the newest first."""
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM offered_file ORDER BY offered_at DESC, sha256")
+    """Return all files that are offered, the newest first."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM offered_file WHERE removed_at IS NULL ORDER BY offered_at DESC, sha256"
+    )
     return [Offered(*row) for row in rows]
+
+
+def removed(connection: Connection) -> list[tuple[Offered, datetime, str]]:
+    """Return the files that were removed, the last one first: each with when, and who it was."""
+    rows = connection.execute(
+        f"SELECT {_COLUMNS}, removed_at, removed_by FROM offered_file WHERE removed_at IS NOT NULL"
+        " ORDER BY removed_at DESC, sha256"
+    )
+    return [(Offered(*row[:-2]), *row[-2:]) for row in rows]
+
+
+def named(connection: Connection, name: str) -> Offered:
+    """Return the offered file of a name, of a release's name, or of a hash's first eight or more digits.
+
+    Raises PitError where there is none, or more than one.
+    """
+    match = [
+        one
+        for one in listed(connection)
+        if name in (one.version or one.name, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
+    ]
+    if not match:
+        raise PitError("No file %(name)s is offered. See: feltwatch pit files", name=name)
+    if len(match) > 1:
+        raise PitError(
+            "There are %(count)s files %(name)s. Say which by its SHA-256: %(files)s",
+            count=len(match),
+            name=name,
+            files=", ".join(one.sha256[:12] for one in match),
+        )
+    return match[0]
+
+
+def remove(database: Database, files: Files, one: Offered, by: str) -> None:
+    """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
+
+    Raises PitError while a table is still to fetch or to take it, or while the newest wave brings it and is not over;
+    FilesError.
+    """
+    with database.transaction() as connection:
+        # a request or a wave that begins at this moment waits for this row, or is seen here
+        connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))
+        tables = connection.execute(
+            "SELECT name FROM file_request JOIN gaming_table USING (table_id) WHERE sha256 = %s AND ended_at IS NULL"
+            " AND ends_at > now() ORDER BY length(name), name",
+            (one.sha256,),
+        ).fetchall()
+        if tables:
+            raise PitError(
+                "%(tables)s: still to be fetched or taken there. Withdraw it first: feltwatch pit send FILE --withdraw",
+                tables=", ".join(name for (name,) in tables),
+            )
+        wave = connection.execute(
+            "SELECT sha256 FROM wave WHERE wave_id = (SELECT max(wave_id) FROM wave) AND phase <> 'done'"
+        ).fetchone()
+        if wave is not None and wave[0] == one.sha256:
+            raise PitError(
+                "A wave of it is not over: it runs, or may go on. It stays until the next wave begins."
+            )
+        connection.execute(
+            "UPDATE offered_file SET removed_at = now(), removed_by = %s WHERE sha256 = %s AND removed_at IS NULL",
+            (by, one.sha256),
+        )
+    files.remove(one.sha256)
+    log.info("%s %s was removed by %s", one.kind, one.version or one.name, by)
 
 
 def _release(path: Path, key: Path) -> str:
@@ -137,7 +208,8 @@ def _store(database: Database, values: tuple[Kind, str, str, str, int, str], by:
     with database.transaction() as connection:
         connection.execute(
             "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+            " ON CONFLICT (sha256) DO UPDATE SET removed_at = NULL, removed_by = ''",
             (digest, kind, name, version, size, signature, by),
         )
         stored = found(connection, digest)

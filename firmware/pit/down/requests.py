@@ -68,7 +68,9 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     Raises PitError: no such file, no such table, or too many are open.
     """
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK | table_id,))
-    file = connection.execute("SELECT kind, name FROM offered_file WHERE sha256 = %s", (sha256,)).fetchone()
+    file = connection.execute(
+        "SELECT kind, name FROM offered_file WHERE sha256 = %s AND removed_at IS NULL", (sha256,)
+    ).fetchone()
     if file is None:
         raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
     table = connection.execute(

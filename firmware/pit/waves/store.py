@@ -148,7 +148,8 @@ def _start(
     connection: Connection, sha256: str, by: str, first: str, without: Collection[str], rules: Rules
 ) -> int:
     file = connection.execute(
-        "SELECT version FROM offered_file WHERE sha256 = %s AND kind = 'release'", (sha256,)
+        "SELECT version FROM offered_file WHERE sha256 = %s AND kind = 'release' AND removed_at IS NULL",
+        (sha256,),
     ).fetchone()
     if file is None:
         raise PitError("There is no such release. Offer its file first.")
