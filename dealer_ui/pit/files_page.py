@@ -76,8 +76,8 @@ def take_back(table_id: int, sha256: str) -> Response:
         abort(409, _("It is over already: look at the page again."))
     record_act(pit().database, guard.who(), "files.withdraw", detail=sha256[:12])
     back = (
-        url_for("tables.table", table_id=table_id)
+        url_for("tables.table", table_id=table_id, _anchor="files")
         if request.form.get("at") == "table"
-        else url_for("tables.listed")
+        else url_for("tables.listed", _anchor="files")
     )
     return redirect(back, 303)

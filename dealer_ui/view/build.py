@@ -273,7 +273,10 @@ def _notices(
         for number, back in enumerate(state.paybacks, start=1)
         if not back.paid and (due is None or number < due)
     ]
-    if refused and due is None and state.phase is not Phase.IDLE and "disk" not in state.faults:
+    is_said = (
+        state.phase is not Phase.IDLE or state.deck_unchecked
+    )  # before the first hand seats are still to fill
+    if refused and due is None and is_said and "disk" not in state.faults:
         notices.append(say(refused))
     notices += swap_notices(state)
     if cannot := payback_refused(state):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -107,16 +108,15 @@ def sheet(named: Iterable[tuple[str, Image]]) -> Image:
     return whole
 
 
-def look(visitor: Visitor, states: Iterable[State], language: str) -> None:
-    """Keep each state as it is in a language, at both screens' sizes, and say what of it does not fit."""
-    for state in states:
-        visit = visitor.visit(replace(state, language=language), SCREENS)
-        for size, png in visit.pictures.items():
-            path = LOOKED_AT / language / size / state.file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(png)
-            for misfit in visit.misfits[size]:
-                click.echo(f"{state.name}, {size}: {misfit}")
+def look(visitor: Visitor, state: State, language: str) -> None:
+    """Keep a state as it is in a language, at both screens' sizes, and say what of it does not fit."""
+    visit = visitor.visit(replace(state, language=language), SCREENS)
+    for size, png in visit.pictures.items():
+        path = LOOKED_AT / language / size / state.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(png)
+        for misfit in visit.misfits[size]:
+            click.echo(f"{state.name}, {size}: {misfit}")
 
 
 def take(visitor: Visitor, state: State, in_the_book: frozenset[str]) -> None:
@@ -142,15 +142,21 @@ def main(names: tuple[str, ...], language: str | None) -> None:
         raise click.UsageError(f"There is no state {', '.join(sorted(unknown))}.")
     chosen = [state for state in STATES if not names or state.name in names]
     in_the_book = frozenset(pictures.shown())
-    with sync_playwright() as playwright, launched(playwright) as browser:
-        visitor = Visitor(browser)
-        if language:
-            look(visitor, chosen, language)
-        else:
-            for state in chosen:
-                take(visitor, state, in_the_book)
-                click.echo(state.name)
-        visitor.close()
+    with (
+        sync_playwright() as playwright,
+        launched(playwright) as browser,
+        closing(Visitor(browser)) as visitor,  # an open window would hold the end up
+    ):
+        for state in chosen:
+            try:
+                if language:
+                    look(visitor, state, language)
+                else:
+                    take(visitor, state, in_the_book)
+                    click.echo(state.name)
+            except Exception as error:
+                error.add_note(f"This was the state {state.name!r}.")
+                raise
     if language:
         return
     if not names:

@@ -61,6 +61,19 @@ def two_deuces(rows: Rows) -> None:
     rows["C"]["front"].remove("3h")
 
 
+def king_and_queen_exchanged(rows: Rows) -> None:
+    rows["A"]["back"][2:4] = ["Kc", "Qc"]
+
+
+def deck_from_the_pit(bench: PictureBench) -> None:
+    bench.felt.say(ev.DeckEnrolled(ev.Calibration("b" * 64, "Blue deck"), unchecked=True))
+
+
+def read_for_another(bench: PictureBench) -> None:
+    deck_from_the_pit(bench)
+    bench.show(laid(king_and_queen_exchanged))
+
+
 COMPARED: Final = until(".compared", "[data-compare]")
 LOOKED: Final = until("#live[data-job]")
 COUNTED: Final = until("#tally[data-job]", "[data-order*=round]")
@@ -94,5 +107,7 @@ CAMERA: Final = (
         until(".is-missing", VIEWED),
     ),
     State("deck check", bench(), until(".steps"), path="/deck-check"),
+    State("deck from the pit to check", bench(deck_from_the_pit), until(".spread"), path="/deck-check"),
+    State("deck reads one card for another", bench(read_for_another), COUNTED, path="/deck-check"),
     State("deck lacks cards", bench(lambda bench: bench.show(laid(two_deuces))), COUNTED, path="/deck-check"),
 )

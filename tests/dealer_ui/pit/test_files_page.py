@@ -53,7 +53,7 @@ def test_only_those_who_may_send_withdraw_and_it_is_recorded(house: House, role:
     if role not in KEEPERS:
         assert (answer.status_code, now.state) == (403, "waiting")
         return
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/tables/1")
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/tables/1#files")
     assert (now.state, now.ended_by) == ("withdrawn", role.value.capitalize())
     assert (role.value.capitalize(), "files.withdraw", None, None) in house.acts()
     assert client.post(at, data=form, headers={"Origin": "http://localhost"}).status_code == 409

@@ -20,8 +20,8 @@ from firmware.pit.tables import enrol
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import start
 from firmware.uplink.inbox.wire import Told
-from tests.firmware.pit.down.conftest import PROFILE, deck_text
 from tests.firmware.pit.conftest import Pit
+from tests.firmware.pit.down.conftest import PROFILE, deck_text
 from tests.firmware.pit.waves.room import SHA, Room
 
 Offering = Callable[[str, str], Offered]
