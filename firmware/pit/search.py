@@ -182,29 +182,43 @@ def record_of(database: Database, record_id: int) -> Record | None:
     return Record(*row) if row else None
 
 
+LATE_MS: Final = 600_000
+"""Milliseconds between a dispute and its arrival from which on the page says when it came."""
+
+
 @dataclass(frozen=True)
 class Dispute:
-    """A hand under dispute, and what was said of it."""
+    """A hand under dispute, and what was said of it.
+
+    `since_ms` is the table's time of it, never later than `came_ms`, when the pit took the row. Both are UTC.
+    """
 
     found: Found
     since_ms: int
+    came_ms: int
     reason: str
     by: str
+
+    @property
+    def came_late(self) -> bool:
+        """Whether the row came long after its time: the table was off, or dates it in the past."""
+        return self.came_ms - self.since_ms > LATE_MS
 
 
 def disputes(database: Database) -> list[Dispute]:
     """Return the open disputes of all tables, the oldest first. Raises DatabaseError."""
     with database.transaction() as connection:
         rows = connection.execute(
-            f"SELECT t.name, {_LINE}, e.wall_ms, e.payload, e.actor FROM hand"
+            f"SELECT t.name, {_LINE}, least(e.wall_ms, c.ms), c.ms, e.payload, e.actor FROM hand"
             " JOIN record r ON r.record_id = hand.record_id JOIN gaming_table t USING (table_id)"
             " CROSS JOIN LATERAL (SELECT seq FROM place WHERE place.record_id = hand.record_id AND type = %s"
             "  AND place.hand = hand.hand ORDER BY seq DESC LIMIT 1) p"
             " JOIN entry_disputed e ON e.record_id = hand.record_id AND e.seq = p.seq"
-            " WHERE hand.disputed AND hand.last > r.stem ORDER BY e.wall_ms",
+            " CROSS JOIN LATERAL (SELECT (1000 * extract(epoch FROM e.taken_at))::bigint AS ms) c"
+            " WHERE hand.disputed AND hand.last > r.stem ORDER BY least(e.wall_ms, c.ms)",
             (HandDisputed.type,),
         ).fetchall()
-        made = [Dispute(Found(*row[:-3]), row[-3], _reason(row[-2]), row[-1]) for row in rows]
+        made = [Dispute(Found(*row[:-4]), row[-4], row[-3], _reason(row[-2]), row[-1]) for row in rows]
         seats = _seats(connection, [one.found for one in made])
     return [
         Dispute(
@@ -212,6 +226,7 @@ def disputes(database: Database) -> list[Dispute]:
                 **{**vars(one.found), "seats": tuple(seats.get((one.found.record_id, one.found.hand), ()))}
             ),
             one.since_ms,
+            one.came_ms,
             one.reason,
             one.by,
         )

@@ -209,9 +209,9 @@ def _dispute(connection: Connection, record_id: int, hand: int, at_ms: int) -> N
     reason = json.dumps({"hand": hand, "reason": "A row was read wrong"})
     connection.execute(
         "INSERT INTO entry (record_id, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload,"
-        " previous, hash) VALUES (%s, 800, %s, 'b', 1, %s, 'synchronised', 'floor:Moreno', '', 'hand_disputed', %s,"
-        " '', '')",
-        (record_id, hand, at_ms, reason),
+        " previous, hash, taken_at) VALUES (%s, 800, %s, 'b', 1, %s, 'synchronised', 'floor:Moreno', '',"
+        " 'hand_disputed', %s, '', '', to_timestamp(%s))",
+        (record_id, hand, at_ms, reason, at_ms / 1000 + 1),
     )
     connection.execute(
         "INSERT INTO place (record_id, type, hand, seq) VALUES (%s, 'hand_disputed', %s, 800)",

@@ -194,7 +194,9 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
             " .tar.gz.",
             path=path.name,
         )
-    if not text or len(text) > LONGEST_TEXT:
+    if not text:
+        raise PitError("%(path)s is empty.", path=path.name)
+    if len(text) > LONGEST_TEXT:
         raise PitError("%(path)s is too large: %(most)s bytes at most.", path=path.name, most=LONGEST_TEXT)
     try:
         whole = kept_text(KeepProfile(text=text, reason="offered"))

@@ -33,7 +33,9 @@ def deck_of(data: bytes, model: str) -> tuple[str, str]:
     Raises CommandRefused for a file that is no deck, or of another model than `model`; "" fits any.
     """
     try:
-        values = json.loads(data)
+        values = json.loads(
+            data.decode()
+        )  # the reader takes nothing but UTF-8 without a mark at its beginning
         name, learnt_with = values["name"], values["model"]
         fits = all(_fits(values[part], shape) for part, shape in SHAPES.items() if part in values)
         whole = fits and {"weight", "bias"} <= set(values) and isinstance(name, str)

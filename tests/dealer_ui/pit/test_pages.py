@@ -7,9 +7,11 @@ import json
 import re
 import zipfile
 
+import psycopg
 import pytest
 
 from dealer_ui.pit.people import PitRole
+from firmware.pit.search import disputes
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.dealer_ui.pit.conftest import House
@@ -277,6 +279,28 @@ def test_the_queue_of_disputes_says_why_and_since_when(house: House) -> None:
     page = house.logged_in(PitRole.AUDITOR).get("/disputes").text
     assert "The foul is disputed" in page
     assert "/record/1/review/1/dispute" in page
+
+
+@pytest.mark.parametrize(
+    ("dated", "says"),
+    [("-2 days", True), ("-1 minute", False), ("2 days", False)],
+)
+def test_a_dispute_that_came_long_after_its_date_says_when_it_came(
+    house: House, owned: str, dated: str, says: bool
+) -> None:
+    """The table was off, or it dates it in the past; no dispute is dated later than it came."""
+    house.felts[0].say(ev.HandDisputed(1, "The foul is disputed"))
+    house.tables[0].send()
+    with psycopg.connect(owned) as connection:
+        connection.execute("ALTER TABLE entry DISABLE TRIGGER USER")
+        connection.execute(
+            "UPDATE entry SET wall_ms = (1000 * extract(epoch FROM taken_at + %s::interval))::bigint"
+            " WHERE type = 'hand_disputed'",
+            (dated,),
+        )
+    page = house.logged_in(PitRole.AUDITOR).get("/disputes").text
+    assert page.count("received ") == (1 if says else 0)
+    assert all(one.since_ms <= one.came_ms for one in disputes(house.database))
 
 
 def test_a_report_of_the_house_has_a_line_for_each_table_and_their_sum(house: House) -> None:

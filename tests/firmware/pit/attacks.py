@@ -463,6 +463,10 @@ def campaign(postgres: Postgres, attacks: tuple[Attack, ...], say: Callable[[str
     return results
 
 
+BY_HAND = "## Files that go down, and waves"
+"""From this heading on the report is written by hand, and kept."""
+
+
 def report(results: list[Found]) -> str:
     lines = [
         "# Attacks on the proof between tables and pit",
@@ -501,7 +505,9 @@ def main(path: Path | None) -> None:
         postgres.stop()
         shutil.rmtree(folder)
     if path is not None:
-        path.write_text(report(results), encoding="utf-8")
+        _, heading, rest = (path.read_text(encoding="utf-8") if path.exists() else "").partition(BY_HAND)
+        kept = f"\n{heading}{rest}" if heading else ""
+        path.write_text(report(results) + kept, encoding="utf-8")
     sys.exit(0 if all(one.ok for one in results) else 1)
 
 

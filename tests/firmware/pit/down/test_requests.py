@@ -91,7 +91,7 @@ def test_a_release_of_another_key_is_not_offered(
         ("a.toml", "name = ", "cannot be offered"),
         ("a.toml", '[profile]\nname = "x"\nextends = "nothing"', "cannot be offered"),
         ("a.toml", '[profile]\nname = "traditional"\nextends = "traditional"', "packaged profile"),
-        ("a.toml", "", "too large|cannot"),
+        ("a.toml", "", "a.toml is empty"),
         ("a.toml", "#" * 60_001, "too large"),
         ("a.json", "{}", "no enrolled deck"),
         ("a.json", "[" * 100_000, "no enrolled deck"),

@@ -141,6 +141,21 @@ def test_a_figure_that_no_deck_has_is_refused_at_both_ends(here: Rig, number: st
     here.table.do(NEXT)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_deck_that_json_takes_and_the_card_reader_does_not_is_refused_at_both_ends(
+    here: Rig, encoding: str
+) -> None:
+    data = deck_text(model=here.table.process.house.model_hash).encode(encoding)
+    path = here.folder / "odd.json"
+    path.write_bytes(data)
+    with pytest.raises(PitError, match=r"no enrolled deck|cannot be read"):
+        here.offer("", path)
+    one = forged(here, "deck", data, signed(here.pit.authority.house, "deck", data))
+    here.ask(one)
+    here.turn()
+    assert (here.at_pit(one).state, "no deck profile" in str(here.at_pit(one).why)) == ("refused", True)
+
+
 def test_a_deck_with_a_name_that_no_table_takes_is_not_offered(here: Rig) -> None:
     for name in ("", "x" * 41, "blue\nbacks", "\u202eblue"):
         with pytest.raises(PitError, match="no enrolled deck"):
