@@ -11,7 +11,8 @@ from firmware.pit.database import Database
 from firmware.pit.down.command import files_command, send_command
 from firmware.pit.tables import enrol, strike
 from firmware.record.evidence.signing import DeviceKey
-from tests.firmware.pit.down.conftest import PROFILE, packed
+from firmware.uplink.inbox.wire import MOST_OPEN
+from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
 
 
 def test_a_file_is_sent_to_named_tables_listed_and_withdrawn(
@@ -55,3 +56,18 @@ def test_a_file_is_sent_to_named_tables_listed_and_withdrawn(
     profile.write_text("no profile")
     assert "cannot be offered" in send(str(profile), "--all")
     assert send(str(profile), "--all", "--to", "Table 1").startswith("2 ")
+
+
+def test_a_table_that_cannot_be_asked_is_said_and_ends_the_command_with_one(
+    database: Database, tmp_path: Path
+) -> None:
+    enrol(database, "Table 1", 1)
+    given = ["--url", database.url, "--folder", str(tmp_path / "pit"), "--to", "Table 1", "--by", "Ines"]
+    done = None
+    for number in range(MOST_OPEN + 1):
+        assert done is None or done.exit_code == 0, done.output
+        deck = tmp_path / f"{number}.json"
+        deck.write_text(deck_text(f"deck {number}"))
+        done = CliRunner().invoke(send_command, [str(deck), *given])
+    assert done is not None
+    assert (done.exit_code, "Table 1 is asked for 20 files already" in done.output) == (1, True)
