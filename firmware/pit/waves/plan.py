@@ -188,7 +188,7 @@ def judge(one: Member, release: str, rules: Rules, now: float, listening: float,
         found = _not_there(one, release)
     elif asks_twice(one.before, one.after):
         found = Judged(Mark.FAILED, runs.at, Failure.ASKS, _share(one.before, one.after))
-    elif one.was_updated or (one.settled and not one.trouble):
+    elif (one.was_updated and not _ran_before(one, runs)) or (one.settled and not one.trouble):
         found = Judged(Mark.UPDATED, runs.at)
     else:
         found = Judged(Mark.RUNS, runs.at, why=one.trouble)
@@ -206,6 +206,11 @@ def judge(one: Member, release: str, rules: Rules, now: float, listening: float,
     if now - one.reached_at >= rules.within_s and one.accepted is Accepted.NOTHING:
         return Judged(Mark.FAILED, one.reached_at, Failure.LATE, found.why)
     return found
+
+
+def _ran_before(one: Member, runs: Start) -> bool:
+    """Return whether the release ran, another one did, and now it runs again: what it showed before counts no more."""
+    return any(start.release == runs.release and start.seq < runs.seq for start in one.starts)
 
 
 def _not_there(one: Member, release: str) -> Judged:

@@ -152,6 +152,23 @@ def test_a_table_that_goes_back_stops_the_wave_also_after_it_was_updated(settles
     assert Mark.UPDATED not in wave.marks()
 
 
+def test_a_table_that_goes_back_and_comes_again_between_two_turns_is_updated_once_it_settles_a_hand() -> None:
+    wave = Wave(1)
+    wave.turn()
+    wave.start(0, NEW)
+    wave.set(0, settled=True)
+    wave.turn()
+    assert wave.marks() == [Mark.UPDATED]
+    wave.start(0, OLD)
+    wave.start(0, NEW)
+    wave.set(0, settled=False)
+    wave.turn()
+    assert wave.marks() == [Mark.RUNS]
+    wave.set(0, settled=True)
+    wave.turn()
+    assert wave.marks() == [Mark.UPDATED]
+
+
 def test_a_start_of_the_old_release_before_the_new_one_ever_ran_is_not_going_back() -> None:
     wave = Wave(1)
     wave.turn()
