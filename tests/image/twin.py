@@ -80,7 +80,7 @@ def pictures(folder: Path) -> Path:
 def stick_with(release: Path, folder: Path) -> Path:
     """Make a disk with a release on it that is signed and does not start."""
     stick = folder / "stick.ext4"
-    if not stick.exists():
+    if not stick.exists() or stick.stat().st_mtime < release.stat().st_mtime:
         target = folder / "stick" / BROKEN
         shutil.rmtree(target.parent, ignore_errors=True)
         target.parent.mkdir()
