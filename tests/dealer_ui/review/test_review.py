@@ -194,6 +194,15 @@ def test_every_line_of_a_settlement_names_its_clause(felt: Felt) -> None:
     assert all(re.fullmatch(r"[a-z_]+\.[a-z_]+", line.clause) for line in lines)
 
 
+def test_while_a_past_hand_is_corrected_nobody_is_said_to_pay_anything_back(felt: Felt) -> None:
+    played(felt)
+    reopen(felt)
+    felt.do("set_card", seat=1, row="front", index=1, card="2d")
+    assert felt.state.questions, "the card lies twice: nothing is settled"
+    (one,) = reviewed(of(felt), felt.rules, felt.state.paybacks).corrections
+    assert list(one.paybacks) == []
+
+
 def test_a_correction_shows_before_and_after_and_who_pays_back_what(felt: Felt) -> None:
     corrected(felt)
     (one,) = reviewed(of(felt), felt.rules, felt.state.paybacks).corrections

@@ -203,6 +203,28 @@ def test_when_all_is_paid_the_next_hand_is_offered(felt: Felt) -> None:
     assert len(felt.state.paid) == 6
 
 
+def test_a_hand_is_closed_with_open_payments_by_a_held_button_that_names_them_and_with_none_by_a_touch(
+    felt: Felt,
+) -> None:
+    felt.to_settled()
+
+    def closing() -> tuple[str, bool]:
+        (found,) = [
+            (group.title, action.hold)
+            for group in shown(felt).more
+            for action in group.actions
+            if action.command.get("do") == "archive"
+        ]
+        return found
+
+    title, is_held = closing()
+    assert title.startswith("Close the hand: still to be paid 3\N{NO-BREAK SPACE}▸")
+    assert is_held
+    while felt.state.unpaid:
+        felt.pay()
+    assert closing() == ("Before the next hand", False)
+
+
 def test_where_no_next_hand_can_be_dealt_white_closes_the_paid_one_and_the_page_says_why(lay: Lay) -> None:
     options = {"deal.kind": "closed", "limits.min_points": 10}
     felt = lay(seats={1: "A", 2: "B"}, stack=10_000, options=options)

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware.pit.command import command
+from firmware.uplink.code import parse
 from firmware.uplink.enrolment import UNLIKE_PIT
 from firmware.uplink.settings import FILE
 from tests.firmware.pit.conftest import Pit
@@ -59,6 +60,7 @@ def test_the_console_shows_the_code_and_the_words_and_says_how_it_ended(
     console.join()
     shown = console.done.output
     assert "▄" in shown or "█" in shown
+    assert parse(code).letters in shown.replace(" ", ""), "to be typed where no camera reads it"
     assert f"Here they are: {words}" in shown
     if answer == "y\n":
         assert (console.done.exit_code, box.end()) == (0, "")

@@ -237,6 +237,12 @@ def changed(old: str, new: str) -> str:
         (changed("row = 1", "row = 1.0"), "scoring.row", "allowed: a whole number, 0 or more"),
         (changed("row = 1", "row = true"), "scoring.row", "allowed: a whole number"),
         (changed("row = 1", "row = -1"), "scoring.row", "0 or more"),
+        (changed("outcome = {}", "outcome = { two = 2 }"), "scoring.outcome", "points for both"),
+        (
+            changed("outcome = {}", "outcome = { two = 2, three = 4, four = 6 }"),
+            "scoring.outcome",
+            "points for both",
+        ),
         (changed("max_unit = 1000", "max_unit = 10.5"), "limits.max_unit", "a whole number of cents"),
         (changed("pays_bonus = true", "pays_bonus = 1"), "foul.pays_bonus", "allowed: true or false"),
         (changed('wheel = "lowest"', 'wheel = "low"'), "hands.wheel", 'allowed: "lowest", "second_highest"'),

@@ -115,6 +115,13 @@ def tracker() -> Tracker:
 AT_2, AT_4 = sweep((2, DEALER), (2, ACTION)), sweep((4, DEALER), (4, ACTION))
 
 
+def test_what_is_known_is_not_asked_for_again_however_long_the_box_has_run() -> None:
+    t, day = tracker(), 86_400.0
+    t.receive(AT_2, day)
+    t.receive(AT_2, day + 0.1)
+    assert [t.receive(AT_2, day + 0.2), t.receive(AT_2, day + 0.3)] == [False, False]
+
+
 def test_one_sweep_alone_moves_nothing() -> None:
     t = tracker()
     assert t.receive(AT_2, 0.0) is True

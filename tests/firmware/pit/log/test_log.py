@@ -131,6 +131,8 @@ def test_the_log_that_the_enrolment_names_is_the_only_one_that_is_cosigned(house
     house.round()
     assert "signed with another key" in str(table.witness.state.trouble)
     assert (table.witness.state.note, house.one("SELECT count(*) FROM cosignature")) == ("", 0)
+    again = Witness(pinned, log=DeviceKey.open(table.folder / "another").public)
+    assert again.state.trouble == table.witness.state.trouble, "a restart forgets no alarm"
 
     (pinned / CONFLICT).unlink()  # enrolled again, with the key of this log
     table.witness = Witness(pinned, log=house.keeper.key.public)
