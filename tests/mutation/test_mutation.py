@@ -104,7 +104,7 @@ def test_the_faults_in_the_file_can_be_written_and_read(tmp_path: Path) -> None:
     faults_there = load()
     save(faults_there, {"seed": 17}, tmp_path / "faults.json")
     assert load(tmp_path / "faults.json") == faults_there
-    assert [fault.number for fault in faults_there] == list(range(1, 41))
+    assert [fault.number for fault in faults_there] == list(range(1, 50))
 
 
 @pytest.mark.slow

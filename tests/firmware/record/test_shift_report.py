@@ -72,6 +72,11 @@ def reading(*cards: tuple[str, bool]) -> ev.ReadingTaken:
     return ev.ReadingTaken((ev.RowReading(1, "back", "A", told),))
 
 
+def test_what_was_dealt_by_nobody_known_is_one_down_also_where_the_record_starts_in_the_middle() -> None:
+    found = of(rows((0, reading(("As", True))), (1, opening(1)), (2, settled()), (3, ev.HandArchived())))
+    assert [(down.dealer, down.counts.hands) for down in found.downs] == [("", 1)]
+
+
 def test_a_hand_of_each_kind_is_counted_where_it_was_closed() -> None:
     found = of(
         rows(
