@@ -287,10 +287,16 @@ class TableProcess:
 
     def _make_certain(self) -> None:
         try:
-            if self._record.make_certain(lambda: use_named(self._record.reader, self._devices)):
+            before = self.state
+            if self._record.make_certain(self._recovered):
+                self._presses.changed(before, self.state, self._clock(), by_camera=False)
                 self._show()
         except TableError as error:
             self._report(error)
+
+    def _recovered(self) -> None:
+        use_named(self._record.reader, self._devices)
+        self._calibration.put_in_force(self.state.calibrations, self.house)
 
     def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
         """Bring everything that follows the state to where the record is now."""
