@@ -232,11 +232,6 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
 )
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
 @click.option("--replay", is_flag=True, help="With --all: also replay every hand, row by row. Slow.")
-@click.option(
-    "--processes",
-    type=click.IntRange(1, 256),
-    help="With --all: number of processes.  [default: one for each core]",
-)
 @_json
 def verify(
     file: Path | None,
@@ -247,7 +242,6 @@ def verify(
     log: str,
     no_images: bool,
     replay: bool,
-    processes: int | None,
     as_json: bool,
 ) -> None:
     """Check a dispute FILE, or --all of the record, and name the first place that is wrong.
@@ -266,7 +260,7 @@ def verify(
         holds = _verify_file(file, texts, key, log, as_json)
     else:
         need_open(data)
-        holds = _verify_record(data, texts, not no_images, replay, processes, as_json)
+        holds = _verify_record(data, texts, not no_images, replay, as_json)
     sys.exit(0 if holds else 1)
 
 
@@ -290,9 +284,7 @@ def _verify_file(file: Path, anchors: list[str], key: str, log: str, as_json: bo
     return report.ok
 
 
-def _verify_record(
-    data: Path, texts: list[str], images: bool, replay: bool, processes: int | None, as_json: bool
-) -> bool:
+def _verify_record(data: Path, texts: list[str], images: bool, replay: bool, as_json: bool) -> bool:
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.evidence.verify import verify as verify_record
 
@@ -302,7 +294,6 @@ def _verify_record(
             data,
             anchors=slips,
             images=images,
-            workers=processes or len(os.sched_getaffinity(0)),
             replayed=replay,
             done=done,
         )

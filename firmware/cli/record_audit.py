@@ -20,7 +20,6 @@ from typing import Any, Final, Literal
 import cv2
 import numpy as np
 
-from firmware.record.evidence.workers import shared_out, undisturbed
 from firmware.record.hand_history import PastHand, Step, StillOpen, load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Entry, JournalReader
@@ -31,6 +30,7 @@ from firmware.table import events as ev
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.seen import Capture
 from firmware.table.settling import rules_of, settlement
+from firmware.worker_pool import shared_out, undisturbed
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
 from vision.felt.layout import TableLayout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
 
 SHOWN: Final = 20
 """Number of hands printed as text; JSON has all of them."""
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0))
 
 
 @click.command("keep")
@@ -163,7 +158,7 @@ def backup(folder: Path, data: Path) -> None:
 
     need_record(data)
     with progress_bar("verifying the copy") as done:
-        found = back_up(data, folder, workers=_cores(), done=done)
+        found = back_up(data, folder, done=done)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
         first = found.problems[0]
@@ -216,7 +211,7 @@ def _put_back(folder: Path, data: Path) -> None:
     from firmware.runtime.timestamps import box_clock
 
     with progress_bar("verifying the backup") as done:
-        replaced = put_back(folder, data, box_clock(), workers=_cores(), done=done)
+        replaced = put_back(folder, data, box_clock(), done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:
         say(f"What was there is in {replaced}; remove it when you are sure.")

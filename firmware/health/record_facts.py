@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.record.evidence.chain import check_stretch
+from firmware.record.evidence.chain import check_rows
 from firmware.record.evidence.verify import problems_of_file
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.journal import JournalReader
@@ -48,8 +48,10 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
     first = max(1, end - rows + 1) if rows else 1
     folder: Path = reader.path.parent
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
-        wrong = next(problems_of_file(db, folder, pages=rows is None), None) if db else None
-    found = check_stretch(reader.uri(), folder, first, end, images=False)
+        if db is None:
+            return {"rows": 0, "checked": 0}
+        wrong = next(problems_of_file(db, folder, pages=rows is None), None)
+        found = check_rows(db, first, end)
     return {
         "record_wrong": wrong.what if wrong else "",
         "rows": end,

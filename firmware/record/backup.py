@@ -66,7 +66,7 @@ class BackupError(TableError, OSError):
     """A backup could not be made or used; the record is unchanged."""
 
 
-def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows, of: None) -> Verification:
+def back_up(data: Path, to: Path, *, done: Done = lambda rows, of: None) -> Verification:
     """Copy the record to a new folder, verify the copy, and return the result. The table may keep running.
 
     A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. Raises
@@ -82,7 +82,7 @@ def back_up(data: Path, to: Path, *, workers: int = 1, done: Done = lambda rows,
         try:
             part.chmod(FOLDER_MODE)
             _copy(data, part)
-            found = verify(part, workers=workers, replayed=False, done=done)
+            found = verify(part, replayed=False, done=done)
             if os.geteuid() == 0:
                 with suppress(PermissionError):  # a stick's file system may have no owners
                     give_tree(part, data.stat())
@@ -104,9 +104,7 @@ def _part_beside(to: Path) -> Path:
         raise
 
 
-def restore(
-    source: Path, data: Path, clock: Clock, *, workers: int = 1, done: Done = lambda rows, of: None
-) -> Path | None:
+def restore(source: Path, data: Path, clock: Clock, *, done: Done = lambda rows, of: None) -> Path | None:
     """Replace the record by a backup; return the folder with the replaced record, None if there was none.
 
     The table must be stopped. Raises BackupError for a backup that fails verification, JournalBusy, JournalError.
@@ -116,7 +114,7 @@ def restore(
         with writing(data):
             staging = data / RESTORING
             if not (staging / READY).exists():
-                _prepare(source, staging, workers, done)
+                _prepare(source, staging, done)
             replaced = data / (staging / READY).read_text(encoding="ascii")
             _move_in(data, staging, replaced)
     with Journal(data, clock) as journal:
@@ -124,7 +122,7 @@ def restore(
     return replaced if replaced.exists() else None
 
 
-def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
+def _prepare(source: Path, staging: Path, done: Done) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     none = BackupError("There is no backup in %(path)s.", path=str(source))
     if not (source / FILE).exists():
@@ -135,10 +133,10 @@ def _prepare(source: Path, staging: Path, workers: int, done: Done) -> None:
     if os.path.lexists(source / CAPTURES):
         _need_plain(source / CAPTURES, folder=True)
     try:
-        _need_holds(verify(source, workers=workers, images=False, replayed=False, done=done))
+        _need_holds(verify(source, images=False, replayed=False, done=done))
         hand = _insert(source, staging)
         _copy_images(source, staging, hand)
-        found = verify(staging, workers=workers, replayed=False, done=done)
+        found = verify(staging, replayed=False, done=done)
         _need_holds(found)
         if not found.entries:
             raise none

@@ -18,10 +18,10 @@ from typing import Final
 
 from firmware.messages import Message, Text
 from firmware.record.evidence.verify import verify
-from firmware.record.evidence.workers import undisturbed
 from firmware.record.journal.journal import FILE, TABLE, Journal
 from firmware.table import JournalError
 from firmware.table.events import Event, RecordFault
+from firmware.worker_pool import undisturbed
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """Checks a whole journal: the file, the chain, the content, the images and the signed heads.
 
-`verify` reads every row once, in as many processes as it is given. `replay` applies the events of all hands again. It
+`verify` reads every row once. `replay` applies the events of all hands again. It
 detects no change that `verify` misses, but it detects rows that a release wrote wrong.
 """
 
@@ -9,16 +9,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from firmware.messages import Message, Text
 from firmware.record.evidence.anchors import Anchor
-from firmware.record.evidence.chain import STRETCH, Stretch, check_stretch
+from firmware.record.evidence.chain import Chain, check_rows
 from firmware.record.evidence.signing import fingerprint
-from firmware.record.evidence.workers import shared_out, undisturbed
 from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, images_in, named_by
 from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
@@ -33,8 +31,6 @@ from firmware.table.state import INITIAL
 
 MOST_SAID: Final = 10
 """How many of SQLite's messages about one file are reported."""
-ALONE: Final = 6 * STRETCH
-"""Up to this many rows, one process is faster than starting several."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,6 @@ def verify(
     *,
     anchors: Sequence[Anchor] = (),
     images: bool = True,
-    workers: int = 1,
     replayed: bool = True,
     is_open_here: bool = False,
     done: Callable[[int, int], None] = lambda rows, of: None,
@@ -85,9 +80,9 @@ def verify(
     """Check the whole record in a data folder.
 
     `anchors`: signed heads from elsewhere, such as paper slips; they reveal a record that was cut off or rewritten.
-    `images`: also read every image. `workers`: processes that share the rows. `replayed`: also run `replay`, if there
-    are no other problems. `is_open_here`: this process has the journal open, so the file header is not read. `done` is
-    called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
+    `images`: also read every image. `replayed`: also run `replay`, if there are no other problems. `is_open_here`: this
+    process has the journal open, so the file header is not read. `done` is called with the rows checked and their
+    total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
     with as_journal_errors(could_not_be_read(reader.path)):
@@ -95,17 +90,15 @@ def verify(
     strange = [Problem(None, head)] if head else []
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         strange += problems_of_file(db, data) if db else ()
-    end = _end(reader)
-    found = _Found()
-    stretches = [(first, min(first + STRETCH - 1, end)) for first in range(1, end + 1, STRETCH)]
-    for stretch in _checked(reader, data, stretches, images, workers if end > ALONE else 1):
-        found.take(stretch)
-        done(stretch.last, end)
+        end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
+        chain = check_rows(db, 1, end, done) if db else Chain()
+    found = _told(chain)
+    of_images, dropped = _images(data, chain, found) if images else ([], 0)
     problems = [
         *strange,
-        *_contents(reader, found),
-        *found.chain_problems(),
-        *found.image_problems(),
+        *_contents(reader, chain),
+        *(Problem(*problem) for problem in chain.problems),
+        *of_images,
         *_heads(found),
     ]
     problems += _slips(reader, end, found, anchors)
@@ -114,11 +107,11 @@ def verify(
     problems.sort(key=lambda problem: problem.seq or 0)
     return Verification(
         entries=end,
-        hands=sum(stretch.hands for stretch in found.stretches),
-        head=found.stretches[-1].hash if found.stretches else "",
+        hands=chain.hands,
+        head=chain.hash,
         problems=tuple(dict.fromkeys(problems)),
-        images=sum(stretch.checked for stretch in found.stretches),
-        dropped=found.gone,
+        images=len(chain.images) if images else 0,
+        dropped=dropped,
         anchors=len(found.signed),
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
     )
@@ -155,59 +148,47 @@ def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:
             yield Message("The journal's file is damaged: %(what)s.", what=" ".join(str(what).split()))
 
 
-def _end(reader: JournalReader) -> int:
-    with reader.opened() as db:
-        return int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
+class _Found(NamedTuple):
+    """What the rows about the record itself say."""
+
+    signed: list[tuple[int, str, ev.HeadSigned | None]]
+    tombstones: set[tuple[str, str]]
+    keys: dict[str, None]
 
 
-@dataclass
-class _Found:
-    """The combined results of all stretches."""
+def _told(chain: Chain) -> _Found:
+    found = _Found([], set(), {})
+    for seq, previous, kind, payload in chain.about:
+        if kind == ev.ImagesDropped.type:
+            found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
+        elif kind == ev.KeyAnnounced.type:
+            with suppress(ValueError):  # the row was changed and is reported already
+                found.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
+        else:
+            found.signed.append((seq, previous, _head(payload)))
+    return found
 
-    stretches: list[Stretch] = field(default_factory=list)
-    content: dict[str, int] = field(default_factory=dict)
-    signed: list[tuple[int, str, ev.HeadSigned | None]] = field(default_factory=list)
-    tombstones: set[tuple[str, str]] = field(default_factory=set)
-    keys: dict[str, None] = field(default_factory=dict)
-    gone: int = 0
 
-    def take(self, stretch: Stretch) -> None:
-        self.stretches.append(stretch)
-        for digest, seq in stretch.content.items():
-            self.content.setdefault(digest, seq)
-        for seq, previous, kind, payload in stretch.told:
-            if kind == ev.ImagesDropped.type:
-                self.tombstones |= {(image.name, image.sha256) for image in images_in(payload.get("images"))}
-            elif kind == ev.KeyAnnounced.type:
-                with suppress(ValueError):  # the row was changed and is reported already
-                    self.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
-            else:
-                self.signed.append((seq, previous, _head(payload)))
-
-    def chain_problems(self) -> Iterator[Problem]:
-        for stretch in self.stretches:
-            yield from (Problem(*problem) for problem in stretch.problems)
-        for before, stretch in pairwise(self.stretches):
-            if stretch.rows and stretch.previous != before.hash:
-                yield _problem(stretch.first, "The row does not follow the one before it.")
-            elif not stretch.rows:
-                yield _problem(stretch.first, "Rows from this one on are missing.")
-
-    def image_problems(self) -> Iterator[Problem]:
-        for stretch in self.stretches:
-            for seq, name, digest, state in stretch.images:
-                if state == "missing" and (name, digest) in self.tombstones:
-                    self.gone += 1
-                elif state == "unreadable":
-                    yield _problem(
-                        seq,
-                        "The capture %(name)s cannot be read: nobody can say whether it holds.",
-                        name=name,
-                    )
-                else:
-                    yield _problem(
-                        seq, "The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state]
-                    )
+def _images(data: Path, chain: Chain, found: _Found) -> tuple[list[Problem], int]:
+    """Compare every image with its hash; return the problems, and how many were removed with a tombstone."""
+    store = CaptureStore(data)
+    problems: list[Problem] = []
+    dropped = 0
+    for (name, digest), seq in chain.images.items():
+        state = store.check_named(name, digest)
+        if state == "missing" and (name, digest) in found.tombstones:
+            dropped += 1
+        elif state == "unreadable":
+            problems.append(
+                _problem(
+                    seq, "The capture %(name)s cannot be read: nobody can say whether it holds.", name=name
+                )
+            )
+        elif state != "ok":
+            problems.append(
+                _problem(seq, "The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state])
+            )
+    return problems, dropped
 
 
 def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:
@@ -219,28 +200,12 @@ def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:
     return event
 
 
-def _checked(
-    reader: JournalReader, data: Path, stretches: list[tuple[int, int]], images: bool, workers: int
-) -> Iterator[Stretch]:
-    """Check the stretches, and yield the results in order."""
-    uri = reader.uri()
-    if workers <= 1 or len(stretches) <= 1:
-        for first, last in stretches:
-            yield check_stretch(uri, data, first, last, images)
-        return
-    with shared_out(workers) as pool:
-        with undisturbed():
-            jobs = [pool.submit(check_stretch, uri, data, first, last, images) for first, last in stretches]
-        for job in jobs:
-            yield job.result()
-
-
-def _contents(reader: JournalReader, found: _Found) -> Iterator[Problem]:
+def _contents(reader: JournalReader, chain: Chain) -> Iterator[Problem]:
     contents = reader.contents()
     for digest, stored in contents.items():
         if content_hash(stored) != digest:
             yield _problem(None, "The content %(digest)s was changed.", digest=digest)
-    for digest, seq in found.content.items():
+    for digest, seq in chain.content.items():
         if digest not in contents:
             yield _problem(
                 seq, "The content %(digest)s that the hand was opened with is not stored.", digest=digest

@@ -160,7 +160,7 @@ def test_an_export_that_cannot_be_written_is_said(data: Path, tmp_path: Path) ->
 
 def test_a_whole_record_holds_and_its_first_bad_place_is_named(data: Path) -> None:
     run(data, "anchor")
-    assert "All of it holds." in run(data, "verify", "--all", "--replay", "--processes", 1).output
+    assert "All of it holds." in run(data, "verify", "--all", "--replay").output
     bend(data, "UPDATE journal SET actor = 'nobody' WHERE seq = 4")
     bad = run(data, "verify", "--all", exits=1)
     first, wrong, *_, last = bad.stdout.splitlines()

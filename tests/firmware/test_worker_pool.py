@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from firmware.record.evidence.workers import shared_out, undisturbed
+from firmware.worker_pool import shared_out, undisturbed
 from tests.waiting import DEADLINE
 
 WORKING = """
 import os, signal, time
-from firmware.record.evidence.workers import shared_out, undisturbed
+from firmware.worker_pool import shared_out, undisturbed
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
 with shared_out(2) as pool:
