@@ -21,6 +21,10 @@ ANSWER_CEILING_S: Final = 30.0
 """Bounds of the limit for an answer, in seconds. The table answers after the event is durable."""
 
 
+HEARTBEAT_WITHIN_S: Final = 1.2
+"""Seconds in which a table process that is well answers a heartbeat."""
+
+
 class TableUnreachable(TableError, ConnectionError):
     """The table process does not answer on its socket."""
 
@@ -75,12 +79,25 @@ class TableLink:
             with link.makefile("rb") as replies:
                 return replies.readline(LONGEST_REPLY)
 
-    def answers(self) -> bool:
-        """Say whether the table process accepts connections now. Sends nothing."""
+    def heartbeat(self) -> dict[str, Any] | None:
+        """Ask the table process for a sign of life, and return its answer; None if none comes in time.
+
+        That it accepts the connection says nothing: the system does so for a process that hangs.
+        """
+        try:
+            answer = self.send({"do": "heartbeat"}, HEARTBEAT_WITHIN_S)
+        except TableUnreachable:
+            return None
+        return answer if answer["ok"] else None
+
+    def is_listening(self) -> bool:
+        """Say whether a process holds the socket. It may hang: only `heartbeat` says whether it answers."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.settimeout(0.5)
                 link.connect(str(self.path))
+        except BlockingIOError:  # it hangs, and so many have asked already that no more may wait
+            return True
         except OSError:
             return False
         return True

@@ -16,12 +16,11 @@ from flask import (
 )
 from werkzeug.wrappers import Response as Redirect
 
-from dealer_ui.glance.stream import KIOSK
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.render import parts, rules_sheet, title
 from dealer_ui.web import guard
-from dealer_ui.web.services import services
+from dealer_ui.web.services import KIOSK, services
 from firmware.table.errors import CaptureError
 from firmware.table.people import Role
 

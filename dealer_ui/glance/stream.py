@@ -1,5 +1,6 @@
 """`/events`: the view by server-sent events, one message per change and a heartbeat every second.
 
+A heartbeat says that the latest snapshot is of now. Where the thread that makes snapshots hangs, `stale` comes instead.
 Every stream begins with the whole view, so a client that reconnects has missed nothing; later messages carry the parts
 that changed.
 """
@@ -17,7 +18,7 @@ from dealer_ui.text.i18n import LANGUAGES
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.followed import Numbered
 from dealer_ui.web import guard
-from dealer_ui.web.services import services
+from dealer_ui.web.services import KIOSK, services
 
 blueprint = Blueprint("stream", __name__)
 
@@ -32,6 +33,10 @@ class Streamed(Protocol[S_co]):
     @property
     def stopped(self) -> bool:
         """True once streams end."""
+
+    @property
+    def stale(self) -> bool:
+        """True if the latest snapshot may be old."""
 
     @property
     def language(self) -> str:
@@ -52,8 +57,6 @@ class Rendered(Protocol[S_contra]):
 
 
 HEARTBEAT_S: Final = 1.0
-KIOSK: Final = "feltwatch_kiosk"
-"""The cookie of the screen at the table: it has a stream next to those of all others."""
 
 
 @blueprint.get("/events")
@@ -95,7 +98,9 @@ def following(
         later = live.wait(has, HEARTBEAT_S, gone)
         if gone():
             return
-        if later is None or later.version < has:
+        if live.stale:
+            yield _event("stale", str(has))
+        elif later is None or later.version < has:
             yield _event("beat", str(has))
         else:
             before, spoken = spoken, own or live.language

@@ -47,7 +47,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.services import KioskStream, Services, StreamLimiter, follow
+from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.files import Files
@@ -95,12 +95,12 @@ def create_app(
     nowhere = JournalReader(NOWHERE)
     sessions = PitSessions(database, secure=secure)
     Services(
-        live=Live(nowhere, lambda: False),
+        live=Live(nowhere, lambda: None),
         reader=nowhere,
         link=TableLink(NOWHERE / "no.sock"),
         captures=CaptureStore(NOWHERE),
         streams=StreamLimiter(STREAMS, SHARE),
-        kiosk=KioskStream(),
+        kiosk=Kiosk(),
         messages=Messages(app),
         sessions=sessions,
         tallies=Tallies(nowhere),

@@ -94,7 +94,7 @@ def _services(record: Record) -> Services:
         reader = PitReader(served.database, record.record_id)
         folder = served.folder / "records" / str(record.record_id)
         known[record.record_id] = Services(
-            live=Live(reader, lambda: False),
+            live=Live(reader, lambda: None),
             reader=reader,
             link=base.link,
             captures=PitCaptures(reader, served.files, folder),

@@ -38,7 +38,7 @@ from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import guard
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
+from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore, named_by
@@ -86,12 +86,12 @@ def create_app(data: Path, secrets: Path) -> Flask:
     nowhere = TableLink(secrets / "no.sock")
     reader = FinishedReader(data)
     Services(
-        live=Live(reader, lambda: False),
+        live=Live(reader, lambda: None),
         reader=reader,
         link=nowhere,
         captures=CaptureStore(data),
         streams=StreamLimiter(0),
-        kiosk=KioskStream(),
+        kiosk=Kiosk(),
         messages=Messages(app),
         sessions=sessions,
         tallies=Tallies(reader),

@@ -13,8 +13,8 @@ from typing import Any, Final
 from flask import Flask, Response, abort, current_app, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
+from dealer_ui.glance import kiosk, stream
 from dealer_ui.glance import routes as glance
-from dealer_ui.glance import stream
 from dealer_ui.profiles import routes as profiles
 from dealer_ui.reports import report_page, slip_page
 from dealer_ui.review import dispute, stick
@@ -35,8 +35,8 @@ from dealer_ui.view.sibling_page import Beside
 from dealer_ui.web import commands as orders
 from dealer_ui.web import guard, pin
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.pages import page, role_name, root, script, style
-from dealer_ui.web.services import KioskStream, Services, StreamLimiter, services
+from dealer_ui.web.pages import is_kiosk, page, role_name, root, script, style
+from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
 from dealer_ui.web.sessions import Sessions
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.record.journal.captures import CaptureStore
@@ -101,12 +101,12 @@ def create_app(settings: Settings) -> Flask:
         return None if settings.training else read_heard(settings.pit, time.monotonic())
 
     Services(
-        live=Live(reader, link.answers, lesson.shown if lesson else None, beside, pit),
+        live=Live(reader, link.heartbeat, lesson.shown if lesson else None, beside, pit),
         reader=reader,
         link=link,
         captures=CaptureStore(settings.data),
         streams=StreamLimiter(settings.streams),
-        kiosk=KioskStream(),
+        kiosk=Kiosk(),
         messages=Messages(app),
         sessions=Sessions(),
         tallies=Tallies(reader),
@@ -119,6 +119,7 @@ def create_app(settings: Settings) -> Flask:
         camera,
         dispute,
         glance,
+        kiosk,
         stream,
         orders,
         health,
@@ -164,7 +165,7 @@ def bare_app() -> Flask:
         rank_text=rank_text,
         role_name=role_name,
     )
-    app.jinja_env.globals.update(script=script, style=style, root=root)
+    app.jinja_env.globals.update(script=script, style=style, root=root, is_kiosk=is_kiosk)
     app.register_error_handler(HTTPException, _refuse)
     app.before_request(_need_text)
     return app

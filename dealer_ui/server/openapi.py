@@ -34,6 +34,8 @@ _TYPES: Final = (
     answers.Done,
     answers.Job,
     answers.Trial,
+    answers.PaintOrder,
+    answers.KioskScreen,
     answers.Session,
     answers.StickProgress,
     answers.Health,
@@ -83,6 +85,8 @@ _ROUTES: Final[Mapping[str, _Route]] = {
         refusals=(503,),
     ),
     "orders.command": _Route("Done", "Command"),
+    "kiosk.painted": _Route("Done", "PaintOrder"),
+    "kiosk.screen": _Route("KioskScreen"),
     "pin.session": _Route("Session"),
     "health.healthz": _Route(
         "Health", query={"checks": "Also every check's verdict; a bad one is 503."}, refusals=(503,)

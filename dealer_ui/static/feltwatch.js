@@ -32,6 +32,7 @@
       settle(part);
     }
     document.title = message.title;
+    tableLost = message.answering ? null : { since: message.since };
     kiosk.cues(message.cues);
     if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) kiosk.wake(); // not the first view
     body.dataset.seq = message.seq;
@@ -56,23 +57,33 @@
     settling.set(part, setTimeout(() => part.classList.remove("fresh"), SETTLE_MS));
   }
 
+  // Not live: the stream is lost ("page"), or the table process does not answer the page's server ("table").
+  const bar = $("notlive");
+  function notLive(kind, since, why) {
+    const words = bar.querySelector("[data-since]");
+    words.textContent = since ? words.dataset.since.replace("{time}", since) : words.dataset.never;
+    const reason = bar.querySelector("[data-why]");
+    reason.textContent = why || reason.dataset[kind];
+    if (body.dataset.notlive === kind) return;
+    body.dataset.notlive = kind;
+    bar.hidden = false;
+    closeDialogs();
+    release();
+  }
+
+  let tableLost = body.dataset.notlive === "table" ? { since: body.dataset.since } : null;
   function alive() {
-    if (body.hasAttribute("data-notlive")) {
-      body.removeAttribute("data-notlive");
-      $("notlive").hidden = true;
+    if (tableLost) notLive("table", tableLost.since);
+    else if (body.dataset.notlive) {
+      delete body.dataset.notlive;
+      bar.hidden = true;
     }
   }
 
-  const WHY = $("notlive").querySelector("[data-why]").textContent;
+  let lostSince = "";
   function lost(why) {
-    const said = $("notlive").querySelector("[data-why]");
-    said.textContent = why || WHY;
-    if (!body.hasAttribute("data-notlive")) {
-      body.setAttribute("data-notlive", "");
-      $("notlive").hidden = false;
-      closeDialogs();
-      release();
-    }
+    if (body.dataset.notlive !== "page") lostSince = new Date(Date.now() - (performance.now() - lastHeard)).toTimeString().slice(0, 8);
+    notLive("page", lostSince, why);
   }
 
   const HEAR = {
@@ -83,13 +94,14 @@
     },
     view: (data) => show(JSON.parse(data)),
     beat: () => {},
+    stale: () => lost(""),
     lost,
   };
 
   function hear({ name, data }) {
     lastSpoken = performance.now();
     HEAR[name](data);
-    if (name === "lost") return;
+    if (name === "lost" || name === "stale") return;
     lastHeard = lastSpoken;
     if (name !== "hello") alive(); // hello brings no new view
   }
@@ -107,7 +119,7 @@
 
   setInterval(() => {
     const now = performance.now();
-    if (now - lastHeard > QUIET_LIMIT_MS) lost();
+    if (now - lastHeard > QUIET_LIMIT_MS) lost("");
     if (worker && now - lastSpoken > DEAD_LIMIT_MS) {
       worker.port.close();
       worker = null;
@@ -330,7 +342,7 @@
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (!button || body.hasAttribute("data-notlive")) return;
+    if (!button || body.dataset.notlive === "page") return;
     if (button.dataset.open) open(button.dataset.open);
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
     else if (button.dataset.card) pick(button.dataset.card);

@@ -75,13 +75,14 @@
     },
     view: (data) => show(JSON.parse(data)),
     beat: () => {},
+    stale: lost,
     lost,
   };
 
   function hear({ name, data }) {
     lastSpoken = performance.now();
     HEAR[name](data);
-    if (name === "lost") return;
+    if (name === "lost" || name === "stale") return;
     lastHeard = lastSpoken;
     if (name === "hello") return;
     body.removeAttribute("data-notlive");

@@ -1,6 +1,6 @@
 // Follows the table by server-sent events, once for all tabs of a browser: as a shared worker, which outlives the tab
 // that started it. A browser without shared workers loads it as a script; each tab then has its own stream.
-// Its messages: {name: "hello" | "view" | "beat", data}, and {name: "lost", data: sentence} when the stream breaks.
+// Its messages: {name: "hello" | "view" | "beat" | "stale", data}, and {name: "lost", data: sentence} when the stream breaks.
 "use strict";
 (() => {
   const QUIET_LIMIT_MS = 2300; // the heartbeat comes every second; after two missed ones the stream is broken
@@ -67,7 +67,7 @@
       following = { address, ended };
       follow(address, (event) => {
         if (ended.signal.aborted) return;
-        if (event.name === "lost") view = null;
+        if (event.name === "lost") view = null; // "stale" keeps it: the next view holds only what has changed
         else if (event.name === "hello") hello = event;
         else if (event.name === "view") {
           const news = JSON.parse(event.data); // first all parts, later the changed ones

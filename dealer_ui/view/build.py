@@ -18,7 +18,7 @@ from dealer_ui.text.words import (
 )
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
-from dealer_ui.view.faults import alert
+from dealer_ui.view.faults import alert, unseen_press
 from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.floor_call import Heard, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
@@ -39,6 +39,7 @@ from dealer_ui.view.screen import Action, Device, Payment, Screen
 from dealer_ui.view.seats import free_seats, is_between, next_hand_refused, puck_due
 from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import swap_notices, swap_undone, used
+from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
 from firmware.rules.recorded import RecordedSettlement, recorded
@@ -60,7 +61,7 @@ def view(
     state: State,
     rules: Profile | None,
     *,
-    answering: bool = True,
+    table: TableAnswer = ANSWERING,
     time: DownTime | None = None,
     past: Exchange | None = None,
     heard: Heard = Heard.NONE,
@@ -70,9 +71,10 @@ def view(
     `time` is the duration of the dealer's down, `past` the last exchange of points before this state, `heard` how a
     call for the floor stands at the pit.
 
-    `answering` is False while the table process cannot be reached: then no commands are offered, and no device is shown
-    as working.
+    `table` is how the table process answers. While it does not, no commands are offered, and no device is shown as
+    working.
     """
+    answering = table.is_answering
     settlement = recorded(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
     puck = puck_due(state, rules) if rules and answering and is_between(state) else None
@@ -87,6 +89,7 @@ def view(
         language=known(state.house.language),
         sums=currency().pattern,
         answering=answering,
+        silent_since=table.silent_since,
         phase=state.phase,
         phase_title=title,
         next_step=step,
@@ -103,7 +106,7 @@ def view(
         if settlement and transfers and due and answering
         else None,
         actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
-        alert=with_call(alert(state), state, heard) if answering else None,
+        alert=with_call(unseen_press(table) or alert(state), state, heard) if answering else None,
         puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
         refund=refund(state) if rules and is_between(state) else None,
@@ -115,7 +118,7 @@ def view(
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
         more=(*call_groups(state, heard), *more(state)) if answering else (),
-        notices=_notices(state, rules, refused, answering),
+        notices=_notices(state, rules, refused) if answering else (),
         cues=_cues(state, rules, answering),
         used=used(state),
     )
@@ -233,21 +236,15 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     )
 
 
-def _notices(
-    state: State, rules: Profile | None, refused: Message | None, answering: bool
-) -> tuple[str, ...]:
+def _notices(state: State, rules: Profile | None, refused: Message | None) -> tuple[str, ...]:
     """Return the notices next to the next step."""
     notices: list[str] = []
-    if not answering:
-        notices.append(
-            _("The table process does not answer. This is the record; nothing can be done here now.")
-        )
-    if answering and state.on_trial:
+    if state.on_trial:
         notices.append(
             _("Devices are being tried in the set-up: until that is over the push-buttons do nothing.")
         )
     puck, due = state.puck, payback_due(state)
-    if state.phase is Phase.DEALING and state.button is None and answering and "puck" not in state.faults:
+    if state.phase is Phase.DEALING and state.button is None and "puck" not in state.faults:
         notices.append(
             _(
                 "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",

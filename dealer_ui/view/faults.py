@@ -6,8 +6,10 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, device_name
 from dealer_ui.view.screen import Alert
+from dealer_ui.view.table_answer import TableAnswer
 from firmware.table.phase import Phase
 from firmware.table.state import State
 
@@ -24,6 +26,7 @@ SAID: Final = {
     "buzzer": (N_("The buzzer is silent"), N_("Look at the screen for questions.")),
     "clock": (N_("The clock is not right"), PLAY_ON),
     "power": (N_("The power is weak"), PLAY_ON),
+    "screen": (N_("The screen did not answer"), N_("Look at what is shown before you go on.")),
     "captures": (N_("A picture was not kept"), PLAY_ON),
     "calibration": (N_("The camera must be set up again"), PLAY_ON),
 }
@@ -34,6 +37,11 @@ def needs_device(state: State, name: str) -> bool:
     """Return whether the hand is blocked by a device that does not work. Then it is a question, not only an alert."""
     reads = state.phase in (Phase.PLACING, Phase.SHOWDOWN, Phase.READING)
     return name == "camera" and reads and not state.keyed
+
+
+def unseen_press(table: TableAnswer) -> Alert | None:
+    """Return the line about a push-button that did nothing because the screen did not show what it would do."""
+    return Alert(title=_("Not done"), todo=say(table.notice)) if table.notice else None
 
 
 def alert(state: State) -> Alert | None:

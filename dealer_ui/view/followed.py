@@ -31,12 +31,14 @@ class Followed(ABC, Generic[S]):
 
     poll_s: ClassVar[float]
     """Seconds between two looks."""
+    stale_s: ClassVar[float] = 2.0
+    """Seconds without a look after which the latest snapshot may be old."""
 
     def __init__(self, first: S) -> None:
         self._moment = first
         self._changed = threading.Condition()
         self._stopped = threading.Event()
-        self._followed_at = float("-inf")
+        self._followed_at: float | None = None
 
     @abstractmethod
     def refresh(self) -> None:
@@ -54,7 +56,12 @@ class Followed(ABC, Generic[S]):
     @property
     def following(self) -> bool:
         """True while the thread follows and does not hang."""
-        return time.monotonic() - self._followed_at < STUCK_S
+        return self._followed_at is not None and time.monotonic() - self._followed_at < STUCK_S
+
+    @property
+    def stale(self) -> bool:
+        """True if the thread that follows has not looked lately: the latest snapshot may be old."""
+        return self._followed_at is not None and time.monotonic() - self._followed_at > self.stale_s
 
     def publish(self, moment: S) -> None:
         """Make this the latest snapshot."""
@@ -80,6 +87,7 @@ class Followed(ABC, Generic[S]):
 
     def start(self) -> None:
         """Follow from a thread of its own."""
+        self._followed_at = time.monotonic()
         threading.Thread(target=self._follow, name="following", daemon=True).start()
 
     def stop(self) -> None:
@@ -89,11 +97,12 @@ class Followed(ABC, Generic[S]):
 
     def _follow(self) -> None:
         while not self._stopped.wait(self.poll_s):
-            self._followed_at = time.monotonic()
             try:
                 self.refresh()
+                self._followed_at = time.monotonic()
             except Exception:
                 # The thread must survive a bug in a view: the page reports it and shows the next view that works.
                 log.exception("the view could not be made")
                 self.failed()
+                self._followed_at = time.monotonic()
                 self._stopped.wait(1.0)

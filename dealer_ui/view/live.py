@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -18,6 +18,7 @@ from dealer_ui.view.followed import Followed
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
 from dealer_ui.view.sibling_page import Beside
+from dealer_ui.view.table_answer import TableAnswer
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import Profile, paying_in
@@ -30,8 +31,9 @@ POLL_S: Final = 0.05
 
 OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")
 
-ASK_S: Final = 1.0
-"""How often the table process is asked whether it is there."""
+ASK_S: Final = 0.5
+"""How often the table process is asked for a sign of life. With the time that it may take to answer
+(`firmware.table_client.HEARTBEAT_WITHIN_S`) the page says within two seconds that it does not."""
 
 
 @dataclass(frozen=True)
@@ -67,22 +69,24 @@ class Live(Followed[Snapshot]):
     def __init__(
         self,
         reader: JournalReader,
-        table_answers: Callable[[], bool],
+        heartbeat: Callable[[], Mapping[str, Any] | None],
         shown: Shown | None = None,
         beside: Beside | None = None,
         pit: PitFound = lambda: None,
     ) -> None:
-        """`shown` filters a screen for its viewers; `beside` is the sibling page that this one links to.
+        """`heartbeat` returns the table's answer to a heartbeat, None without one.
+
+        `shown` filters a screen for its viewers; `beside` is the sibling page that this one links to.
 
         `pit` returns what is known of the pit.
         """
-        super().__init__(Snapshot(0, view(0, INITIAL, None, answering=False)))
+        super().__init__(Snapshot(0, view(0, INITIAL, None, table=TableAnswer())))
         self._shown = shown
         self._beside = beside
         self._links: tuple[tuple[str, str], ...] = ()
         self._again = False
         self._reader = reader
-        self._table_answers = table_answers
+        self._heartbeat = heartbeat
         self._refreshing = threading.Lock()
         self._seq = -1
         self._file: int | None = None
@@ -93,7 +97,8 @@ class Live(Followed[Snapshot]):
         self._past = LastExchange(reader)
         self._call = CallClock(pit)
         self._heard = Heard.NONE
-        self._answering = False
+        self._table = TableAnswer()
+        self._answered_s = time.time()
         self._asked_at = float("-inf")
 
     @property
@@ -125,11 +130,11 @@ class Live(Followed[Snapshot]):
         """Read the journal, and check whether the table answers; make a new snapshot if anything changed."""
         with self._refreshing:
             asked = time.monotonic()
-            answering, heard = self._answering, self._heard
+            table, heard = self._table, self._heard
             ask = asked - self._asked_at >= ASK_S
             if ask:
                 self._asked_at = asked
-                answering = self._table_answers()
+                table = self._ask()
             try:
                 news = self._read()
                 if news or ask:
@@ -139,11 +144,12 @@ class Live(Followed[Snapshot]):
                 links = self._beside.links() if self._beside else ()
             except TableError as error:
                 self._seq = -1  # read all of it again as soon as it is readable
+                self._table = table
                 self._publish(_nothing(error.sentence))
                 return
-            again = (answering, links, heard) != (self._answering, self._links, self._heard) or self._again
+            again = (table, links, heard) != (self._table, self._links, self._heard) or self._again
             if news or time_is_new or again or self._moment.trouble:
-                self._answering, self._links, self._heard, self._again = answering, links, heard, False
+                self._table, self._links, self._heard, self._again = table, links, heard, False
                 self._publish(
                     partial(
                         self._seen,
@@ -151,12 +157,20 @@ class Live(Followed[Snapshot]):
                         self._seq,
                         self._state,
                         self._rules,
-                        answering=answering,
+                        table=table,
                         time=self._time,
                         past=past,
                         heard=heard,
                     )
                 )
+
+    def _ask(self) -> TableAnswer:
+        """Ask the table for a sign of life."""
+        asked = time.time()
+        answer = self._heartbeat()
+        if answer is not None:
+            self._answered_s = asked
+        return self._table.next(answer, self._answered_s)
 
     def _seen(
         self,
@@ -204,4 +218,4 @@ class Live(Followed[Snapshot]):
 
 def _nothing(why: Message) -> Callable[[], tuple[Screen, str]]:
     """Make an empty screen that says why there is no other."""
-    return lambda: (view(0, INITIAL, None, answering=False), say(why))
+    return lambda: (view(0, INITIAL, None, table=TableAnswer()), say(why))

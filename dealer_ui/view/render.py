@@ -119,5 +119,7 @@ class _Spoken:
             "language": html_language(self._language),
             "cues": " ".join(screen.cues),
             "sums": screen.sums,
+            "answering": screen.answering,
+            "since": screen.silent_since,
         }
         self._version, self._parts, self._texts = moment.version, rendered, {}

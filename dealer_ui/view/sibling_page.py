@@ -53,7 +53,7 @@ class Beside:
 
     def update(self) -> None:
         """Ask the other page now."""
-        self._answers = bool(self._table and self._table.answers()) or self._ask()
+        self._answers = bool(self._table and self._table.heartbeat()) or self._ask()
 
     def _ask(self) -> bool:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)

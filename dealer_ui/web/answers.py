@@ -64,6 +64,27 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class PaintOrder:
+    """What the screen at the table has painted: the view of row `seq`, or null for something else. `leaving`: another
+    page is being loaded.
+    """
+
+    seq: int | None
+    leaving: bool
+
+
+@dataclass(frozen=True)
+class KioskScreen:
+    """The screen at the table, in seconds: `painted_s` since its last acknowledgement, null if there was none since the
+    server began; `up_s` since then. `leaving`: another page is being loaded.
+    """
+
+    painted_s: float | None
+    leaving: bool
+    up_s: float
+
+
+@dataclass(frozen=True)
 class Session:
     """Who is signed on; without a session the dealer, with 0 seconds left."""
 
@@ -118,7 +139,7 @@ class ProfileOrder:
     pin: str = ""
 
 
-def answered(answer: Job | Trial | Session | StickProgress | Health) -> Response:
+def answered(answer: Done | Job | Trial | Session | StickProgress | Health) -> Response:
     """Return an answer as JSON, without the fields that it does not have."""
     fields: dict[str, Any] = asdict(answer)
     return jsonify({name: value for name, value in fields.items() if value is not None})

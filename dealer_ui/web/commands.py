@@ -14,6 +14,7 @@ from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import POLLING_COMMANDS
 from firmware.table.command import COMMAND_ROLES
 from firmware.table.people import Role
+from firmware.table.topics.screen import LIVENESS_COMMANDS
 from firmware.table_client import TableUnreachable
 
 blueprint = Blueprint("orders", __name__)
@@ -56,6 +57,7 @@ def _may_send(order: dict[str, Any]) -> bool:
     return (
         isinstance(order.get("do"), str)
         and order["do"] in COMMAND_ROLES
+        and order["do"] not in LIVENESS_COMMANDS
         and NOT_THE_BROWSERS.isdisjoint(order)
     )
 

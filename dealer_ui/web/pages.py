@@ -12,7 +12,7 @@ from markupsafe import Markup
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
-from dealer_ui.web.services import services
+from dealer_ui.web.services import KIOSK, services
 from firmware.table.people import Role
 
 _ROLES: Final[Mapping[Role, str]] = {
@@ -43,6 +43,11 @@ def page(template: str, title: str, **values: Any) -> str:
 def root() -> str:
     """Return what the addresses of a past hand's pages begin with: "" on a table, the record's own part at the pit."""
     return str(g.get("root", ""))
+
+
+def is_kiosk() -> bool:
+    """Return whether the request comes from the screen at the table."""
+    return KIOSK in request.cookies or "kiosk" in request.args
 
 
 def script(name: str) -> Markup:

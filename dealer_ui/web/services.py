@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -49,15 +50,36 @@ class StreamLimiter:
             self._held[person] -= 1
 
 
-class KioskStream:
-    """One stream reserved for the screen at the table, so that other streams cannot take its place.
+KIOSK: Final = "feltwatch_kiosk"
+"""The cookie of the screen at the table."""
 
-    The latest request gets it: the screen gets it back at once after somebody else claimed to be the screen.
+
+class Kiosk:
+    """The screen at the table: a stream that others cannot take, and when it last acknowledged what it painted.
+
+    The latest request gets the stream: the screen gets it back at once after somebody else claimed to be the screen.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
         self._over: threading.Event | None = None
+        self._clock = clock
+        self._began = clock()
+        self._painted_at: float | None = None
+        self._leaving = False
+
+    def acknowledge(self, *, leaving: bool) -> None:
+        """Take an acknowledgement of the screen; `leaving`: it has begun to load another page."""
+        self._painted_at, self._leaving = self._clock(), leaving
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the kiosk's supervisor asks for, in seconds (`feltwatch kiosk`).
+
+        `painted_s`: since the last acknowledgement, None if there was none; `leaving`; `up_s`: since the server began.
+        """
+        now, painted = self._clock(), self._painted_at
+        since = None if painted is None else round(now - painted, 2)
+        return {"painted_s": since, "leaving": self._leaving, "up_s": round(now - self._began, 2)}
 
     def take(self) -> threading.Event:
         """Take the place. Return a callable that says whether another stream has taken it since."""
@@ -78,7 +100,7 @@ class Services:
     link: TableLink
     captures: CaptureStore
     streams: StreamLimiter
-    kiosk: KioskStream
+    kiosk: Kiosk
     messages: Messages
     sessions: Sessions
     tallies: Tallies

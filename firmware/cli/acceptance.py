@@ -101,7 +101,7 @@ class Selftest:
         self.hands_s = hands_s
         self._link = TableLink(data / SOCKET, timeout=60.0)
         self._signed: dict[str, Any] = {}
-        if not self._link.answers():
+        if self._link.heartbeat() is None:
             raise SelftestError("The table process is not running; start it, then try again.")
         if by is not None:
             answer = self._send({"do": "unlock", "by": by} | ({"pin": pin} if pin else {}))

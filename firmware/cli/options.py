@@ -137,7 +137,11 @@ def need_writable(data: Path) -> None:
     """Raise click.UsageError if the change is impossible: no table runs, and this user may not write to its record."""
     from firmware.table_client import TableLink
 
-    if data.is_dir() and not os.access(data, os.W_OK | os.X_OK) and not TableLink(data / SOCKET).answers():
+    if (
+        data.is_dir()
+        and not os.access(data, os.W_OK | os.X_OK)
+        and not TableLink(data / SOCKET).is_listening()
+    ):
         raise click.UsageError(
             f"The table process is not running, and {data} is not this user's to write. On a box: "
             f"sudo -u feltwatch-table {click.get_current_context().command_path}"
@@ -159,7 +163,7 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
     from firmware.table_client import TableLink
 
     link = TableLink(data / SOCKET, timeout=WITHIN)
-    if not link.answers():
+    if not link.is_listening():
         return None
     signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
     answer = link.send(order | signed)

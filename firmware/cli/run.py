@@ -46,6 +46,7 @@ def run(config: Config) -> None:
     from firmware.cli.dispute_pdf_hook import dispute_pdf
     from firmware.record.stick_request import StickDesk
     from firmware.runtime.device_factory import make_camera, open_devices
+    from firmware.runtime.heartbeat import Heartbeat
     from firmware.runtime.house_config import house_rules, prepare_house
     from firmware.runtime.maintenance import RecordMaintenance
     from firmware.runtime.pit_desk import PitDesk
@@ -81,10 +82,11 @@ def run(config: Config) -> None:
             answer_within=times.answer,
             limits=vars(limits),
             pit=PitDesk(JoinDesk(), _inbox(config, wall)),
+            screen=config.screen,
+            heartbeat=Heartbeat(config.data, config.socket, config.pulse, manager.alive),
         )
 
         def turned() -> None:
-            manager.alive()
             power_off.update(devices.mains_gone(), table.state.phase)
 
         for number in (signal.SIGINT, signal.SIGTERM):

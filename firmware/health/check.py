@@ -48,9 +48,10 @@ class Check:
         }
 
 
-_GRAVITY: Final = (Verdict.OK, Verdict.UNKNOWN, Verdict.WAITS, Verdict.LOOK, Verdict.BAD)
+GRAVITY: Final = (Verdict.OK, Verdict.UNKNOWN, Verdict.WAITS, Verdict.LOOK, Verdict.BAD)
+"""The verdicts, the gravest last."""
 
 
 def worst(checks: Iterable[Check]) -> Verdict:
     """Return the gravest verdict; "unknown" is graver than "ok"."""
-    return max((check.verdict for check in checks), key=_GRAVITY.index, default=Verdict.UNKNOWN)
+    return max((check.verdict for check in checks), key=GRAVITY.index, default=Verdict.UNKNOWN)

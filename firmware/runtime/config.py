@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, m
 
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.puck.serial_port import STABLE_NAME
+from firmware.pulse import PULSE
 from firmware.runtime.errors import ConfigError
 from firmware.table_client import DATA, SOCKET
 
@@ -204,6 +205,23 @@ class PitConfig(_Section):
         return first, end
 
 
+class ScreenConfig(_Section):
+    """The touchscreen at the table, which acknowledges what it has painted."""
+
+    kiosk: bool = True
+    """Whether this table has a screen of its own (feltwatch-kiosk). Push-buttons then count for what it has painted."""
+    silent_s: float = Field(default=3.0, ge=1, le=60)
+    """Seconds without an acknowledgement after which the screen counts as dead."""
+    leaving_s: float = Field(default=15.0, ge=1, le=120)
+    """The same while it loads another page."""
+    start_s: float = Field(default=60.0, ge=1, le=600)
+    """Seconds that it may take to answer first, after the start of the table process."""
+
+
+NO_SCREEN: Final = ScreenConfig(kiosk=False)
+"""A table that has no screen of its own."""
+
+
 class UiConfig(BaseModel):
     """The page's section, checked by `feltwatch ui`."""
 
@@ -236,6 +254,9 @@ class Config(_Section):
     power: PowerConfig = PowerConfig()
     keeping: KeepingConfig = KeepingConfig()
     pit: PitConfig = PitConfig()
+    screen: ScreenConfig = ScreenConfig()
+    pulse: Path = Path("/") / PULSE
+    """The file that says when the table's socket last answered, for the uplink."""
     key: Path = KEY
     gpiochip: int | None = None
     ui: UiConfig = UiConfig()

@@ -17,13 +17,19 @@ WHITE_GOES_ON: Final = {Phase.DEALING, Phase.SETTING, Phase.SETTLED}
 """White is lit during placing once all cards are placed."""
 
 
-def lights(state: State, trouble: bool, house: House | None = None) -> dict[LampName, Light]:
+def lights(
+    state: State, trouble: bool, house: House | None = None, *, unknown: bool = False
+) -> dict[LampName, Light]:
     """Return the lamps for a state. `trouble`: there is a fault; `house`: the setup of the next hands.
+
+    `unknown`: a part has not answered yet, so that nothing says that all is well.
 
     Green blinks while a natural waits for it: the only lamp that requests a press.
     """
     asked = {question.what for question in state.questions}
-    shown: dict[LampName, Light] = {"fault" if trouble else "ready": Light.ON}
+    shown: dict[LampName, Light] = {}
+    if trouble or not unknown:
+        shown["fault" if trouble else "ready"] = Light.ON
     if (
         looks_again(state)
         or (state.phase in BETWEEN_HANDS and payback_refused(state) is None)

@@ -23,8 +23,10 @@ from firmware.devices.puck.reading import PuckReading
 from firmware.messages import Message, Text
 from firmware.record.journal.journal import TABLE, Journal
 from firmware.record.journal.row_index import ENDS
+from firmware.runtime.config import NO_SCREEN, ScreenConfig
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import use_named
+from firmware.runtime.heartbeat import Heartbeat
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
 from firmware.runtime.live_record import LiveRecord
@@ -48,6 +50,7 @@ from firmware.runtime.reading.scheduler import CAMERA, ReadingScheduler
 from firmware.runtime.reading.setup_jobs import CameraJobs
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
+from firmware.runtime.screen_watch import ScreenWatch
 from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
 from firmware.table import CommandRefused, State, TableError
@@ -62,6 +65,7 @@ from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
+from firmware.table.topics.screen import AcknowledgePaint, ScreenCommand
 from firmware.table.topics.setup import AskHealth
 
 log = logging.getLogger(__name__)
@@ -92,13 +96,17 @@ class TableProcess:
         answer_within: float = ANSWER_WITHIN,
         limits: Mapping[str, AdaptiveLimit] | None = None,
         pit: PitDesk | None = None,
+        screen: ScreenConfig = NO_SCREEN,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         """Recover the state from the journal.
 
         `socket`: where commands come from, None for `put` only; `turn_up`: seconds from the showdown signal to the
         first reading; `keeper`: signs, exports and maintains the record, closed with the table; `answer_within`:
         seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name;
-        `pit`: asks to be brought in at a pit. Raises TableError for a record that cannot be continued, SocketError.
+        `pit`: asks to be brought in at a pit; `screen`: the screen at the table, by default none; `heartbeat`: asks the
+        socket whether this process answers, and is started after it. Raises TableError for a record that cannot be
+        continued, SocketError.
         """
         self._configured = house
         self._devices = devices
@@ -123,7 +131,9 @@ class TableProcess:
         self._box = BoxFacts(data)
         self._shown = (False, False)
         self._started = False
-        self._presses = Presses()
+        self._screen = ScreenWatch(screen, clock)
+        self._presses = Presses(self._screen)
+        self._heartbeat = heartbeat
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
     # ---- from other threads ----
@@ -171,6 +181,8 @@ class TableProcess:
         self._readings.start(self.put)
         if self._socket is not None:
             self._socket.start()
+        if self._heartbeat is not None:
+            self._heartbeat.start()
 
     def _start(self) -> None:
         """Record the start. On a full disk the table shows the record, and records the start once there is space.
@@ -209,7 +221,14 @@ class TableProcess:
 
     def end(self) -> None:
         """Close the socket and the devices, and refuse all waiting commands."""
-        for part in (self._socket, self._devices, self._readings, self._maintenance, self._check):
+        for part in (
+            self._heartbeat,
+            self._socket,
+            self._devices,
+            self._readings,
+            self._maintenance,
+            self._check,
+        ):
             if part is not None:
                 part.close()
         self._refuse_waiting()
@@ -289,7 +308,7 @@ class TableProcess:
         try:
             before = self.state
             if self._record.make_certain(self._recovered):
-                self._presses.changed(before, self.state, self._clock(), by_camera=False)
+                self._presses.changed(before, self.state, self.seq, self._clock(), by_camera=False)
                 self._show()
         except TableError as error:
             self._report(error)
@@ -301,7 +320,7 @@ class TableProcess:
     def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
         """Bring everything that follows the state to where the record is now."""
         state = self.state
-        self._presses.changed(before, state, began, by_camera=actor == CAMERA)
+        self._presses.changed(before, state, self.seq, began, by_camera=actor == CAMERA)
         if state.calibrations != before.calibrations:
             self._calibration.put_in_force(state.calibrations, self.house)
         self._show()
@@ -310,10 +329,11 @@ class TableProcess:
 
     def _show(self) -> None:
         trouble = bool(self.state.faults or self._record.trouble)
+        unknown = not self._screen.is_known
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
         tried = self._device_tests.lights(self.state)
         self._devices.show(
-            lights(self.state, trouble, self.house) if tried is None else tried,
+            lights(self.state, trouble, self.house, unknown=unknown) if tried is None else tried,
             0 if self.state.on_trial else beeps(before, self._shown),
         )
 
@@ -350,6 +370,8 @@ class TableProcess:
             if self._pit is None:
                 raise CommandRefused("This table has no program that speaks to a pit.")
             return self._pit.handle(command, self, who, self._maintenance)
+        if isinstance(command, ScreenCommand):
+            return self._of_screen(command)
         if isinstance(command, AccessCommand):
             return self._access.handle(command, self, who)
         if isinstance(command, DeviceTestCommand):
@@ -358,13 +380,22 @@ class TableProcess:
             return self._camera_jobs.handle(command, self, who)
         if isinstance(command, AskHealth):
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
-                "faults": self._faults()
+                "faults": self._faults(),
+                "screen": self._screen.as_json(),
             }
             limits = {name: limit.as_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
         if command.id is not None and command.id in self._record.commands:  # its answer was lost on the way
             return {"ok": True, "seq": self._record.commands[command.id]}
         return {"ok": True, "seq": self.order(command, who.actor)}
+
+    def _of_screen(self, command: ScreenCommand) -> dict[str, Any]:
+        if isinstance(command, AcknowledgePaint):
+            was_known = self._screen.is_known
+            self._screen.take(command)
+            if not was_known:
+                self._show()
+        return {"ok": True, "seq": self.seq, "screen": self._screen.as_json()}
 
     def order(self, command: Command, actor: str) -> int:
         """Decide a command and record what comes of it, with the texts that it names; return the last row's number.
@@ -408,7 +439,8 @@ class TableProcess:
                 events = decide(self.state, command, self.house, self._record.rules)
                 self.write(events, f"button:{dealer}" if dealer else "button")
         except CommandRefused as error:
-            log.info("%s does nothing: %s", press.button, error)
+            log.warning("%s does nothing: %s", press.button, error)
+            self._screen.refuse(error.sentence)
         except TableError as error:
             self._record.trouble = str(error)
             log.error("%s could not be done: %s", press.button, error)
@@ -460,6 +492,8 @@ class TableProcess:
             faults |= self._maintenance.faults
         if self.state.record_fault is not None:
             faults["record"] = self.state.record_fault.sentence
+        if self._screen.fault:
+            faults["screen"] = self._screen.fault
         if self._calibration.trouble:
             faults["calibration"] = self._calibration.trouble
         if self._scheduler.trouble:

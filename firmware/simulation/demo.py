@@ -51,6 +51,11 @@ RETRY_S: Final = 0.2
 @click.option(
     "--speed", type=click.FloatRange(min=0.01, max=1000), help="How many times as fast as a person to play."
 )
+@click.option(
+    "--kiosk",
+    is_flag=True,
+    help="The page is a kiosk's (/?kiosk): push-buttons count for what it has painted.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each hand.")
 @click.option(
     "--data",
@@ -65,6 +70,7 @@ def command(
     port: int,
     headless: bool,
     speed: float | None,
+    kiosk: bool,
     as_json: bool,
     data: Path | None,
 ) -> None:
@@ -78,6 +84,7 @@ def command(
     as they were laid, "reading" the cards as they were read, by seat and row; a seat that surrendered shows none.
     "asked" is the cards that the dealer was asked about.
     """
+    from firmware.runtime.config import ScreenConfig
     from firmware.simulation.house import simulated_house
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
@@ -85,6 +92,7 @@ def command(
     with ExitStack() as stack:
         folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
         config = simulated_house(folder, profile, STACK_UNITS, 1.5 / pace if pace else 0.0)
+        config = config.model_copy(update={"screen": ScreenConfig(kiosk=kiosk)})
         interrupted = _play(
             config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
+from firmware.runtime.config import NO_SCREEN, Config, SeatConfig, TimesConfig
 from firmware.runtime.house_config import house_rules
 
 PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
@@ -26,7 +26,7 @@ def simulated_house(
         for number, (place, player) in enumerate(PLAYERS.items(), start=1)
     )
     times = TimesConfig(turn_up=turn_up, reading=60.0, reading_start=120.0)
-    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=times)
+    config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=times, screen=NO_SCREEN)
     _, rules = house_rules(config)
     if closed and rules.deal.kind != "closed":
         return config.model_copy(update={"options": {"deal.kind": "closed"}})

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dealer_ui.glance.stream import KIOSK
 from dealer_ui.server.app import Settings, create_app
+from dealer_ui.web.services import KIOSK
 from firmware.access.pins import PinStore
 from firmware.record.evidence.dispute_verifier import check
 from firmware.record.stick_request import StickDesk, read_request

@@ -27,6 +27,7 @@ from firmware.devices.puck.simulated import SimulatedPuck
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.device_factory import panel_trouble, power
+from firmware.runtime.heartbeat import Heartbeat
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.pit_desk import PitDesk
@@ -79,6 +80,8 @@ class SimulatedTable:
         be brought in at a pit. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
+        self.pulse: Final = room / "pulse.json"
+        """Where the table process says that its socket answers."""
         self._deck = deck
         self._scale = scale
         self._layout = TableLayout.load(config.camera.layout)
@@ -127,6 +130,8 @@ class SimulatedTable:
                 answer_within=config.times.answer,
                 limits=vars(self.readings.limits),
                 pit=pit,
+                screen=config.screen,
+                heartbeat=Heartbeat(config.data, config.socket, self.pulse),
             )
         except BaseException:
             self._journal.close()

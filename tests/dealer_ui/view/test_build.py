@@ -11,6 +11,7 @@ import pytest
 
 from dealer_ui.view.build import view
 from dealer_ui.view.screen import Screen, Seat
+from dealer_ui.view.table_answer import TableAnswer
 from firmware.table import INITIAL, Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
@@ -19,7 +20,7 @@ from tests.dealer_ui.past import corrected, reopen
 
 
 def shown(felt: Felt, *, answering: bool = True) -> Screen:
-    return view(felt.seq, felt.state, felt.rules, answering=answering)
+    return view(felt.seq, felt.state, felt.rules, table=TableAnswer(answering))
 
 
 def at(screen: Screen, seat: int) -> Seat:
@@ -391,7 +392,6 @@ def test_without_the_table_process_nothing_is_offered_and_no_device_is_called_we
     assert screen.actions == () == screen.more
     assert all(not seat.actions for seat in screen.seats)
     assert all(device.ok is not True for device in screen.devices)
-    assert any("does not answer" in notice for notice in screen.notices)
     assert screen.payment is not None, "the record is still shown"
 
 

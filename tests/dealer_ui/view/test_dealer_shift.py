@@ -160,7 +160,7 @@ def test_chips_without_a_seat_are_shown_and_nothing_is_offered(closed: Felt) -> 
 
 def test_between_hands_the_next_hands_game_and_unit_are_shown(closed: Felt) -> None:
     closed.do("set_house", profile="washington-1-unit", unit=250, reason="another game")
-    screen = Live(JournalReader(closed.folder), lambda: True).now().screen
+    screen = Live(JournalReader(closed.folder), lambda: {"ok": True}).now().screen
     assert (screen.profile, screen.unit) == (load_profile("washington-1-unit").title, "$2.50")
 
 

@@ -25,7 +25,7 @@ from tests.waiting import DEADLINE, SPEED, until
 
 @pytest.fixture
 def live(felt: Felt) -> Iterator[Live]:
-    live = Live(JournalReader(felt.folder), lambda: True)
+    live = Live(JournalReader(felt.folder), lambda: {"ok": True})
     yield live
     live.stop()
 
@@ -83,7 +83,7 @@ def test_a_journal_that_is_another_file_now_is_read_anew(felt: Felt, live: Live)
 def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> None:
     felt.deal()
     alive = True
-    live = Live(JournalReader(felt.folder), lambda: alive)
+    live = Live(JournalReader(felt.folder), lambda: {"ok": True} if alive else None)
     live.start()
     moment = live.now()
     assert moment.screen.answering
@@ -93,6 +93,7 @@ def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> No
     assert after is not None
     assert not after.screen.answering
     assert after.screen.actions == ()
+    assert after.screen.silent_since, "and since when"
 
 
 def test_following_goes_on_after_a_view_that_could_not_be_made(
