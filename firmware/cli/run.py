@@ -46,8 +46,8 @@ def run(config: Config) -> None:
     from firmware.cli.dispute_pdf_hook import dispute_pdf
     from firmware.record.stick_request import StickDesk
     from firmware.runtime.device_factory import make_camera, open_devices
-    from firmware.runtime.heartbeat import Heartbeat
     from firmware.runtime.house_config import house_rules, prepare_house
+    from firmware.runtime.liveness.heartbeat import Heartbeat
     from firmware.runtime.maintenance import RecordMaintenance
     from firmware.runtime.pit_desk import PitDesk
     from firmware.runtime.power_off import PowerOff

@@ -26,14 +26,15 @@ from firmware.record.journal.row_index import ENDS
 from firmware.runtime.config import NO_SCREEN, ScreenConfig
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import use_named
-from firmware.runtime.heartbeat import Heartbeat
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
 from firmware.runtime.live_record import LiveRecord
+from firmware.runtime.liveness.heartbeat import Heartbeat
+from firmware.runtime.liveness.presses import Presses
+from firmware.runtime.liveness.screen_watch import ScreenWatch
 from firmware.runtime.maintenance import Answer, RecordMaintenance
 from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.pit_desk import PitDesk
-from firmware.runtime.presses import Presses
 from firmware.runtime.puck_calm import CalmPuck
 from firmware.runtime.reading.calibrations import CameraCalibration
 from firmware.runtime.reading.messages import (
@@ -50,7 +51,6 @@ from firmware.runtime.reading.scheduler import CAMERA, ReadingScheduler
 from firmware.runtime.reading.setup_jobs import CameraJobs
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
-from firmware.runtime.screen_watch import ScreenWatch
 from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
 from firmware.table import CommandRefused, State, TableError

@@ -22,8 +22,8 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
+from firmware.runtime.liveness.presses import UNSEEN
 from firmware.runtime.pit_desk import PitDesk
-from firmware.runtime.presses import UNSEEN
 from firmware.runtime.reading.messages import (
     CameraJob,
     ReaderSetup,

@@ -18,7 +18,7 @@ from firmware.devices.panel.interface import ButtonName
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import Profile
 from firmware.runtime.errors import AppError
-from firmware.runtime.presses import UNSEEN
+from firmware.runtime.liveness.presses import UNSEEN
 from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, truth_json

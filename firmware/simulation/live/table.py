@@ -27,8 +27,8 @@ from firmware.devices.puck.simulated import SimulatedPuck
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.device_factory import panel_trouble, power
-from firmware.runtime.heartbeat import Heartbeat
 from firmware.runtime.house_config import prepare_house
+from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.pit_desk import PitDesk
 from firmware.runtime.reading.messages import ReaderSpec

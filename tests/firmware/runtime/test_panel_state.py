@@ -9,8 +9,8 @@ import pytest
 
 from firmware.devices.panel.interface import Light
 from firmware.rules import CARDS
+from firmware.runtime.liveness.presses import BUTTON_COMMANDS
 from firmware.runtime.panel_state import beeps, lights
-from firmware.runtime.presses import BUTTON_COMMANDS
 from firmware.table import INITIAL, Card, CommandRefused, Phase, Seat
 from firmware.table import events as ev
 from firmware.table.decide import decide, step

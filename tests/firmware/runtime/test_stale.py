@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.devices.panel.interface import Press
-from firmware.runtime.presses import UNSEEN
+from firmware.runtime.liveness.presses import UNSEEN
 from firmware.runtime.reading.messages import ReadingDone
 from firmware.runtime.reading.translate import lie_as_before, reading_taken
 from firmware.table import Phase, State

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.rules import Profile
-from firmware.runtime.screen_watch import ScreenWatch
+from firmware.runtime.liveness.screen_watch import ScreenWatch
 from firmware.table import State
 from firmware.table.command import Command
 from firmware.table.settling import natural_verdict, pending_natural

@@ -1,0 +1,1 @@
+"""Whether the table answers and its screen shows what push-buttons do."""
