@@ -156,8 +156,7 @@ class RecordMaintenance:
         """
         match command:
             case SignHead():
-                anchor, seq = self._sign(table, who.actor)
-                return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
+                return self.signed(self._sign(table, who.actor))
             case ExportHand():
                 return self._export(command, table, who)
             case DropImages():
@@ -179,7 +178,14 @@ class RecordMaintenance:
             raise CommandRefused(self._trouble)
         return self._key
 
-    def _sign(self, table: Table, actor: str) -> tuple[Anchor, int]:
+    def signed(self, seq: int) -> dict[str, Any]:
+        """Return the answer for the signed head in a row. Raises JournalError."""
+        (row,) = self._archive.reader.events_since(seq - 1, 1)
+        assert isinstance(row.event, ev.HeadSigned)
+        anchor = Anchor.of(row.event)
+        return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
+
+    def _sign(self, table: Table, actor: str) -> int:
         seq, digest = self._journal.head
         event = sign_head(
             self.need_key(),
@@ -189,7 +195,7 @@ class RecordMaintenance:
             wall_ms=self._wall().wall_ms,
             table=table.state.house.table,
         )
-        return Anchor.of(event), table.write([event], actor)
+        return table.write([event], actor)
 
     def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
         key = self.need_key()

@@ -22,6 +22,11 @@ RESTLESS: Final = Message(
     "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
     "Until it keeps still its seat is asked."
 )
+LOOSE: Final = Message(
+    "The puck reader comes and goes: look at its plug and at its cable. Until it stays, the puck's seat is asked."
+)
+_SILENT: Final = frozenset({PuckState.UNKNOWN, PuckState.FAULT})
+"""The states of a reader that says nothing about the disk."""
 
 
 class CalmPuck:
@@ -29,29 +34,30 @@ class CalmPuck:
 
     def __init__(self) -> None:
         self._last: PuckReading | None = None
-        self._changed: deque[float] = deque(maxlen=CHANGES)
-        self._is_restless = False
+        self._changed: deque[tuple[float, PuckReading]] = deque(maxlen=CHANGES)
+        self._unstable: Text = ""
 
     def take(self, reading: PuckReading, now: float) -> None:
         """Take a reading."""
         if self._last is not None and _key(reading) != _key(self._last):
-            self._changed.append(now)
+            self._changed.append((now, reading))
         self._last = reading
-        if len(self._changed) == CHANGES and now - self._changed[0] <= WITHIN_S:
-            self._is_restless = True
+        if len(self._changed) == CHANGES and now - self._changed[0][0] <= WITHIN_S:
+            heard = {_key(one) for _, one in self._changed if one.state not in _SILENT}
+            self._unstable = RESTLESS if len(heard) > 1 else LOOSE
 
     def fault(self, now: float) -> Text:
         """Return the reader's fault; "" while it is stable."""
-        if self._is_restless and now - self._changed[-1] >= CALM_S:
-            self._is_restless = False
+        if self._unstable and now - self._changed[-1][0] >= CALM_S:
+            self._unstable = ""
             self._changed.clear()
-        return RESTLESS if self._is_restless else ""
+        return self._unstable
 
     def reading(self, now: float) -> PuckReading | None:
         """Return the reading to use; None before the first one."""
-        if self._last is None or not self.fault(now):
+        if self._last is None or not (fault := self.fault(now)):
             return self._last
-        return replace(self._last, state=PuckState.AMBIGUOUS, seat=None, detail=RESTLESS)
+        return replace(self._last, state=PuckState.AMBIGUOUS, seat=None, detail=fault)
 
 
 def _key(reading: PuckReading) -> tuple[PuckState, int | None, Text]:

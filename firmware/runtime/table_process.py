@@ -28,7 +28,7 @@ from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import use_named
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
-from firmware.runtime.live_record import LiveRecord
+from firmware.runtime.live_record import KNOWN_COMMANDS, LiveRecord
 from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.liveness.presses import Presses
 from firmware.runtime.liveness.screen_watch import ScreenWatch
@@ -60,7 +60,7 @@ from firmware.table.decide import decide
 from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
 from firmware.table.house import House
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
-from firmware.table.topics.evidence import RecordCommand
+from firmware.table.topics.evidence import ExportHand, RecordCommand, SignHead
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import PitCommand
@@ -129,6 +129,9 @@ class TableProcess:
         self._limits = limits or {}
         self._device_tests = DeviceTests(data, devices, clock)
         self._box = BoxFacts(data)
+        self._command = ""
+        self._answers: dict[str, Answer] = {}
+        """The last answers, by the id of the command; none of access control, which may hold a session."""
         self._shown = (False, False)
         self._started = False
         self._screen = ScreenWatch(screen, clock)
@@ -283,7 +286,7 @@ class TableProcess:
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
-        return self._record.write(events, actor)
+        return self._record.write(events, actor, self._command)
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
@@ -361,7 +364,40 @@ class TableProcess:
             answer.set_result(Message("The table met an error of its own; look at its log.").refusal())
 
     def _obey(self, command: Command) -> Answer:
+        if (answer := self._answered_before(command)) is not None:
+            return answer
         who = self._access.authorize(command, self)
+        self._command = command.id or ""
+        try:
+            answer = self._carry_out(command, who)
+        finally:
+            self._command = ""
+        if command.id is not None and not isinstance(
+            command, AccessCommand
+        ):  # those answers may hold a session
+            self._answers[command.id] = answer
+            if len(self._answers) > KNOWN_COMMANDS:
+                del self._answers[next(iter(self._answers))]
+        return answer
+
+    def _answered_before(self, command: Command) -> Answer | None:
+        """Return the answer to a command that was carried out already: the first answer was lost on the way.
+
+        After a restart only the rows say what was carried out. A dispute file is made again: it is a copy.
+        """
+        if command.id is None:
+            return None
+        answer = self._answers.get(command.id)
+        if isinstance(answer, dict) or (answer is not None and (not answer.done() or answer.result()["ok"])):
+            return answer
+        seq = self._record.commands.get(command.id)
+        if seq is None or isinstance(command, ExportHand):
+            return None
+        if isinstance(command, SignHead) and self._maintenance is not None:
+            return self._maintenance.signed(seq)
+        return {"ok": True, "seq": seq}
+
+    def _carry_out(self, command: Command, who: Who) -> Answer:
         if isinstance(command, RecordCommand):
             if self._maintenance is None:
                 raise CommandRefused("This table signs nothing.")
@@ -385,8 +421,6 @@ class TableProcess:
             }
             limits = {name: limit.as_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
-        if command.id is not None and command.id in self._record.commands:  # its answer was lost on the way
-            return {"ok": True, "seq": self._record.commands[command.id]}
         return {"ok": True, "seq": self.order(command, who.actor)}
 
     def _of_screen(self, command: ScreenCommand) -> dict[str, Any]:
@@ -408,7 +442,7 @@ class TableProcess:
         if isinstance(command, KeepProfile):
             self._record.keep("profile", kept_text(command).encode())
         events = decide(self.state, command, self.house, self._record.rules, self._record.past)
-        return self._record.write(events, actor, command.id or "")
+        return self.write(events, actor)
 
     def keep(self, kind: str, data: bytes) -> str:
         """Store content that events name by hash; return its hash. Raises JournalError."""

@@ -184,6 +184,39 @@ def test_the_head_is_signed_and_stands_in_the_record_right_after_it(box: Box, ke
     assert answer["key"] == fingerprint(DeviceKey.open(key).public)
 
 
+def test_whatever_command_comes_again_with_its_id_is_answered_and_not_done_again(
+    start: Callable[..., Box],
+) -> None:
+    def types() -> list[str]:
+        return [row.type for row in JournalReader(running.config.data).events_since(0)]
+
+    running = start()
+    listed = {"person": "Tess", "role": "technician", "new_pin": "8361", "id": "list-person-1"}
+    first = running.do("list_person", **listed)
+    assert running.do("list_person", **listed) == first, "though a box with a technician asks for a PIN"
+    running.hand()
+    signed = running.do("sign_head", id="sign-head-1")
+    assert running.do("sign_head", id="sign-head-1") == signed
+    file = running.do("export_hand", past=1, id="export-1", by="Tess", pin="8361")
+    before = types()
+    assert running.do("export_hand", past=1, id="export-1", by="Tess", pin="8361") == file
+    running.close()
+    running = start()
+    assert running.do("sign_head", id="sign-head-1") == signed, "after a restart, too"
+    assert running.do("list_person", **listed) == first
+    assert types()[: len(before)] == before
+    assert types().count("person_listed") == 1
+    assert types().count("head_signed") == before.count("head_signed")
+
+
+def test_a_command_that_was_refused_is_judged_anew_when_it_comes_again(box: Box) -> None:
+    wrong = box.ask("export_hand", past=1, id="export-2", by="Tess", pin="0000")
+    assert not wrong["ok"]
+    assert (
+        "not in the record" in box.ask("export_hand", past=1, id="export-2", by="Tess", pin="8361")["error"]
+    )
+
+
 def test_the_head_is_signed_by_itself_after_each_hands_end_and_once(box: Box, key: Path) -> None:
     def signed_rows() -> list[Entry]:
         return [row for row in reader.events_since(0) if row.type == "head_signed"]

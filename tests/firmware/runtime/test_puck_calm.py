@@ -9,7 +9,7 @@ import pytest
 from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
-from firmware.runtime.puck_calm import CALM_S, CHANGES, RESTLESS, CalmPuck
+from firmware.runtime.puck_calm import CALM_S, CHANGES, LOOSE, RESTLESS, CalmPuck
 from firmware.simulation.house import simulated_house
 from tests.appliance.fault_campaign import _table
 
@@ -49,6 +49,18 @@ def test_a_hand_that_moves_the_disk_is_believed() -> None:
     for number in range(100):  # the same again and again is no change
         puck.take(at(3), 6.0 + number / 10)
     assert puck.fault(16.0) == ""
+
+
+def test_a_cable_that_comes_and_goes_is_a_loose_cable_and_no_wandering_disk() -> None:
+    puck, unplugged = CalmPuck(), PuckReading(PuckState.UNKNOWN, None, "no answer", frozenset(), 0.0)
+    for number in range(6):  # pulled and put back six times, the disk lies still
+        puck.take(at(1), number * 0.8)
+        puck.take(unplugged, number * 0.8 + 0.4)
+    assert puck.fault(5.0) == LOOSE
+    told = puck.reading(5.0)
+    assert told is not None
+    assert (told.state, told.seat, told.detail) == (PuckState.AMBIGUOUS, None, LOOSE)
+    assert puck.fault(4.4 + CALM_S) == ""
 
 
 def rows_of(config: Config, seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
