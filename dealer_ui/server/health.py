@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Literal
 
 from flask import Blueprint, Response, abort, current_app, request
 
@@ -61,21 +61,38 @@ def health() -> str:
 @blueprint.get("/healthz")
 @guard.open_to(guard.EVERYBODY)
 def healthz() -> tuple[Response, int]:
-    """Answer 200 if the record can be read and the table process answers, else 503. The installer waits for this.
+    """Answer 200 if the record can be read, the table process answers and no screen is silent, else 503.
+
+    The installer waits for this.
 
     With `?checks` the answer lists every check's verdict, and a bad verdict also gives 503.
     """
     moment = services().live.now()
-    table = moment.screen.answering
-    well = table and not moment.trouble
+    answer = services().link.heartbeat()
+    table = answer is not None
+    screen = _screen(answer)
+    well = table and not moment.trouble and screen != "silent"
     checks: dict[str, str] | None = None
     if "checks" in request.args:
         found = judge(facts())
         checks = {check.name: check.verdict for check in found}
         well = well and worst(found) != "bad"
     training = bool(current_app.config.get("TRAINING"))
-    report = Health(well, table, not moment.trouble, moment.trouble, moment.screen.seq, training, checks)
+    report = Health(
+        well, table, not moment.trouble, screen, moment.trouble, moment.screen.seq, training, checks
+    )
     return answered(report), 200 if well else 503
+
+
+def _screen(answer: dict[str, Any] | None) -> Literal["well", "silent", "unknown", "none"]:
+    told = (answer or {}).get("screen")
+    if told is None:
+        return "unknown"
+    if not told["expected"]:
+        return "none"
+    if told["fault"]:
+        return "silent"
+    return "unknown" if told["silent_s"] is None or told["leaving"] else "well"
 
 
 @blueprint.get("/metrics")

@@ -105,14 +105,16 @@ class StickProgress:
 
 @dataclass(frozen=True)
 class Health:
-    """Whether the table process answers (`table`) and the journal can be read (`record`).
+    """Whether the table process answers (`table`), the journal can be read (`record`), and the touchscreen is alive.
 
+    `screen`: "none" if the configuration says that there is none, "unknown" if it has not answered yet.
     `training`: no hand on this page is played. `checks`: every check's verdict by name, if they were asked for.
     """
 
     ok: bool
     table: bool
     record: bool
+    screen: Literal["well", "silent", "unknown", "none"]
     trouble: str
     seq: int
     training: bool
@@ -123,7 +125,7 @@ class Health:
 class StreamEvent:
     """An event of the stream; `data` is JSON, of a `beat` the number of the last view."""
 
-    event: Literal["hello", "view", "beat"]
+    event: Literal["hello", "view", "beat", "stale"]
     data: str
 
 

@@ -83,6 +83,8 @@ class Facts:
     anchor_age_ms: int | None = None
     anchored: bool | None = None
     """Whether the chain's head was ever signed."""
+    screen: Mapping[str, Any] | None = None
+    """What the table process says of the touchscreen (`firmware.runtime.liveness.screen_watch`)."""
     pit: Mapping[str, Any] | None = None
     """How far the pit has heard (`firmware.uplink.heard.read`); None: this table is not enrolled with any."""
 
@@ -107,6 +109,9 @@ UNSEEN: Final = Message("No picture of this hand or the last says it.")
 VERIFY_ALL: Final = Message("See what it says: feltwatch hands verify --all")
 PUCK_CABLE: Final = Message("Check the cable between the box and the puck reader under the table.")
 PLUG: Final = Message("Check the panel's plug, then try the push-buttons: set-up, devices.")
+SCREEN_CABLE: Final = Message(
+    "It is started again by itself. If it stays dark: its cable, then journalctl -u feltwatch-kiosk."
+)
 PAGE_SHOWS: Final = Message("The page shows all that the lamps show.")
 LOOK_FIRST: Final = Message("Look through the camera between hands: set-up, camera.")
 
@@ -222,6 +227,20 @@ def _buttons(facts: Facts) -> Found:
     if not facts.buttons:
         return LOOK, "", Message("No push-buttons are connected."), PLUG
     return OK, "", Message("No push-button is stuck."), None
+
+
+def _screen(facts: Facts) -> Found | None:
+    if facts.screen is None:
+        return _unknown()
+    if not facts.screen["expected"]:
+        return None  # the configuration says that this table has none
+    silent = facts.screen["silent_s"]
+    if silent is None:
+        return _unknown(SCREEN_CABLE, Message("The touchscreen has not answered since the start."))
+    figure = f"{silent:.0f} s"
+    if facts.screen["leaving"]:
+        return _unknown(says=Message("The touchscreen is loading a page."))
+    return OK, figure, Message("The touchscreen shows the page."), None
 
 
 def _room(facts: Facts) -> Found:
@@ -407,6 +426,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
     ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),
     ("buttons", Message("Push-buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
+    ("screen", Message("Touchscreen"), _unless(_screen, ("screen", BAD, SCREEN_CABLE))),
     (
         "lamps",
         Message("Lamps and buzzer"),

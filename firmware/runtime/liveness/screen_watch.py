@@ -103,7 +103,8 @@ class ScreenWatch:
     def as_json(self) -> dict[str, Any]:
         """Return what a heartbeat's answer says of the screen.
 
-        `expected`; `silent_s`: seconds since it answered, None if it never has; `notice`: why the last press did
+        `expected`; `silent_s`: seconds since it answered, None if it never has; `leaving`: it loads another page;
+        `fault`: whether it is overdue; `notice`: why the last press did
         nothing, with its `number` and age in seconds, for as long as the page says it.
         """
         now = self._clock()
@@ -111,6 +112,7 @@ class ScreenWatch:
             "expected": self.is_expected,
             "silent_s": None if self._heard_at is None else round(now - self._heard_at, 1),
             "leaving": self._leaving,
+            "fault": bool(self.fault),
         }
         if self._notice is not None:
             number, why = self._notice

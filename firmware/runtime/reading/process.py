@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Self
@@ -40,21 +41,32 @@ ATTEMPTS: Final = 2
 """A reading that fails with its process is retried once in a new one."""
 LISTEN_EVERY: Final = 0.1
 """Seconds between two polls of an idle child."""
+PULSE_EVERY: Final = 0.5
+"""Seconds between two signs of life of the child, whatever it does."""
 STOPPED: Final = Message("The reading process stopped unexpectedly; it is being replaced.")
+FROZEN_S: Final = 2.2
+"""Seconds without such a sign after which nothing is known of the camera. Replacing the child has limits of its own."""
+FROZEN: Final = Message("The card reader does not answer; it is waited for, then replaced.")
 START_EVERY: Final = 10.0
 """Seconds between two attempts to start a child that fails to start."""
 
 Answer = ReadingDone | ReadingLost | NothingNew | ReaderState | JobProgress | JobDone | JobLost
 
 
-def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
+def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup, pulse: Any) -> None:
     """Run in the child. Only the child loads camera and vision; the table process never does."""
-    threading.Thread(
-        target=_end_with_parent, daemon=True
-    ).start()  # first, because loading them takes a second
+    for task in (_end_with_parent, partial(_beat, pulse)):  # first, because loading them takes a second
+        threading.Thread(target=task, daemon=True).start()
     from firmware.runtime.reading.worker import serve
 
     serve(line, spec, setup)
+
+
+def _beat(pulse: Any) -> None:
+    """Write the time over and over, until the process ends or is frozen."""
+    while True:
+        pulse.value = time.monotonic()
+        time.sleep(PULSE_EVERY)
 
 
 def _end_with_parent() -> None:
@@ -109,6 +121,10 @@ class ReadingProcess:
         self._lock = threading.Lock()
         self._closing = False
         self._process: SpawnProcess | None = None
+        self._context = multiprocessing.get_context("spawn")
+        self._pulse = self._context.RawValue(
+            "d", 0.0
+        )  # when the child last showed that it runs; 0 before the first time
         self._line: Connection | None = None
         self._clock = clock
         self._began_at = self._heard_at = self._clock()
@@ -291,13 +307,24 @@ class ReadingProcess:
     def _receive(self, within: float) -> Any:
         """Return the child's next message, or None. Raises EOFError, OSError."""
         assert self._line is not None
-        if not self._line.poll(within):
-            return None
+        while not self._line.poll(min(within, LISTEN_EVERY)):
+            self._watch_pulse()
+            within -= LISTEN_EVERY
+            if within <= 0:
+                return None
         message = self._line.recv()
         self._heard_at = self._clock()
         if isinstance(message, ReaderState):
             self._report(message.trouble)
         return message
+
+    def _watch_pulse(self) -> None:
+        """Report a child that is frozen, and that it is not any more. One that hangs in its work has its limits."""
+        beat: float = self._pulse.value  # 0 while it is being started
+        if beat and time.monotonic() - beat > FROZEN_S:
+            self._report(FROZEN)
+        elif self._told == FROZEN:
+            self._report("")
 
     def _report(self, trouble: Text) -> None:
         if not self._closing and trouble != self._told:
@@ -306,10 +333,10 @@ class ReadingProcess:
 
     def _begin_child(self) -> None:
         self._began_at = self._heard_at = self._clock()
-        context = multiprocessing.get_context("spawn")
-        self._line, theirs = context.Pipe()
-        self._process = context.Process(
-            target=_child, args=(theirs, self._spec, self._setup), name="feltwatch-reading"
+        self._line, theirs = self._context.Pipe()
+        self._pulse = self._context.RawValue("d", 0.0)
+        self._process = self._context.Process(
+            target=_child, args=(theirs, self._spec, self._setup, self._pulse), name="feltwatch-reading"
         )
         self._process.daemon = True
         try:

@@ -43,6 +43,7 @@ PICTURE = {
     "camera": seen(True, 0.4, 3.0),
     "markers": seen(True, 8, 8),
 }
+SCREEN = {"expected": True, "silent_s": 0.4, "leaving": False}
 WELL = Facts(
     answers=True,
     services={"feltwatch-table.service": "active"},
@@ -70,6 +71,7 @@ WELL = Facts(
     anchored=True,
     anchor_age_ms=DAY_MS,
     limits={work: timed() for work in WORKS},
+    screen=SCREEN,
     pit={"have": 9000, "silent_s": 3.0, "trouble": ""},
 )
 RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
@@ -94,6 +96,9 @@ RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
     ],
     "puck": [({"readers_ok": 4}, "bad"), ({"faults": {"puck": "The cable is out."}}, "bad")],
     "buttons": [({"buttons": False}, "look"), ({"faults": {"buttons": "White is stuck."}}, "bad")],
+    "screen": [
+        ({"faults": {"screen": "The touchscreen does not answer."}}, "bad"),
+    ],
     "lamps": [({"faults": {"lamps": "A lamp is out."}}, "look"), ({"faults": {"buzzer": "Mute."}}, "look")],
     "pictures": [
         ({"faults": {"images": "An image is changed."}}, "bad"),
@@ -313,3 +318,12 @@ def test_a_fault_that_comes_over_the_tables_socket_is_said_with_its_values() -> 
     says = {check.name: str(check.says) for check in judge(Facts.of_json(answer))}
     assert says["buttons"] == "Stuck down: next. Free the push-button; meanwhile use the page."
     assert says["camera"] == "Dark."
+
+
+def test_a_table_that_has_no_screen_by_its_configuration_has_no_check_of_one() -> None:
+    assert all(check.name != "screen" for check in judge(replace(WELL, screen={"expected": False})))
+
+
+@pytest.mark.parametrize("told", [None, {**SCREEN, "silent_s": None}, {**SCREEN, "leaving": True}])
+def test_a_screen_that_has_not_answered_is_unknown_and_never_well(told: dict[str, Any] | None) -> None:
+    assert of("screen", replace(WELL, screen=told)).verdict == "unknown"

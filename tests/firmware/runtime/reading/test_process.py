@@ -301,6 +301,26 @@ def test_a_process_that_falls_silent_between_readings_is_replaced(here: Place) -
     assert here.process.pid != stopped
 
 
+def test_a_frozen_process_is_said_before_it_is_replaced_and_goes_on_when_it_is_woken(here: Place) -> None:
+    frozen = here.process.pid
+    assert frozen is not None
+    os.kill(frozen, signal.SIGSTOP)
+    here.until("does not answer")
+    os.kill(frozen, signal.SIGCONT)
+    here.until("")
+    assert here.process.pid == frozen
+
+
+def test_a_process_that_is_frozen_over_a_reading_is_said_meanwhile(here: Place) -> None:
+    frozen = here.process.pid
+    assert frozen is not None
+    os.kill(frozen, signal.SIGSTOP)
+    here.process.request(ReadingJob(7, "000001/000000001-7", ("A", "C")))
+    here.until("does not answer")
+    os.kill(frozen, signal.SIGCONT)
+    until(lambda: isinstance(here.said.get(timeout=DEADLINE), ReadingDone))
+
+
 def test_a_missing_layout_is_said_at_the_start(tmp_path: Path) -> None:
     said: queue.SimpleQueue[Any] = queue.SimpleQueue()
     spec = ReaderSpec(tmp_path, partial(camera_on, tmp_path / "view.npy"), tmp_path / "no-layout.toml")

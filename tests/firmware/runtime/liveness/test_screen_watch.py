@@ -1,0 +1,136 @@
+"""What push-buttons may do, by what the screen at the table has painted; on a clock that the tests turn."""
+
+from __future__ import annotations
+
+import pytest
+
+from firmware.runtime.config import NO_SCREEN, ScreenConfig
+from firmware.runtime.liveness.screen_watch import ScreenWatch
+from firmware.table.errors import CommandRefused
+from firmware.table.topics.screen import AcknowledgePaint
+from tests.firmware.devices.conftest import Clock
+
+LIMITS = ScreenConfig()
+
+
+class Watched:
+    """A screen, the table that watches it, and their clock."""
+
+    def __init__(self, config: ScreenConfig = LIMITS) -> None:
+        self.clock = Clock()
+        self.watch = ScreenWatch(config, self.clock)
+
+    def paint(self, seq: int | None, *, leaving: bool = False) -> None:
+        self.watch.take(AcknowledgePaint(seq=seq, leaving=leaving))
+
+    def refused(self) -> str:
+        """Why a press now does nothing; "" if it counts."""
+        try:
+            self.watch.shown_at(self.clock())
+        except CommandRefused as error:
+            return str(error)
+        return ""
+
+
+@pytest.fixture
+def screen() -> Watched:
+    return Watched()
+
+
+def test_a_press_counts_for_what_was_painted_and_since_then(screen: Watched) -> None:
+    screen.watch.show(7)
+    screen.clock.let_pass(1)
+    screen.paint(7)
+    painted = screen.clock()
+    for _ in range(5):
+        screen.clock.let_pass(0.4)
+        screen.paint(7)
+    assert screen.watch.shown_at(screen.clock()) == painted
+
+
+def test_a_press_before_the_screen_ever_answered_does_nothing(screen: Watched) -> None:
+    assert "since the table process started" in screen.refused()
+
+
+@pytest.mark.parametrize("painted", [6, None])
+def test_a_press_does_nothing_where_an_older_view_or_another_page_is_painted(
+    screen: Watched, painted: int | None
+) -> None:
+    screen.watch.show(7)
+    screen.paint(painted)
+    assert "did not show the table" in screen.refused()
+
+
+def test_a_later_view_shows_what_an_earlier_row_changed(screen: Watched) -> None:
+    screen.watch.show(7)
+    screen.paint(9)
+    assert screen.refused() == ""
+
+
+def test_a_change_has_to_be_painted_anew(screen: Watched) -> None:
+    screen.watch.show(7)
+    screen.paint(7)
+    screen.watch.show(8)
+    assert screen.refused()
+    screen.paint(8)
+    assert screen.refused() == ""
+
+
+def test_a_dialog_over_the_view_takes_its_time_away(screen: Watched) -> None:
+    screen.paint(7)
+    screen.clock.let_pass(1)
+    screen.paint(None)
+    assert screen.refused()
+    screen.clock.let_pass(1)
+    screen.paint(7)
+    assert screen.watch.shown_at(screen.clock()) == screen.clock(), "only from now on"
+
+
+def test_a_screen_is_dead_after_three_seconds_and_well_after_its_next_answer(screen: Watched) -> None:
+    screen.paint(7)
+    screen.clock.let_pass(LIMITS.silent_s)
+    assert (screen.watch.fault, screen.refused()) == ("", "")
+    screen.clock.let_pass(0.1)
+    assert "does not answer" in str(screen.watch.fault)
+    assert "had shown nothing for 3 s" in screen.refused()
+    screen.paint(7)
+    assert (screen.watch.fault, screen.refused()) == ("", "")
+
+
+def test_a_page_that_is_being_loaded_has_longer_and_takes_no_press(screen: Watched) -> None:
+    screen.paint(7)
+    screen.paint(None, leaving=True)
+    assert screen.refused()
+    screen.clock.let_pass(LIMITS.leaving_s)
+    assert screen.watch.fault == ""
+    screen.clock.let_pass(0.1)
+    assert screen.watch.fault
+
+
+def test_a_screen_that_never_answers_is_unknown_then_a_fault(screen: Watched) -> None:
+    assert not screen.watch.is_known
+    screen.clock.let_pass(LIMITS.start_s)
+    assert (screen.watch.is_known, screen.watch.fault) == (False, "")
+    screen.clock.let_pass(0.1)
+    assert screen.watch.is_known
+    assert "has shown nothing" in str(screen.watch.fault)
+
+
+def test_a_table_without_a_screen_is_exempt_by_its_configuration() -> None:
+    screen = Watched(NO_SCREEN)
+    screen.clock.let_pass(3600)
+    assert (screen.watch.is_known, screen.watch.fault, screen.refused()) == (True, "", "")
+    assert screen.watch.as_json()["expected"] is False
+
+
+def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_ever(screen: Watched) -> None:
+    screen.paint(7)
+    screen.clock.let_pass(60)
+    screen.watch.refuse(CommandRefused("It was dark.").sentence)
+    screen.clock.let_pass(3600)
+    assert screen.watch.as_json()["notice"]["why"]["message"] == "It was dark."
+    screen.paint(7)
+    screen.clock.let_pass(29)
+    assert "notice" in screen.watch.as_json()
+    screen.clock.let_pass(2)
+    assert "notice" not in screen.watch.as_json()
