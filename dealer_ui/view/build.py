@@ -33,10 +33,11 @@ from dealer_ui.view.more_actions import (
 )
 from dealer_ui.view.paybacks import refund, refund_actions
 from dealer_ui.view.payments import all_marked, chips, marks, payments
-from dealer_ui.view.questions import needs, puck_words
+from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_words
+from dealer_ui.view.questions import needs
 from dealer_ui.view.rules_sheet import sheet
-from dealer_ui.view.screen import Action, Device, Payment, Screen
-from dealer_ui.view.seats import free_seats, is_between, next_hand_refused, puck_due
+from dealer_ui.view.screen import Action, Device, Payment, PuckDue, Screen, Tone
+from dealer_ui.view.seats import free_seats, is_between, next_hand_refused
 from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import swap_notices, swap_undone, used
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
@@ -77,13 +78,13 @@ def view(
     answering = table.is_answering
     settlement = recorded(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
-    puck = puck_due(state, rules) if rules and answering and is_between(state) else None
+    puck = puck_due(state, rules) if rules and answering else None
     pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
     players = {seat.seat: seat.player for seat in state.seats}
     put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
     transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
     refused = next_hand_refused(state, rules)
-    title, step = _phase(state, pays, current, refused)
+    title, step = _phase(state, pays, current, refused, puck)
     return Screen(
         seq=seq,
         language=known(state.house.language),
@@ -117,7 +118,7 @@ def view(
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
-        more=(*call_groups(state, heard), *more(state)) if answering else (),
+        more=(*call_groups(state, heard), *puck_elsewhere(state, puck), *more(state)) if answering else (),
         notices=_notices(state, rules, refused) if answering else (),
         cues=_cues(state, rules, answering),
         used=used(state),
@@ -140,7 +141,11 @@ def _all(settlement: RecordedSettlement) -> frozenset[tuple[int, int]]:
 
 
 def _phase(
-    state: State, pays: Sequence[Payment], current: int | None, refused: Message | None
+    state: State,
+    pays: Sequence[Payment],
+    current: int | None,
+    refused: Message | None,
+    puck: PuckDue | None,
 ) -> tuple[str, str]:
     """Return the phase in a word or two, and the dealer's next step."""
     match state.phase:
@@ -169,10 +174,7 @@ def _phase(
             )
         case Phase.SETTLED:
             if current is None:
-                closes = _("Collect the cards. White push-button: close the hand.")
-                return _("All paid"), closes if refused else _(
-                    "Collect the cards. White push-button: next hand."
-                )
+                return _("All paid"), _after_the_payments(refused, puck)
             moving = [pay for pay in pays if pay.state != "still"]
             number = moving.index(pays[current]) + 1
             return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
@@ -190,6 +192,12 @@ def _phase(
             )
 
 
+def _after_the_payments(refused: Message | None, puck: PuckDue | None) -> str:
+    if refused:
+        return _("Collect the cards. White push-button: close the hand.")
+    return puck.sentence if puck else _("Collect the cards. White push-button: next hand.")
+
+
 def _actions(
     state: State, rules: Profile | None, refused: Message | None, *, wait: bool
 ) -> tuple[Action, ...]:
@@ -201,7 +209,7 @@ def _actions(
             if payback_due(state):
                 return refund_actions(state)
             opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
-            return (*undo_close(state), opens)
+            return (*undo_close(state), *(() if state.puck_awaited else (opens,)))
         case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
             return undo_close(state)  # the question about the puck's seat comes first
         case Phase.DEALING:
@@ -221,8 +229,13 @@ def _actions(
             assert state.settlement is not None
             forward, back = marks(recorded(state.settlement), state.paid, state.hand)
             undo = (back,) if back else swap_undone(state)[:1]
+            if forward is not None:
+                return (*undo, forward)
+            if state.puck_awaited:
+                return undo
+            tone: Tone = "wait" if wait and not refused else "go"
             ends = _("Close the hand") if refused else _("Next hand")
-            return (*undo, forward or Action(ends, press, tone="go", lamp="white"))
+            return (*undo, Action(ends, press, tone=tone, lamp="white"))
     return ()
 
 

@@ -14,6 +14,7 @@ from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from dealer_ui.view.natural_question import look_again, natural_question
 from dealer_ui.view.pictures import enlarged, marked, row_pictures
+from dealer_ui.view.puck import puck_words
 from dealer_ui.view.screen import Action, Card, Need, Pad, Picture
 from dealer_ui.view.seats import house_of
 from firmware.rules import SEATS, Profile
@@ -28,15 +29,6 @@ from firmware.table.topics.white import looks_again
 SHOWN_CANDIDATES: Final = 3
 KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
 """Phases in which the dealer may say that the hand will be keyed."""
-PUCK: Final = {
-    "none": N_("The puck reader sees no puck at any seat."),
-    "ambiguous": N_("The puck reader sees the puck at two seats."),
-    "apart": N_("The dealer disk and the action disk lie at different seats."),
-    "fault": N_("The puck reader does not work."),
-    "seat": N_("The puck was at no seat when the cards were out."),
-}
-"""Why the puck names no seat."""
-PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
 
 
 def needs(state: State, rules: Profile) -> tuple[Need, ...]:
@@ -134,13 +126,6 @@ def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
     """Return a row's identified cards; none if there are too many, or one twice."""
     known = tuple(code for code in codes if code)
     return known if len(set(known)) == len(known) <= count else ()
-
-
-def puck_words(state: State) -> str:
-    """Explain in a sentence why the puck marks no seat: in the reader's own words if it has any."""
-    if state.puck.detail:
-        return say(state.puck.detail)
-    return _(PUCK.get(state.puck.state, PUCK_SILENT))
 
 
 def _irregularity(state: State, rules: Profile, question: Question) -> Need:

@@ -218,11 +218,23 @@ class Alert:
 
 @dataclass(frozen=True)
 class PuckDue:
-    """Where the puck should be before the next deal, or that it stays."""
+    """Where the puck must lie before the next hand opens.
 
+    `at`: the seat at which it is seen, otherwise its seat in the last hand; `to`: the seat that is due, of `player`.
+    `is_seen`: whether the reader sees it at `at`. `stays`, `lies`: the dealer's word that it counts at `at`, or that it
+    lies at `to`; `lies` is None where the reader would see it there. `opens`: white has asked for the next hand, which
+    opens by itself once the puck lies right.
+    """
+
+    at: int
+    to: int
+    player: str
+    is_seen: bool
     title: str
     sentence: str
     stays: Action
+    lies: Action | None = None
+    opens: bool = False
 
 
 @dataclass(frozen=True)

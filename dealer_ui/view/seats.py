@@ -6,11 +6,10 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import money
-from dealer_ui.view.screen import Action, Amount, Naming, Player, PuckDue
+from dealer_ui.view.screen import Action, Amount, Naming, Player
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
-from firmware.table.dealing import button_due
 from firmware.table.errors import CommandRefused
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
@@ -75,20 +74,6 @@ def next_hand_refused(state: State, rules: Profile | None) -> Message | None:
     if rules is None or not state.house.seats or not (paid or is_between(state)):
         return None
     return next_refused(state, house_of(state, rules))
-
-
-def puck_due(state: State, rules: Profile) -> PuckDue | None:
-    """Describe where to move the puck before the deal; None if it lies right or its place is unknown."""
-    due = button_due(state, house_of(state, rules))
-    if due is None:
-        return None
-    player = next((seat.player for seat in state.house.seats if seat.seat == due), "")
-    stays = {"do": "keep_button", "seat": state.puck.seat, **_at(state)}
-    return PuckDue(
-        title=_("Puck should be at seat %(seat)s (%(player)s)", seat=due, player=player),
-        sentence=_("Move the puck from seat %(seat)s.", seat=state.puck.seat),
-        stays=Action(_("It stays at seat %(seat)s", seat=state.puck.seat), stays),
-    )
 
 
 def _dealt_in(state: State, rules: Profile) -> frozenset[str]:

@@ -32,8 +32,8 @@ def lights(
         shown["fault" if trouble else "ready"] = Light.ON
     if (
         looks_again(state)
-        or (state.phase in BETWEEN_HANDS and payback_refused(state) is None)
-        or (state.phase in WHITE_GOES_ON and not _wrong_button(state, house))
+        or (state.phase in BETWEEN_HANDS and payback_refused(state) is None and not state.puck_awaited)
+        or (state.phase in WHITE_GOES_ON and not (state.puck_awaited or _wrong_button(state, house)))
         or (state.phase is Phase.PLACING and not not_complete(state))
     ):
         shown["next"] = Light.ON

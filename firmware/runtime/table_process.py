@@ -65,6 +65,7 @@ from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
+from firmware.table.topics.puck import awaited_opening
 from firmware.table.topics.screen import AcknowledgePaint, ScreenCommand
 from firmware.table.topics.setup import AskHealth
 
@@ -494,6 +495,9 @@ class TableProcess:
             return
         puck = self._puck_news()
         if puck is not None and not self.attempt([puck], "puck"):
+            return
+        opens = awaited_opening(self.state, self.house)
+        if opens and not self.attempt(opens, "puck"):
             return
         faults = self._faults()
         gone = [ev.DeviceRecovered(name) for name in self.state.faults if name not in faults]

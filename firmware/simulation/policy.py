@@ -19,7 +19,9 @@ from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, Spot, in_placing_order
 from firmware.simulation.placing import Placing, Rows
 from firmware.table import Ask, CommandRefused, Phase, Question, State
-from firmware.table.events import ROWS, Row
+from firmware.table.dealing import button_due
+from firmware.table.events import ROWS, Row, SeatOpened
+from firmware.table.house import House
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settling import natural_verdict, pending_natural
@@ -48,6 +50,8 @@ class Act:
 
 WAIT: Final = Act("wait")
 BUTTON_OF: Final[Mapping[str, ButtonName]] = {"next": "next", "confirm": "confirm", "look_again": "reject"}
+PUCK_WAITS: Final = 3
+"""Looks for the moved puck before the dealer says where it lies."""
 HOLD: Final = 1.4
 """Seconds of press and hold."""
 
@@ -70,6 +74,10 @@ class Policy:
         self._rng = rng
         self._names = names
         self._down = -1
+        self._puck: int | None = None
+        """The seat at which the dealer laid the puck for the next hand."""
+        self._due: tuple[int, int] | None = None
+        self._puck_waits = 0
 
     def often(self, share: float) -> bool:
         """Return whether something that is done at this share of the occasions is done now."""
@@ -85,7 +93,8 @@ class Policy:
                 if seat.open:
                     hands[seat.seat], orders[seat.seat] = in_placing_order(hands[seat.seat], self._rng)
             placing = Placing(hands, orders, self._rng, self.habits.mischief) if orders else None
-            self.hand = Hand(state.hand, hands, seats[(state.hand - 1) % len(seats)], placing)
+            chosen = self._puck or state.button or seats[(state.hand - 1) % len(seats)]
+            self.hand = Hand(state.hand, hands, chosen if chosen in seats else seats[0], placing)
         return self.hand
 
     def refused(self, act: Act) -> None:
@@ -129,7 +138,30 @@ class Policy:
             stack = self._rng.randrange(1, 2000) * 100
             player = self._rng.choice(self._names)
             return Act("count_stack", {"player": player, "stack": stack, "reason": "Chips bought."}, {})
-        return Act("next", felt={}, pause=2)
+        return self._turn_puck(state) or Act("next", felt={}, pause=2)
+
+    def _turn_puck(self, state: State) -> Act | None:
+        """Move the puck on for the next hand; None if it lies right. Who forgets it is reminded by the page.
+
+        Where the reader does not see it there, the dealer says where it lies.
+        """
+        due = button_due(state, self._house(state)) if state.opened is not None else None
+        if due is None:
+            return WAIT if state.puck_awaited else None
+        if self._due != (state.hand, due):
+            if not state.puck_awaited and self.often(self.habits.puck_forgotten):
+                return None
+            self._due, self._puck, self._puck_waits = (state.hand, due), due, 0
+            return Act("puck", {"seat": due}, {}, pause=1.5)
+        self._puck_waits += 1
+        if self._puck_waits % PUCK_WAITS:
+            return WAIT
+        return Act("keep_button", {"seat": due}, pause=1)
+
+    def _house(self, state: State) -> House:
+        """Return the settings of the next hand, as far as the puck depends on them."""
+        seats = tuple(SeatOpened(s.seat, s.player, s.place, s.stack) for s in state.house.seats)
+        return House(self._rules(state), "", "", state.house.unit, seats)
 
     def _deal(self, state: State, hand: Hand) -> Act:
         dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
@@ -144,6 +176,8 @@ class Policy:
             seat = None
         elif self.often(self.habits.puck_mislaid):
             seat = self._rng.choice(list(hand.hands))
+        if seat == state.button:
+            return Act("next", pause=3)
         return Act("puck", {"seat": seat}, {}, pause=1.5)
 
     def _set(self, state: State, hand: Hand) -> Act:
@@ -314,7 +348,10 @@ class Policy:
         hand.paying = hand.paying or self.often(habits.paid)
         if hand.paying and (due := unpaid(state)):
             return Act("mark_paid", {"a": due[0][0], "b": due[0][1]}, pause=2.5)
-        return Act("archive" if self.often(habits.closed) else "next", felt={}, pause=4)
+        if self.often(habits.closed):
+            return Act("archive", felt={}, pause=4)
+        turned = self._turn_puck(state) if state.is_paid else None
+        return turned or Act("next", felt={}, pause=4)
 
     def _correct(self, state: State, hand: Hand) -> Act | None:
         """Have a player or the dealer dispute the puck or a card that the page shows; None if nobody does."""

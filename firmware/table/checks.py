@@ -106,4 +106,9 @@ def without_reading(state: State, phase: Phase, seats: tuple[Seat, ...]) -> Stat
 def back_to_review(state: State) -> State:
     """Return to review (or stay in placing) without the settlement and its payment marks; the journal keeps them."""
     phase = Phase.PLACING if state.phase is Phase.PLACING else Phase.REVIEW
-    return replace(state, phase=phase, settlement=None, paid=frozenset())
+    return replace(without_puck_word(state), phase=phase, settlement=None, paid=frozenset())
+
+
+def without_puck_word(state: State) -> State:
+    """Return the state without the dealer's word about the next hand's puck: the hand before it is not over."""
+    return replace(state, button_kept=None, puck_awaited=False)

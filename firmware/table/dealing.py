@@ -11,7 +11,7 @@ from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_but
 from firmware.table.checks import PLACES
 from firmware.table.errors import CommandRefused
 from firmware.table.house import House
-from firmware.table.phase import Phase
+from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 from firmware.table.values import SeatOpened
 
@@ -101,32 +101,50 @@ def _fantasyland_seats(state: State, rules: Profile, playing: Sequence[SeatOpene
 
 
 def _next_button(state: State, house: House) -> int:
-    """Return the next hand's button: the seat to which the puck was moved, otherwise the next seat clockwise."""
+    """Return the button by which the next hand is dealt: by the dealer's word, where the puck was moved to, or due."""
     puck, last = state.puck.seat, state.button
+    if state.button_kept is not None:
+        return state.button_kept
+    if puck is not None and (puck != last or state.phase is Phase.VOID):
+        return puck
     try:
         if last is None:
-            return puck or opening_button(
-                sitters(state, house), house.rules, min(s.seat for s in house.seats)
-            )
-        if state.phase is Phase.VOID or puck not in (None, last):
-            return puck or last
-        if state.button_kept is not None:
-            return state.button_kept
-        return next_button(last, sitters(state, house))
+            return opening_button(sitters(state, house), house.rules, min(s.seat for s in house.seats))
+        return due_button(state, house) or last
     except RulesError as error:
         raise CommandRefused("No hand can be dealt: %(why)s.", why=error) from error
 
 
+def due_button(state: State, house: House) -> int | None:
+    """Return the seat at which the puck must lie when the next hand opens: after a void hand the one it had there.
+
+    None while no hand has shown where the puck was. Raises RulesError if nobody is in the game.
+    """
+    if state.button is None or state.phase is Phase.VOID:
+        return state.button
+    return next_button(state.button, sitters(state, house))
+
+
 def button_due(state: State, house: House) -> int | None:
-    """Return the seat to which the puck should move for the next hand; None if the puck has been moved."""
-    last = state.button
-    if state.phase is not Phase.ARCHIVED or last is None or state.puck.seat != last:
+    """Return the seat at which the puck is missing for the next hand.
+
+    None if it lies there, if the dealer has given their word where it counts, or if no seat is due.
+    """
+    if state.button_kept is not None or not (state.phase in BETWEEN_HANDS or state.is_paid):
         return None
     try:
-        due = _next_button(state, house)
-    except CommandRefused:
+        due = due_button(state, house)
+    except RulesError:
         return None
-    return due if due != last else None
+    return due if due != state.puck.seat else None
+
+
+def need_puck(state: State, house: House) -> None:
+    """Raise CommandRefused if the puck is missing for the next hand."""
+    if (due := button_due(state, house)) is not None:
+        raise CommandRefused(
+            "The puck must be at seat %(seat)s. Move it there, or say where it is.", seat=due
+        )
 
 
 def right_buttons(state: State, house: House) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from firmware.table.topics.placing import *
 from firmware.table.topics.players import *
 from firmware.table.topics.playing import *
 from firmware.table.topics.profiles import *
+from firmware.table.topics.puck import *
 from firmware.table.topics.reading import *
 from firmware.table.topics.screen import *
 from firmware.table.topics.settlement import *

@@ -142,7 +142,9 @@ class State:
     awaited: AwaitedCards | None = None
     """The seats at which the last reading saw too few cards; the table is read again automatically."""
     button_kept: int | None = None
-    """Between hands: the seat at which the puck stays although it should have moved."""
+    """For the next hand: the seat of the puck by the dealer's word; None without one."""
+    puck_awaited: bool = False
+    """Whether white has asked for the next hand, which opens as soon as the puck lies right."""
     verdicts: Mapping[str, Any] = field(default_factory=dict)
     settlement: Mapping[str, Any] | None = None
     settlements: int = 0
@@ -217,6 +219,11 @@ class State:
         """The pairs of seats with an open payment, in the order of payment."""
         pairs = ((pair["a"], pair["b"]) for pair in (self.settlement or {}).get("pairs", ()) if pair["paid"])
         return tuple(pair for pair in pairs if pair not in self.paid)
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether a hand of its own right is settled and all its payments are marked."""
+        return self.phase is Phase.SETTLED and not self.reopened and not self.unpaid
 
     @cached_property
     def questions(self) -> tuple[Question, ...]:

@@ -88,7 +88,8 @@ class Opening:
 
     - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
       that the house overrides, by dotted path. `unit`: cents a point.
-    - `button`: the puck's seat, if known. `puck`, `faults`: the state of the devices.
+    - `button`: the puck's seat, if known; `button_keyed`: by the dealer's word, which no reading overrides.
+    - `puck`, `faults`: the state of the devices.
     - `stacks`: those of all players, including players who do not play. `fantasyland`, `sits_out`: names of players.
       `passed`: the players who pass this hand. `recent`: the players who left recently, the last one first.
     - `paybacks`: those still open. `disputed`: the hands under dispute.
@@ -124,6 +125,7 @@ class Opening:
     closed: int = 0
     passed: tuple[str, ...] = ()
     floor_called: bool = False
+    button_keyed: bool = False
 
 
 @dataclass(frozen=True)

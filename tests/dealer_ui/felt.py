@@ -21,10 +21,12 @@ from firmware.runtime.device_tests import DeviceTestCommand
 from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.command import parse_command
+from firmware.table.dealing import button_due
 from firmware.table.decide import decide, step
 from firmware.table.errors import NotAllowed
 from firmware.table.events import canonical
 from firmware.table.house import House, house_now
+from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.camera import CameraCommand
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.screen import LIVENESS_COMMANDS
@@ -184,6 +186,8 @@ class Felt:
             self.do("archive")
         if button is not None:
             self.say(ev.PuckSeen("seat", button))
+        if (due := button_due(self.state, self.house)) is not None:
+            self.do("keep_button", seat=button or due)
         return self.do("open_hand")
 
     def to_setting(self, button: int | None = 2) -> State:
@@ -191,8 +195,15 @@ class Felt:
         return self.do("next")
 
     def go_on(self) -> State:
-        """Press white."""
+        """Press white, the puck lying where it is due."""
+        if self.state.is_paid or self.state.phase in BETWEEN_HANDS:
+            self.move_puck()
         return self.do("next")
+
+    def move_puck(self) -> None:
+        """Lay the puck where the next hand needs it."""
+        if (due := button_due(self.state, self.house)) is not None:
+            self.say(ev.PuckSeen("seat", due))
 
     def to_reading(self) -> State:
         """Go on from setting to the camera's look."""

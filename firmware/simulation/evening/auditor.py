@@ -35,7 +35,17 @@ REOPENS: Final = frozenset(
 """Events after which a settled hand may settle again."""
 
 DOES: Final[Mapping[str, frozenset[str]]] = {
-    "next": frozenset({"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived"}),
+    "next": frozenset(
+        {
+            "hand_opened",
+            "phase_advanced",
+            "looked_again",
+            "payment_marked",
+            "hand_archived",
+            "puck_awaited",
+        }
+    ),
+    "keep_button": frozenset({"button_kept"}),
     "confirm": frozenset({"natural_confirmed"}),
     "look_again": frozenset({"looked_again"}),
     "key_button": frozenset({"button_keyed"}),
@@ -203,6 +213,7 @@ class Auditor:
                     f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what he earned.",
                 )
         self._hand = AuditedHand(payload["hand"], payload, payload["button"])
+        self._hand.keyed = payload.get("button_keyed", False)
         self._stacks |= {seat["player"]: seat["stack"] for seat in payload["seats"]}
         self.counts["opened"] += 1
 

@@ -204,10 +204,10 @@ class SimulatedDealer:
     def _move_puck(self, seat: int | None) -> None:
         if seat is None:
             self._table.puck.lift()
-            self._until(lambda now: now.puck.state == "none" or now.phase is not Phase.DEALING)
+            self._until(lambda now: now.puck.state == "none" or "puck" in now.faults)
         else:
             self._table.puck.move_to(seat)
-            self._until(lambda now: now.button == seat or now.phase is not Phase.DEALING)
+            self._until(lambda now: now.puck.seat == seat or "puck" in now.faults)
 
     def _press(self, button: ButtonName, seconds: float = 0.12) -> None:
         """Press a button and check its effect. News from the camera is read first."""

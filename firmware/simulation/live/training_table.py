@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import random
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.reading.messages import CameraJob, JobLost, ReaderState, ReadingDone, ReadingJob
@@ -21,6 +23,7 @@ from firmware.simulation.live.players import Habits, Players
 from firmware.simulation.policy import Policy
 from firmware.table import Phase, State
 from firmware.table import events as ev
+from firmware.table.dealing import button_due
 from firmware.table.state import Ask
 
 LOOK_EVERY: Final = 0.05
@@ -127,6 +130,7 @@ class TrainingTable:
 
     def _turn(self, state: State) -> None:
         """Take the players' next step. After a refusal, or an action of the trainee, look again."""
+        self._move_puck(state)
         if state.phase is Phase.SETTLED or (state.phase is Phase.REVIEW and not only_naturals(state)):
             return
         act = self._policy.next(state)
@@ -143,6 +147,12 @@ class TrainingTable:
             case _:
                 self._policy.refused(act)  # said once: the trainee may take it back
                 self._command(state, act.do, **act.fields)
+
+    def _move_puck(self, state: State) -> None:
+        """Lay the puck where the next hand needs it: settling is trained, not the puck."""
+        due = button_due(state, self.process.house)
+        if due is not None:
+            self.process.put(PuckReading(PuckState.SEAT, due, "", frozenset(), time.monotonic()))
 
     def _command(self, state: State, do: str, **fields: Any) -> None:
         self.process.ask(json.dumps({"do": do, "hand": state.hand, **fields}).encode())

@@ -27,7 +27,7 @@ class TableStarted(Event, leads=EVERY_PHASE, in_doubt=True):
 
     def apply(self, state: State) -> State:
         house = state.house if self.house is None else state.house.under(self.house)
-        return replace(_puck(state, Puck()), faults={}, house=house, on_trial=False)
+        return replace(_puck(state, Puck()), faults={}, house=house, on_trial=False, puck_awaited=False)
 
 
 class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):

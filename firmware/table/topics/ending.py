@@ -10,7 +10,7 @@ from pydantic import Field
 
 from firmware.messages import Message
 from firmware.rules import chips_plan
-from firmware.table.checks import need_reason
+from firmware.table.checks import need_reason, without_puck_word
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
@@ -40,7 +40,7 @@ class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.
             return _closed_again(state, settlement, waiting)
         after = settlement.get("stacks", {})
         stacks = {player: after.get(player, stack) for player, stack in state.stacks.items()}
-        return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting)
+        return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting, puck_awaited=False)
 
 
 class HandVoided(Event, leads=leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)):
@@ -146,7 +146,12 @@ def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
 
 def _void(state: State, reason: str) -> State:
     return replace(
-        state, phase=Phase.VOID, void_reason=reason, settlement=None, paid=frozenset(), irregularities=()
+        without_puck_word(state),
+        phase=Phase.VOID,
+        void_reason=reason,
+        settlement=None,
+        paid=frozenset(),
+        irregularities=(),
     )
 
 

@@ -68,6 +68,7 @@ class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
             opened=self,
             seats=tuple(Seat(**vars(seat)) for seat in self.seats),
             button=self.button,
+            button_keyed=self.button_keyed,
             stacks={**self.stacks, **{s.player: s.stack for s in self.seats}},
             set_up=True,
             fantasyland=frozenset(self.fantasyland),
@@ -152,15 +153,6 @@ class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SET
         return _resumed(laid, self) if self.resumed else laid
 
 
-class OpenHand(Command, roles=AT_TABLE):
-    """Open the next hand even if paybacks are open."""
-
-    do: Literal["open_hand"] = "open_hand"
-
-    def decide(self, context: Context) -> tuple[Event, ...]:
-        return (opened(context.state, context.house),)
-
-
 class Reopen(Command, roles=FLOOR):
     """Reopen a past hand for correction."""
 
@@ -202,7 +194,8 @@ def opened(state: State, house: House) -> HandOpened:
         **_fields(state, OF_STATE),
         hand=state.next_hand,
         seats=dealt_in(state, house, stacks),
-        button=state.puck.seat,
+        button=state.puck.seat if state.button_kept is None else state.button_kept,
+        button_keyed=state.button_kept not in (None, state.puck.seat),
         options=dict(house.options),
         stacks={**state.stacks, **stacks},
         fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),

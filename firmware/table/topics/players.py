@@ -1,4 +1,4 @@
-"""Players between hands: seats, names, absences, and a button that stays."""
+"""Players between hands: seats, names and absences."""
 
 from __future__ import annotations
 
@@ -120,18 +120,6 @@ class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
         return replace(state, **changed)
 
 
-class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):
-    """Between hands: the puck stays at this seat for the next hand, although it should have moved."""
-
-    type = "button_kept"
-    title = Message("Puck kept")
-    seat: int
-
-    def apply(self, state: State) -> State:
-        need_antenna(self.seat)
-        return replace(state, button_kept=self.seat)
-
-
 class SeatPlayer(Command, roles=AT_TABLE):
     """Seat a player at a free seat with a buy-in of `stack` cents; a player who has a seat moves with his chips.
 
@@ -204,13 +192,6 @@ class TwoHands(Command, roles=AT_TABLE):
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         return (SeatingChanged("two_hands", self.on),)
-
-
-class KeepButton(Command, roles=AT_TABLE, causes=ButtonKept):
-    """Let the puck count where it lies, although it should have moved."""
-
-    do: Literal["keep_button"] = "keep_button"
-    seat: int
 
 
 def need_seats(seats: Iterable[HouseSeat]) -> None:

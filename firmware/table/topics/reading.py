@@ -17,6 +17,7 @@ from firmware.table.checks import (
     need_seat,
     with_card,
     with_seat,
+    without_puck_word,
     without_reading,
 )
 from firmware.table.command import Command, Context
@@ -122,7 +123,7 @@ class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REA
             )
         seats = tuple(replace(seat, found=seat.found and seat.confirmed) for seat in state.seats)
         return replace(
-            state,
+            without_puck_word(state),
             phase=Phase.READING,
             seats=seats,
             settlement=None,

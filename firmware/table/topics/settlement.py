@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from firmware.messages import Message
-from firmware.table.checks import back_to_review, need_no_payment, need_seat, with_seat
+from firmware.table.checks import back_to_review, need_no_payment, need_seat, with_seat, without_puck_word
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
@@ -108,6 +108,8 @@ class PaymentMarked(Event, leads=stays({Phase.SETTLED})):
         pairs = (state.settlement or {}).get("pairs", [])
         if not any((p["a"], p["b"]) == pair and p["paid"] for p in pairs):
             raise CommandRefused("Nothing is to be paid between seats %(a)s and %(b)s.", a=self.a, b=self.b)
+        if not self.paid:
+            state = without_puck_word(state)
         return replace(state, paid=state.paid | {pair} if self.paid else state.paid - {pair})
 
 

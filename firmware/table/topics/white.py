@@ -19,6 +19,7 @@ from firmware.table.state import Ask, State
 from firmware.table.topics.ending import HandArchived, PaybackMarked
 from firmware.table.topics.opening import opened
 from firmware.table.topics.playing import PhaseAdvanced
+from firmware.table.topics.puck import asked_for_next
 from firmware.table.topics.reading import LookedAgain
 from firmware.table.topics.settlement import PaymentMarked
 
@@ -37,7 +38,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
-            return (PaybackMarked(due),) if due else (opened(state, house),)
+            return (PaybackMarked(due),) if due else asked_for_next(state, house)
         case Phase.DEALING:
             need_right_seats(state, house)
             opens = any(seat.open for seat in state.seats)
@@ -47,10 +48,9 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
         case Phase.SETTLED:
             if state.unpaid and not state.reopened:
                 return (PaymentMarked(*state.unpaid[0]),)
-            archived = HandArchived()
             if state.reopened or next_refused(state, house):
-                return (archived,)
-            return (archived, opened(apply(state, archived), house))
+                return (HandArchived(),)
+            return asked_for_next(state, house)
         case Phase.SHOWDOWN | Phase.READING:
             raise CommandRefused("The cards are being read; wait for the reading.")
         case Phase.REVIEW:

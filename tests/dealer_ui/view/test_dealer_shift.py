@@ -279,7 +279,7 @@ def test_the_downs_clock_reads_the_journal_and_who_joined_when(tmp_path: Path) -
 
 def test_the_last_exchange_stays_one_touch_away_in_the_next_hand(closed: Felt) -> None:
     last = LastExchange(JournalReader(closed.folder))
-    closed.do("next")
+    closed.go_on()
     past = last.of(closed.state)  # asked for the first time now, as after a restart
     assert past is not None
     screen = view(closed.seq, closed.state, closed.rules, past=past)
@@ -298,9 +298,9 @@ def test_the_hands_own_settlement_takes_the_place_of_the_last_one(closed: Felt) 
 def test_a_void_hand_has_no_exchange_and_the_one_before_is_remembered(closed: Felt) -> None:
     last = LastExchange(JournalReader(closed.folder))
     last.of(closed.state)
-    closed.do("next")
+    closed.go_on()
     closed.do("void", reason="Misdeal")
-    closed.do("next")
+    closed.go_on()
     past = last.of(closed.state)
     assert past is not None
     assert past.hand == 1
@@ -317,7 +317,7 @@ def test_a_settlement_that_was_taken_back_is_no_last_exchange(closed: Felt) -> N
         past = looks.of(closed.state)
         assert past is not None
         assert past.hand == 1
-    closed.do("next")
+    closed.go_on()
     past = LastExchange(JournalReader(closed.folder)).of(closed.state)
     assert past is not None
     assert past.hand == 1

@@ -20,6 +20,7 @@ from firmware.table.events import canonical
 from firmware.table.house import House
 from firmware.table.settling import hand_json
 from firmware.table.topics.opening import opened
+from tests.firmware.table.next_puck import puck_moved
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
@@ -37,6 +38,11 @@ def do(state: State, house: House, do: str, record: Any = None, **fields: Any) -
     command = parse_command(canonical({"do": do, **fields}))
     events = decide(state, command, house, house.rules, *([record] if record else []))
     return step(state, events, house.rules)[0]
+
+
+def moved(state: State, house: House) -> State:
+    """The puck is moved to where the next hand needs it."""
+    return fold(puck_moved(state, house), state)
 
 
 # ---- who is dealt in ----
@@ -119,7 +125,7 @@ def test_when_everybody_is_in_fantasyland_the_hand_is_set_like_a_closed_one() ->
 def test_a_stack_is_counted_between_hands_with_a_reason(deal: Deal) -> None:
     house = house_of()
     state = do(deal.at(Phase.ARCHIVED), house, "count_stack", player="p1", stack=12_345, reason="counted")
-    assert do(state, house, "next").seats[0].stack == 12_345
+    assert do(moved(state, house), house, "next").seats[0].stack == 12_345
     with pytest.raises(CommandRefused, match="setting"):
         do(deal.at(Phase.SETTING), house, "count_stack", player="p1", stack=1, reason="x")
     with pytest.raises(CommandRefused, match="no player"):
@@ -133,7 +139,7 @@ def test_a_misdeal_settles_nothing_and_the_button_stays(deal: Deal) -> None:
     state = do(deal.at(Phase.SETTING), house, "misdeal", reason="A card was exposed")
     assert (state.phase, state.misdealt, state.void_reason) == (Phase.VOID, True, "A card was exposed")
     assert state.stacks == {"p1": 10_000, "p2": 10_000}
-    assert do(state, house, "next").button == 1
+    assert do(moved(state, house), house, "next").button == 1
     with pytest.raises(CommandRefused, match="review"):
         apply(deal.at(Phase.REVIEW), ev.HandMisdealt("too late"))
 
@@ -213,15 +219,15 @@ def test_a_past_hand_settles_anew_beside_its_old_settlement_and_says_what_is_pai
     assert (closed.phase, closed.hand, closed.reopened) == (Phase.ARCHIVED, 2, "")
     (back,) = closed.paybacks
     stacks = {player: stack or 0 for player, stack in state.stacks.items()}
-    moved = before["paid"]["1"] - now["paid"]["1"]
-    assert (back.hand, back.payer, back.winner, back.amount) == (1, "p1", "p2", moved)
+    change = before["paid"]["1"] - now["paid"]["1"]
+    assert (back.hand, back.payer, back.winner, back.amount) == (1, "p1", "p2", change)
     assert closed.stacks == state.stacks, "chips have not moved yet"
     paid = do(closed, house_of(), "mark_paid_back", number=1)
-    assert paid.stacks == {"p1": stacks["p1"] - moved, "p2": stacks["p2"] + moved}
+    assert paid.stacks == {"p1": stacks["p1"] - change, "p2": stacks["p2"] + change}
     assert do(paid, house_of(), "mark_paid_back", number=1, paid=False).stacks == state.stacks
-    assert do(paid, house_of(), "next").paybacks == ()
+    assert do(moved(paid, house_of()), house_of(), "next").paybacks == ()
     assert do(closed, house_of(), "next") == paid, "white marks it"
-    assert do(closed, house_of(), "open_hand").paybacks == closed.paybacks
+    assert do(moved(closed, house_of()), house_of(), "open_hand").paybacks == closed.paybacks
 
 
 def test_a_correction_is_reopened_as_it_was_corrected(disputed: tuple[Journal, JournalReader, State]) -> None:

@@ -18,6 +18,7 @@ from firmware.table.events import canonical
 from firmware.table.house import House
 from firmware.table.placing import compare
 from firmware.table.streets import cards_by, turn
+from tests.firmware.table.next_puck import puck_moved
 
 SEATS = (1, 2, 3, 4)
 
@@ -56,6 +57,7 @@ class Table:
 
     def hand(self, button: int) -> None:
         """Play a hand from the deal to the settlement."""
+        self.say(*puck_moved(self.state, self.house))
         self.do("next")
         self.do("key_button", seat=button)
         self.hands = self.players.deal(SEATS)

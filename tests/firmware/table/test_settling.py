@@ -26,6 +26,7 @@ from firmware.table.settling import (
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
+from tests.firmware.table.next_puck import puck_moved
 
 RULES = load_profile("washington-1-unit")
 DRAGON: dict[ev.Row, str] = {"front": "Qc Kh Ah", "middle": "2c 3d 4h 6d 8h", "back": "5c 7d 9h Td Jc"}
@@ -95,7 +96,8 @@ def test_a_whole_hand_by_commands(deal: Deal, house: House) -> None:
     assert state.phase is Phase.SHOWDOWN
     state, followed = step(state, [ev.PhaseAdvanced(Phase.READING), deal.reading()], RULES)
     assert [event.type for event in followed] == ["settled"]
-    state = after(state, house, '{"do":"mark_paid","a":2,"b":1}', white)
+    state = after(state, house, '{"do":"mark_paid","a":2,"b":1}')
+    state = after(fold(puck_moved(state, house), state), house, white)
     assert (state.phase, state.hand) == (Phase.DEALING, 2)
     assert {seat.player: seat.stack for seat in state.seats} == {"p1": 10_300, "p2": 9_700}
 

@@ -64,7 +64,8 @@ EXPECTED = {
     "hand_misdealt": "       .XXXX.....",
     "hand_withdrawn": "      .X........",
     "hand_reopened": "       ........TT",
-    "button_kept": "         =.......==",
+    "button_kept": "         =......===",
+    "puck_awaited": "        =......===",
     "payback_marked": "      =.......==",
     "step_settled": "        =.......==",
     "trial_begun": "         =.......==",
@@ -220,6 +221,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = replace(state, opened=replace(state.opened, closed=1))
     if name == "payback_marked":
         state = replace(state, paybacks=OWED)
+    if name in ("button_kept", "puck_awaited") and phase is Phase.SETTLED:
+        state = replace(state, paid=frozenset(state.unpaid))
     if name == "calibration_dropped":
         state = replace(state, calibrations={"lens": LENS})
     if name == "card_resolved" and phase is Phase.REVIEW:
@@ -258,6 +261,7 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "cards_awaited": ev.CardsAwaited((1,)),
         "setting_resumed": ev.SettingResumed(),
         "button_kept": ev.ButtonKept(2),
+        "puck_awaited": ev.PuckAwaited(2),
         "card_placed": ev.CardPlaced(1, "middle", SURE),
         "card_reread": ev.CardReread(1, "middle", 0, SURE),
         "irregularity_seen": MISSING,

@@ -19,6 +19,7 @@ from firmware.table.decide import decide, step
 from firmware.table.events import canonical, parse
 from firmware.table.settling import hand_json
 from tests.firmware.conftest import Deal
+from tests.firmware.table.next_puck import puck_moved
 from tests.firmware.table.test_between import house_of
 
 RULES = load_profile("washington-1-unit")
@@ -49,6 +50,11 @@ class Table:
         events = decide(self.state, command, house_of(3), RULES, lambda hand: end_of_hand(self.reader, hand))
         return self.say(*events)
 
+    def go_on(self) -> State:
+        """Press white, the puck lying where the next hand needs it."""
+        self.say(*puck_moved(self.state, house_of(3)))
+        return self.do("next")
+
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[Table]:
@@ -61,28 +67,28 @@ def test_white_marks_one_payment_after_another_and_only_then_closes_the_hand(tab
     due = table.state.unpaid
     assert len(due) == 3
     for count, pair in enumerate(due, start=1):
-        state = table.do("next")
+        state = table.go_on()
         assert (state.phase, len(state.paid)) == (Phase.SETTLED, count)
         assert pair in state.paid
     before = table.state
-    state = table.do("next")
+    state = table.go_on()
     assert (state.phase, state.hand) == (Phase.DEALING, before.hand + 1)
 
 
 def test_where_no_next_hand_can_be_dealt_white_closes_this_one_and_then_says_why(table: Table) -> None:
     while table.state.unpaid:
-        table.do("next")
+        table.go_on()
     table.say(ev.DeviceFault("disk", "The disk is nearly full."))
-    state = table.do("next")
+    state = table.go_on()
     assert (state.phase, state.hand) == (Phase.ARCHIVED, 1)
     with pytest.raises(CommandRefused, match="nearly full"):
-        table.do("next")
+        table.go_on()
     table.say(ev.DeviceRecovered("disk"))
-    assert table.do("next").hand == 2
+    assert table.go_on().hand == 2
 
 
 def test_a_hand_closed_with_open_payments_says_which(table: Table) -> None:
-    table.do("next")
+    table.go_on()
     due = table.state.unpaid
     table.do("archive")
     last = list(table.reader.of_type("hand_archived"))[-1].event
@@ -92,7 +98,7 @@ def test_a_hand_closed_with_open_payments_says_which(table: Table) -> None:
 
 
 def test_a_closing_is_taken_back_with_its_marks_and_its_chips(table: Table) -> None:
-    before = table.do("next")
+    before = table.go_on()
     closed = table.do("archive")
     assert closed.stacks != before.stacks
     again = table.do("undo_close")
@@ -100,7 +106,7 @@ def test_a_closing_is_taken_back_with_its_marks_and_its_chips(table: Table) -> N
     assert (again.paid, again.stacks, again.settlement) == (before.paid, before.stacks, before.settlement)
     assert table.journal.recover() == again
     for _ in again.unpaid:
-        table.do("next")
+        table.go_on()
     assert table.do("archive").stacks == closed.stacks, "the chips move once"
     assert [len(chapter.steps) > 1 for chapter in load_hand(table.reader, 1).corrections] == [True]
 
@@ -116,10 +122,10 @@ def test_a_closing_taken_back_is_no_reopened_hand_in_the_archive(table: Table, t
 
 
 def test_a_closing_is_taken_back_while_no_card_of_the_next_hand_is_dealt(table: Table) -> None:
-    before = table.do("next")
+    before = table.go_on()
     closed = table.do("archive")
     table.do("pass_round", player="p3", on=True)
-    opened = table.do("next")
+    opened = table.go_on()
     assert (opened.phase, opened.hand, len(opened.seats)) == (Phase.DEALING, 2, 2)
     table.say(ev.ButtonKeyed(3))
     again = table.do("undo_close", hand=2, phase="dealing")
@@ -129,11 +135,11 @@ def test_a_closing_is_taken_back_while_no_card_of_the_next_hand_is_dealt(table: 
     assert again.passes == {"p3"}, "who passes the next hand still does"
     assert table.journal.recover() == again
     for _ in again.unpaid:
-        table.do("next")
+        table.go_on()
     ended = table.do("archive")
     assert ended.stacks == closed.stacks, "the chips move once"
     table.do("pass_round", player="p3", on=False)
-    third = table.do("next")
+    third = table.go_on()
     assert (third.phase, third.hand) == (Phase.DEALING, 3), "no number is used twice"
     assert table.journal.recover() == third
     assert table.do("undo_close").hand == 1, "once more: the hand that was played last"
@@ -143,11 +149,11 @@ def test_a_hand_whose_opening_was_taken_back_stays_in_the_record_as_never_dealt(
     table: Table, tmp_path: Path
 ) -> None:
     for _ in range(3):
-        table.do("next")
-    assert table.do("next").hand == 2
+        table.go_on()
+    assert table.go_on().hand == 2
     table.do("undo_close")
-    table.do("next")
-    table.do("next")
+    table.go_on()
+    table.go_on()
     archive = Archive(tmp_path)
     archive.refresh()
     assert [(line.hand, line.outcome) for line in archive.hands()] == [
@@ -159,8 +165,8 @@ def test_a_hand_whose_opening_was_taken_back_stays_in_the_record_as_never_dealt(
 
 def test_a_closing_is_not_taken_back_once_the_cards_of_the_next_hand_are_out(table: Table) -> None:
     table.do("archive")
-    table.do("next")
-    table.do("next")
+    table.go_on()
+    table.go_on()
     with pytest.raises(CommandRefused, match="Cards of hand 2 are dealt"):
         table.do("undo_close")
 
@@ -172,7 +178,7 @@ def test_a_closing_is_not_taken_back_once_chips_were_counted_or_the_next_hand_is
     table.do("count_stack", player="p1", stack=5, reason="counted")
     with pytest.raises(CommandRefused, match="have changed"):
         table.do("undo_close")
-    table.do("next")
+    table.go_on()
     with pytest.raises(CommandRefused):
         table.do("undo_close")
 
@@ -183,18 +189,18 @@ def test_a_payback_of_a_corrected_hand_is_whites_and_the_next_hand_opens_without
     table.do("archive")
     table.do("reopen", past=1, reason="disputed")
     table.do("set_card", seat=1, row="front", index=1, card="Jc")
-    closed = table.do("next")
+    closed = table.go_on()
     assert closed.phase is Phase.ARCHIVED
     owed = [back for back in closed.paybacks if not back.paid]
     assert owed
-    state = table.do("next")
+    state = table.go_on()
     assert (state.phase, state.paybacks[0].paid) == (Phase.ARCHIVED, True)
     table.do("mark_paid_back", number=1, paid=False)
     later = table.do("open_hand")
     assert (later.phase, later.hand) == (Phase.DEALING, 2)
     assert not later.paybacks[0].paid
     table.do("void", reason="a test")
-    assert table.do("next").phase is Phase.DEALING, "white waits for it no longer"
+    assert table.go_on().phase is Phase.DEALING, "white waits for it no longer"
 
 
 def test_a_row_of_an_earlier_release_is_read_as_it_was_meant() -> None:

@@ -1,0 +1,88 @@
+"""Where the puck must lie before the next hand opens, and why it marks no seat."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from dealer_ui.view.screen import Action, Group, PuckDue
+from dealer_ui.view.seats import house_of
+from firmware.rules import SEATS, Profile
+from firmware.table.dealing import button_due
+from firmware.table.phase import Phase
+from firmware.table.state import State
+
+PUCK: Final = {
+    "none": N_("The puck reader sees no puck at any seat."),
+    "ambiguous": N_("The puck reader sees the puck at two seats."),
+    "apart": N_("The dealer disk and the action disk lie at different seats."),
+    "fault": N_("The puck reader does not work."),
+    "seat": N_("The puck was at no seat when the cards were out."),
+}
+"""Why the puck names no seat."""
+PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
+
+
+def puck_words(state: State) -> str:
+    """Explain in a sentence why the puck marks no seat: in the reader's own words if it has any."""
+    if state.puck.detail:
+        return say(state.puck.detail)
+    return _(PUCK.get(state.puck.state, PUCK_SILENT))
+
+
+def _word(state: State, seat: int) -> dict[str, Any]:
+    """Return the command that says where the puck counts for the next hand."""
+    return {"do": "keep_button", "seat": seat, "hand": state.hand, "phase": str(state.phase)}
+
+
+def puck_due(state: State, rules: Profile) -> PuckDue | None:
+    """Describe where to move the puck before the next hand; None if it lies right or the dealer has said where."""
+    due = button_due(state, house_of(state, rules))
+    if due is None or not state.house.unit:
+        return None
+    names = {seat.seat: seat.player for seat in state.house.seats}
+    seen = state.puck.seat
+    at = seen or state.button or due
+    return PuckDue(
+        at=at,
+        to=due,
+        player=names.get(due, ""),
+        is_seen=seen is not None,
+        title=_("Move the puck") if seen else _("Lay the puck at seat %(seat)s", seat=due),
+        sentence=_puck_sentence(state, due, names),
+        stays=Action(_("It stays at %(seat)s", seat=at), _word(state, at)),
+        lies=None if seen else Action(_("It lies at %(seat)s", seat=due), _word(state, due)),
+        opens=state.puck_awaited,
+    )
+
+
+def _puck_sentence(state: State, due: int, names: dict[int, str]) -> str:
+    seen, player = state.puck.seat, names.get(due, "")
+    parts = []
+    if seen is None:
+        parts.append(puck_words(state))
+    elif seen not in names:
+        parts.append(_("Nobody sits at seat %(seat)s.", seat=seen))
+    elif names[seen] in state.sits_out:
+        parts.append(_("%(player)s at seat %(seat)s sits out.", player=names[seen], seat=seen))
+    if state.phase is Phase.VOID:
+        parts.append(
+            _("After a void hand the puck stays: seat %(seat)s, %(player)s.", seat=due, player=player)
+        )
+    else:
+        parts.append(_("The puck is due at seat %(seat)s, %(player)s.", seat=due, player=player))
+    if state.puck_awaited:
+        parts.append(_("Then the next hand opens by itself."))
+    return " ".join(parts)
+
+
+def puck_elsewhere(state: State, due: PuckDue | None) -> tuple[Group, ...]:
+    """Offer the other seats at which the dealer may say that the puck lies, while it is due at one."""
+    if due is None:
+        return ()
+    offered = {due.at, due.to} if due.lies else {due.at}
+    seats = [seat for seat in SEATS if seat not in offered]
+    words = tuple(Action(_("Seat %(seat)s", seat=seat), _word(state, seat)) for seat in seats)
+    return (Group(_("The puck of the next hand is at"), words),)

@@ -1,0 +1,106 @@
+"""The puck as a condition of the next hand: it lies at the seat that is due, or the dealer says where it counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, Literal
+
+from firmware.messages import Message
+from firmware.table.checks import need_antenna
+from firmware.table.command import Command, Context
+from firmware.table.dealing import button_due, need_puck
+from firmware.table.errors import CommandRefused
+from firmware.table.event import Event, apply, fold, stays
+from firmware.table.house import House
+from firmware.table.people import AT_TABLE
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.state import State
+from firmware.table.topics.ending import HandArchived
+from firmware.table.topics.opening import opened
+
+BEFORE_NEXT: Final = stays(BETWEEN_HANDS | {Phase.SETTLED})
+
+
+class ButtonKept(Event, leads=BEFORE_NEXT):
+    """The dealer's word about the next hand's puck: it counts at this seat, wherever it is due.
+
+    A reading of the puck at another seat ends it.
+    """
+
+    type = "button_kept"
+    title = Message("Puck kept")
+    seat: int
+
+    def apply(self, state: State) -> State:
+        need_antenna(self.seat)
+        _need_end(state)
+        return replace(state, button_kept=self.seat)
+
+
+class PuckAwaited(Event, leads=BEFORE_NEXT):
+    """White asked for the next hand while the puck was missing at `seat`: the hand opens once the puck lies right."""
+
+    type = "puck_awaited"
+    title = Message("Puck awaited")
+    seat: int
+
+    def apply(self, state: State) -> State:
+        need_antenna(self.seat)
+        _need_end(state)
+        return replace(state, puck_awaited=True)
+
+
+class KeepButton(Command, roles=AT_TABLE):
+    """Say where the puck counts for the next hand. If white has asked for that hand, it opens."""
+
+    do: Literal["keep_button"] = "keep_button"
+    seat: int
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        kept = ButtonKept(self.seat)
+        return (kept, *awaited_opening(apply(context.state, kept), context.house))
+
+
+class OpenHand(Command, roles=AT_TABLE):
+    """Open the next hand even if paybacks are open. The puck must lie right."""
+
+    do: Literal["open_hand"] = "open_hand"
+
+    def decide(self, context: Context) -> tuple[Event, ...]:
+        need_puck(context.state, context.house)
+        return (opened(context.state, context.house),)
+
+
+def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
+    """Return what follows when white asks for the next hand: its opening, or that the puck is awaited.
+
+    Raises CommandRefused if no hand can be dealt, or if the puck is awaited already.
+    """
+    opens = _next_hand(state, house)
+    due = button_due(state, house)
+    if due is None:
+        return opens
+    if state.puck_awaited:
+        need_puck(state, house)
+    return (PuckAwaited(due),)
+
+
+def awaited_opening(state: State, house: House) -> tuple[Event, ...]:
+    """Return the opening for which white has asked, once the puck lies right; otherwise nothing."""
+    if not state.puck_awaited or button_due(state, house) is not None:
+        return ()
+    try:
+        return _next_hand(state, house)
+    except CommandRefused:
+        return ()
+
+
+def _next_hand(state: State, house: House) -> tuple[Event, ...]:
+    """Return the events that close a paid hand, if it is still open, and open the next one. Raises CommandRefused."""
+    ends = (HandArchived(),) if state.phase is Phase.SETTLED else ()
+    return (*ends, opened(fold(ends, state), house))
+
+
+def _need_end(state: State) -> None:
+    if state.phase is Phase.SETTLED and not state.is_paid:
+        raise CommandRefused("Payments are still open; the next hand comes after them.")
