@@ -335,6 +335,11 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.HandReviewed: lambda event, _step: (
         _("Reviewed: %(note)s.", note=event.note) if event.note else _("Reviewed.")
     ),
+    ev.ImagesLost: lambda event, _step: ngettext(
+        "%(num)s picture is lost: the backup that was restored did not hold it as it was stored.",
+        "%(num)s pictures are lost: the backup that was restored did not hold them as they were stored.",
+        len(event.missing) + len(event.changed),
+    ),
     ev.ImagesDropped: N_("Its pictures are no longer kept: %(reason)s."),
     ev.DeviceFault: N_("%(device)s: %(detail)s"),
     ev.DeviceRecovered: N_("%(device)s: works again."),
@@ -352,5 +357,5 @@ _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
     **dict.fromkeys(
         (ev.CardResolved, ev.CardCorrected, ev.RowKeyed, ev.NaturalConfirmed, ev.HandReopened), "asked"
     ),
-    **dict.fromkeys((ev.DeviceFault, ev.ReadingFailed, ev.IrregularitySeen), "fault"),
+    **dict.fromkeys((ev.DeviceFault, ev.ReadingFailed, ev.IrregularitySeen, ev.ImagesLost), "fault"),
 }

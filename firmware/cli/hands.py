@@ -309,9 +309,8 @@ def _verify_record(data: Path, texts: list[str], images: bool, replay: bool, as_
         say(f"WRONG: {where}{problem.what}")
     if len(found.problems) > SHOWN:
         say(f"and {len(found.problems) - SHOWN} more; --json lists them all")
-    read = (
-        f"{found.images:,} images ({found.dropped:,} dropped by the house's rule)" if images else "no images"
-    )
+    gone = f"{found.dropped:,} dropped by the house's rule, {found.lost:,} lost with a restore"
+    read = f"{found.images:,} images ({gone})" if images else "no images"
     say(
         f"{found.entries:,} rows of {found.hands:,} hands, {read}, {found.anchors:,} signed heads; "
         f"the last row's hash is {found.head or 'none'}"

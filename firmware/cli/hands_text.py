@@ -36,6 +36,7 @@ def line_text(line: HandLine) -> str:
         f"reopened {line.reopened}×" if line.reopened else "",
         "UNDER DISPUTE" if line.disputed else "was disputed" if line.disputes else "",
         "reviewed" if line.reviewed else "",
+        f"{line.lost} pictures lost" if line.lost else "",
     ]
     dealer = f"  {line.dealer}" if line.dealer else ""
     flags = ", ".join(filter(None, marks))

@@ -162,9 +162,8 @@ def backup(folder: Path, data: Path) -> None:
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
     if not found.ok:
         first = found.problems[0]
-        raise click.ClickException(
-            f"The record does not hold, and the copy is like it. Row {first.seq}: {first.what}"
-        )
+        where = f"Row {first.seq}: " if first.seq is not None else ""
+        raise click.ClickException(f"The record does not hold, and the copy is like it. {where}{first.what}")
 
 
 @click.command("restore")
@@ -211,7 +210,11 @@ def _put_back(folder: Path, data: Path) -> None:
     from firmware.runtime.timestamps import box_clock
 
     with progress_bar("verifying the backup") as done:
-        replaced = put_back(folder, data, box_clock(), done=done)
+        replaced, lost = put_back(folder, data, box_clock(), done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:
         say(f"What was there is in {replaced}; remove it when you are sure.")
+    for one in lost[:SHOWN]:
+        say(f"LOST: {len(one.missing) + len(one.changed)} images of hand {one.hand}, as a row of it says")
+    if len(lost) > SHOWN:
+        say(f"and images of {len(lost) - SHOWN} more hands")

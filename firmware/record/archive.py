@@ -100,7 +100,7 @@ class Hand:
         """The images that its rows name, each with the number of the first such row."""
         found: dict[Capture, int] = {}
         for row in (*self.play, *self.later):
-            if row.type != ev.ImagesDropped.type:
+            if row.type not in (ev.ImagesDropped.type, ev.ImagesLost.type):
                 for capture in named_by(row.event):
                     found.setdefault(capture, row.seq)
         return found

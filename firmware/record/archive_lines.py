@@ -21,7 +21,7 @@ CREATE TABLE hands (
     settled INTEGER NOT NULL, corrections INTEGER NOT NULL, fouls INTEGER NOT NULL, naturals INTEGER NOT NULL,
     cards INTEGER NOT NULL, unsure INTEGER NOT NULL, irregularities INTEGER NOT NULL, reopened INTEGER NOT NULL,
     disputes INTEGER NOT NULL, disputed INTEGER NOT NULL, reviewed INTEGER NOT NULL, images INTEGER NOT NULL,
-    image_bytes INTEGER NOT NULL
+    image_bytes INTEGER NOT NULL, lost INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX by_time ON hands (opened_ms, hand);
 CREATE INDEX by_profile ON hands (profile, hand);
@@ -61,7 +61,7 @@ class HandLine:
 
     `outcome`: open, settled, void, misdeal or withdrawn. `corrections` counts the cards and rows that a person changed.
     `cards` counts the cards read, `unsure` those of them that the dealer was asked about. `images` and `image_bytes`
-    cover the images that are still stored.
+    cover the images that are still stored; `lost` counts those that a restore did not find as they were.
     """
 
     hand: int
@@ -86,6 +86,7 @@ class HandLine:
     reviewed: int = 0
     images: int = 0
     image_bytes: int = 0
+    lost: int = 0
     seats: list[SeatLine] = field(default_factory=list)
     names: set[str] = field(default_factory=set, repr=False, compare=False)
     """The images counted so far while the index is built: two events may name the same one."""
@@ -281,6 +282,10 @@ def _dropped(line: HandLine, _: str) -> None:
     line.images = line.image_bytes = 0  # all that the hand had
 
 
+def _lost(line: HandLine, payload: str) -> None:
+    line.lost += sum(1 for _ in images_in(json.loads(payload)))
+
+
 _PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}
 _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReopened.type: _reopened,
@@ -297,6 +302,7 @@ _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.DisputeClosed.type: _dispute_closed,
     ev.HandReviewed.type: _reviewed,
     ev.ImagesDropped.type: _dropped,
+    ev.ImagesLost.type: _lost,
 }
 TOLD: Final = (ev.HandOpened.type, *_EFFECT)
 """Types of the rows that the lines are built from."""

@@ -9,6 +9,7 @@ command continues.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -18,9 +19,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from firmware.record.evidence.verify import Verification, verify
+from firmware.messages import Message
+from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
 from firmware.record.journal.clocks import Clock
@@ -55,6 +57,8 @@ _RECORD: Final = (
     f"{INDEX}-sum",
 )
 _RESTORED: Final = (CAPTURES, WITNESS, FILE)
+_PART: Final = ".feltwatch-", ".part"
+"""How the name of an unfinished backup begins and ends."""
 _BATCH: Final = 2000
 """Rows in one transaction."""
 _DEEPEST: Final = 40
@@ -69,60 +73,90 @@ class BackupError(TableError, OSError):
 def back_up(data: Path, to: Path, *, done: Done = lambda rows, of: None) -> Verification:
     """Copy the record to a new folder, verify the copy, and return the result. The table may keep running.
 
-    A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. Raises
-    BackupError, JournalError; then no part of the copy remains.
+    A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. What
+    backups that were killed have left in the parent folder is removed. Raises BackupError, JournalError; then no part
+    of the copy remains.
     """
     if not JournalReader(data).head()[0]:
         raise BackupError("There is no record in %(path)s.", path=str(data))
     with suppress(FileNotFoundError):
         to.lstat()  # raises OSError with this path if the parent folder may not be searched
         raise BackupError("%(path)s is there already; name a new folder.", path=str(to))
-    with _errors_as_sentences("The backup"):
-        part = _part_beside(to)
-        try:
-            part.chmod(FOLDER_MODE)
-            _copy(data, part)
-            found = verify(part, replayed=False, done=done)
-            if os.geteuid() == 0:
-                with suppress(PermissionError):  # a stick's file system may have no owners
-                    give_tree(part, data.stat())
-            part.rename(to)
-            sync_folder(to.absolute().parent)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
+    with _errors_as_sentences("The backup"), _part_beside(to) as part:
+        part.chmod(FOLDER_MODE)
+        _copy(data, part)
+        found = verify(part, replayed=False, done=done)
+        if os.geteuid() == 0:
+            with suppress(PermissionError):  # a stick's file system may have no owners
+                give_tree(part, data.stat())
+        part.rename(to)
+        sync_folder(to.absolute().parent)
     return found
 
 
-def _part_beside(to: Path) -> Path:
-    """Create the temporary folder that is later renamed to `to`. Raises OSError, whose file name is `to`."""
+@contextmanager
+def _part_beside(to: Path) -> Iterator[Path]:
+    """Create the temporary folder that is renamed to `to` in the `with` block; remove those of killed backups.
+
+    It is locked while it is in use. Raises OSError, whose file name is `to`.
+    """
+    parent = to.absolute().parent
+    for left in parent.glob(f"{_PART[0]}*{_PART[1]}"):
+        with suppress(OSError), _locked(left):
+            shutil.rmtree(left, ignore_errors=True)
     try:
         # A random name: on a prepared stick, a link could wait under a predictable one.
-        return Path(tempfile.mkdtemp(prefix=".feltwatch-", suffix=".part", dir=to.absolute().parent))
+        part = Path(tempfile.mkdtemp(prefix=_PART[0], suffix=_PART[1], dir=parent))
     except OSError as error:
         error.filename = str(to)
         raise
+    with _locked(part):
+        try:
+            yield part
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
 
 
-def restore(source: Path, data: Path, clock: Clock, *, done: Done = lambda rows, of: None) -> Path | None:
-    """Replace the record by a backup; return the folder with the replaced record, None if there was none.
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder's lock in the `with` block. Raises OSError for a link, or if another process holds it."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
 
-    The table must be stopped. Raises BackupError for a backup that fails verification, JournalBusy, JournalError.
+
+class Restored(NamedTuple):
+    """The folder with the replaced record, None if there was none; and the images that the backup did not hold."""
+
+    replaced: Path | None
+    lost: tuple[ev.ImagesLost, ...]
+
+
+def restore(source: Path, data: Path, clock: Clock, *, done: Done = lambda rows, of: None) -> Restored:
+    """Replace the record by a backup.
+
+    The table must be stopped. Images that are missing or changed in the backup are lost; a row for each of their hands
+    says so. Raises BackupError for a backup whose rows fail verification, JournalBusy, JournalError.
     """
     with _errors_as_sentences("The restore"):
         make_folder(data)
         with writing(data):
             staging = data / RESTORING
             if not (staging / READY).exists():
-                _prepare(source, staging, done)
-            replaced = data / (staging / READY).read_text(encoding="ascii")
+                _prepare(source, staging, clock, done)
+            name, _, seq = (staging / READY).read_text(encoding="ascii").partition(" ")
+            replaced = data / name
             _move_in(data, staging, replaced)
-    with Journal(data, clock) as journal:
-        journal.append([ev.RecordRestored(*journal.head)], "console")
-    return replaced if replaced.exists() else None
+    events = [row.event for row in JournalReader(data).events_since(int(seq))] if seq else []
+    lost = tuple(event for event in events if isinstance(event, ev.ImagesLost))
+    return Restored(replaced if replaced.exists() else None, lost)
 
 
-def _prepare(source: Path, staging: Path, done: Done) -> None:
+def _prepare(source: Path, staging: Path, clock: Clock, done: Done) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     none = BackupError("There is no backup in %(path)s.", path=str(source))
     if not (source / FILE).exists():
@@ -133,30 +167,57 @@ def _prepare(source: Path, staging: Path, done: Done) -> None:
     if os.path.lexists(source / CAPTURES):
         _need_plain(source / CAPTURES, folder=True)
     try:
-        _need_holds(verify(source, images=False, replayed=False, done=done))
+        _need_holds(verify(source, images=False, replayed=False, done=done), source)
         hand = _insert(source, staging)
         _copy_images(source, staging, hand)
         found = verify(staging, replayed=False, done=done)
-        _need_holds(found)
+        _need_holds(found, source)
         if not found.entries:
             raise none
+        with Journal(staging, clock) as journal:
+            journal.append([ev.RecordRestored(*journal.head), *_lost(found, staging, hand)], "console")
         number = 1
         while (staging.parent / f"replaced-{number}").exists():
             number += 1
-        write_whole(staging / READY, f"replaced-{number}".encode())
+        write_whole(staging / READY, f"replaced-{number} {found.entries}".encode())
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
 
 
-def _need_holds(found: Verification) -> None:
-    if found.ok:
+def _need_holds(found: Verification, source: Path) -> None:
+    """Raise BackupError unless all but images is as it was written."""
+    first = next((problem for problem in found.problems if problem.image is None), None)
+    if first is None:
         return
-    first = found.problems[0]
-    refusal = "The backup does not hold, and nothing was replaced. "
-    if first.seq is None:
-        raise BackupError(refusal + "%(what)s", what=first.what)
-    raise BackupError(refusal + "Row %(row)s: %(what)s", row=first.seq, what=first.what)
+    where = "" if first.seq is None else Message("Row %(row)s: ", row=first.seq)
+    raise BackupError(
+        "The backup does not hold, and nothing was replaced. %(where)s%(what)s What can be saved of it goes to a new "
+        "folder: feltwatch restore %(path)s --salvage NEW",
+        where=where,
+        what=first.what,
+        path=str(source),
+    )
+
+
+def _lost(found: Verification, staging: Path, last: int) -> list[ev.ImagesLost]:
+    """Return the rows that say which images a restored record lacks, one for each hand."""
+    hands: dict[int, list[Problem]] = {}
+    for problem in found.problems:
+        if problem.image is not None and problem.seq is not None:
+            number = problem.image.name.partition("/")[0]
+            hand = int(number) if number.isdecimal() else 0
+            if not 1 <= hand <= last:
+                hand = JournalReader(staging).events_since(problem.seq - 1, 1)[0].hand
+            hands.setdefault(hand, []).append(problem)
+    return [
+        ev.ImagesLost(
+            hand,
+            tuple(one.image for one in problems if one.image and not one.is_changed),
+            tuple(one.image for one in problems if one.image and one.is_changed),
+        )
+        for hand, problems in sorted(hands.items())
+    ]
 
 
 def _insert(source: Path, staging: Path) -> int:
@@ -232,6 +293,8 @@ def _move_in(data: Path, staging: Path, replaced: Path) -> None:
 def _copy(data: Path, to: Path) -> None:
     """Copy journal and images durably. Raises OSError, sqlite3.Error."""
     reader = JournalReader(data)
+    # Before the rows, too: what the house's rule removes meanwhile has no tombstone among the rows that are copied.
+    _copy_images(data, to)
     seen = witness.read(data)  # read before the rows: the witness is never ahead of them
     with (
         closing(sqlite3.connect(reader.uri(), uri=True)) as source,
@@ -253,23 +316,35 @@ def _copy(data: Path, to: Path) -> None:
     sync_folder(to)
 
 
-def _copy_images(data: Path, to: Path, hand: int) -> None:
-    """Copy the images, except those of hands opened after the rows were copied."""
+def _copy_images(data: Path, to: Path, hand: int | None = None) -> None:
+    """Copy the images that are not there yet, except those of hands after `hand`, opened after the rows were copied.
+
+    An image that cannot be read is left out: the copy's verification names it. Raises OSError.
+    """
     for folder, below, names in os.walk(data / CAPTURES, onerror=_refuse):
-        if Path(folder) == data / CAPTURES:
+        if hand is not None and Path(folder) == data / CAPTURES:
             below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
         kept = to / CAPTURES / Path(folder).relative_to(data / CAPTURES)
         make_folder(kept)
         for name in names:
-            if name.startswith("."):
+            if name.startswith(".") or (kept / name).exists():
                 continue  # incomplete: no event names it yet
-            try:
-                _copy_plain(Path(folder) / name, kept / name)
-            except FileNotFoundError:
-                continue  # removed by retention in the meantime
-            (kept / name).chmod(FILE_MODE)
-            _sync(kept / name)
+            _copy_image(Path(folder) / name, kept / name)
         sync_folder(kept)
+
+
+def _copy_image(path: Path, to: Path) -> None:
+    with suppress(FileNotFoundError):
+        _need_plain(path)
+    try:
+        image = path.read_bytes()
+    except OSError:  # rotten, or removed by retention in the meantime
+        return
+    with to.open("xb") as file:
+        os.fchmod(file.fileno(), FILE_MODE)
+        file.write(image)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _refuse(error: OSError) -> None:
@@ -285,11 +360,6 @@ def _need_plain(path: Path, *, folder: bool = False) -> None:
         raise BackupError(
             "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
         )
-
-
-def _copy_plain(path: Path, to: Path) -> None:
-    _need_plain(path)
-    shutil.copyfile(path, to)
 
 
 def _sync(path: Path) -> None:

@@ -16,6 +16,7 @@ from firmware.messages import Message
 from firmware.record.journal.captures import images_in
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, seal
+from firmware.table.seen import Capture
 
 Row = tuple[Any, ...]
 """The columns of `firmware.table.entry.Entry`, whatever the file holds in them."""
@@ -31,7 +32,9 @@ FREQUENT: Final = frozenset(
     )
 )
 """Types of frequent rows. Their JSON is parsed only if it names an image, or might make a parser fail."""
-ABOUT_RECORD: Final = frozenset({ev.HeadSigned.type, ev.ImagesDropped.type, ev.KeyAnnounced.type})
+ABOUT_RECORD: Final = frozenset(
+    {ev.HeadSigned.type, ev.ImagesDropped.type, ev.ImagesLost.type, ev.KeyAnnounced.type}
+)
 _ROWS: Final = f"SELECT {COLUMNS} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq"
 _CONTENT: Final = re.compile(r'(?<!model_)hash":"([0-9a-f]{64})"')
 """Content that a hand's opening names; of the model only the hash is stored."""
@@ -51,8 +54,8 @@ class Chain:
     """The result of checking rows.
 
     `hash` is the last row's. `problems` are row numbers with messages. `content` maps each hash that a hand was opened
-    with to the first row that names it; `images` maps the name and SHA-256 of each image to the first row that names
-    it. `about` are the rows about the record itself: number, previous hash, type, payload.
+    with to the first row that names it, `images` each image. `about` are the rows about the record itself: number,
+    previous hash, type, payload.
     """
 
     rows: int = 0
@@ -60,7 +63,7 @@ class Chain:
     hash: str = ""
     problems: list[tuple[int, Message]] = field(default_factory=list)
     content: dict[str, int] = field(default_factory=dict)
-    images: dict[tuple[str, str], int] = field(default_factory=dict)
+    images: dict[Capture, int] = field(default_factory=dict)
     about: list[tuple[int, str, str, dict[str, Any]]] = field(default_factory=list)
 
 
@@ -153,7 +156,7 @@ def _look_into(chain: Chain, row: Row) -> None:
         chain.about.append((row[0], row[10], row[8], fields))
     else:
         for image in images_in(fields):
-            chain.images.setdefault((image.name, image.sha256), row[0])
+            chain.images.setdefault(image, row[0])
 
 
 def _is_odd(payload: str) -> bool:

@@ -606,6 +606,9 @@ def _images(rows: list[list[Any]], files: dict[str, bytes], told: object) -> tup
     known = [image for image in told if isinstance(image, dict)] if isinstance(told, list) else []
     changed = {str(image.get("name")) for image in known if image.get("state") == "changed"}
     dropped = {image for row in rows if row[TYPE] == "images_dropped" for image in images_in(_payload(row))}
+    lost = {
+        image: row[SEQ] for row in rows if row[TYPE] == "images_lost" for image in images_in(_payload(row))
+    }
     named: dict[str, str] = {}
     for row in _of_the_hand(rows, rows[0][HAND] if rows else None):
         for name, digest in images_in(_payload(row)):
@@ -613,18 +616,18 @@ def _images(rows: list[list[Any]], files: dict[str, bytes], told: object) -> tup
                 continue
             named[name] = digest
             data = files.get(IMAGES + name)
-            if data is None and (name, digest) not in dropped:
+            if data is None and (name, digest) not in dropped and (name, digest) not in lost:
                 why = "had been changed on the box" if name in changed else "is missing"
                 bad.append(f"The image {name} that row {row[SEQ]} names {why}.")
             elif data is not None and hashlib.sha256(data).hexdigest() != digest:
                 bad.append(f"The image {name} is not the one that row {row[SEQ]} names.")
     there = {name[len(IMAGES) :] for name in files if name.startswith(IMAGES)}
     bad += [f"The image {name} is named by no row." for name in sorted(there - set(named))]
-    gone = (
-        f"; the bytes of {len(named) - len(there)} were dropped by the house's rule"
-        if len(there) < len(named)
-        else ""
-    )
+    away = {image: lost.get(image) for image in named.items() if image[0] not in there}
+    by_rule = sum(seq is None for seq in away.values())
+    gone = f"; the bytes of {by_rule} were dropped by the house's rule" if by_rule else ""
+    for (name, _), seq in away.items():
+        gone += f"; {name} was LOST when a backup was restored, as row {seq} says" if seq is not None else ""
     return f"The {len(there)} images are those that the rows name{gone}.", bad
 
 

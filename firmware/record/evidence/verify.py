@@ -27,6 +27,7 @@ from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused, UnknownEvent
 from firmware.table.event import apply
 from firmware.table.events import canonical
+from firmware.table.seen import Capture
 from firmware.table.state import INITIAL
 
 MOST_SAID: Final = 10
@@ -35,10 +36,15 @@ MOST_SAID: Final = 10
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong in the record. `seq` is the journal row, None if it concerns no single row."""
+    """Something wrong in the record. `seq` is the journal row, None if it concerns no single row.
+
+    `image`: the image that is not as it was stored, where that is all; `is_changed`: other bytes are in its place.
+    """
 
     seq: int | None
     what: Text
+    image: Capture | None = None
+    is_changed: bool = False
 
 
 def _problem(seq: int | None, what: str, /, **args: object) -> Problem:
@@ -49,7 +55,8 @@ def _problem(seq: int | None, what: str, /, **args: object) -> Problem:
 class Verification:
     """What was checked, and the problems in the order of rows; `head` is the last row's hash.
 
-    `images` is how many images were compared, `dropped` how many of them were removed with a tombstone. `anchors` is
+    `images` is how many images were compared, `dropped` how many of them were removed with a tombstone, `lost` how many
+    a row says to have been lost with a restore. `anchors` is
     the number of signed heads in the record, `keys` the fingerprints of the keys that the record announced.
     """
 
@@ -59,6 +66,7 @@ class Verification:
     problems: tuple[Problem, ...]
     images: int = 0
     dropped: int = 0
+    lost: int = 0
     anchors: int = 0
     keys: tuple[str, ...] = ()
 
@@ -93,7 +101,7 @@ def verify(
         end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
         chain = check_rows(db, 1, end, done) if db else Chain()
     found = _told(chain)
-    of_images, dropped = _images(data, chain, found) if images else ([], 0)
+    of_images, dropped, lost = _images(data, chain, found) if images else ([], 0, 0)
     problems = [
         *strange,
         *_contents(reader, chain),
@@ -112,6 +120,7 @@ def verify(
         problems=tuple(dict.fromkeys(problems)),
         images=len(chain.images) if images else 0,
         dropped=dropped,
+        lost=lost,
         anchors=len(found.signed),
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
     )
@@ -153,14 +162,17 @@ class _Found(NamedTuple):
 
     signed: list[tuple[int, str, ev.HeadSigned | None]]
     tombstones: set[tuple[str, str]]
+    lost: set[tuple[str, str]]
     keys: dict[str, None]
 
 
 def _told(chain: Chain) -> _Found:
-    found = _Found([], set(), {})
+    found = _Found([], set(), set(), {})
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
             found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
+        elif kind == ev.ImagesLost.type:
+            found.lost.update((image.name, image.sha256) for image in images_in(payload))
         elif kind == ev.KeyAnnounced.type:
             with suppress(ValueError):  # the row was changed and is reported already
                 found.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
@@ -169,26 +181,28 @@ def _told(chain: Chain) -> _Found:
     return found
 
 
-def _images(data: Path, chain: Chain, found: _Found) -> tuple[list[Problem], int]:
-    """Compare every image with its hash; return the problems, and how many were removed with a tombstone."""
+def _images(data: Path, chain: Chain, found: _Found) -> tuple[list[Problem], int, int]:
+    """Compare every image with its hash; return the problems, how many were dropped, and how many were lost."""
     store = CaptureStore(data)
     problems: list[Problem] = []
-    dropped = 0
-    for (name, digest), seq in chain.images.items():
-        state = store.check_named(name, digest)
-        if state == "missing" and (name, digest) in found.tombstones:
+    dropped = lost = 0
+    for image, seq in chain.images.items():
+        state = store.check(image)
+        if state == "ok":
+            continue
+        if state == "missing" and (image.name, image.sha256) in found.tombstones:
             dropped += 1
-        elif state == "unreadable":
-            problems.append(
-                _problem(
-                    seq, "The capture %(name)s cannot be read: nobody can say whether it holds.", name=name
-                )
-            )
-        elif state != "ok":
-            problems.append(
-                _problem(seq, "The capture %(name)s is %(state)s.", name=name, state=IMAGE_STATES[state])
-            )
-    return problems, dropped
+            continue
+        if (image.name, image.sha256) in found.lost:
+            lost += 1
+            continue
+        what = (
+            Message("The capture %(name)s cannot be read: nobody can say whether it holds.", name=image.name)
+            if state == "unreadable"
+            else Message("The capture %(name)s is %(state)s.", name=image.name, state=IMAGE_STATES[state])
+        )
+        problems.append(Problem(seq, what, image, state == "changed"))
+    return problems, dropped, lost
 
 
 def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:

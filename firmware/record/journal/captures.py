@@ -153,7 +153,8 @@ def images_in(payload: Any) -> Iterator[Capture]:
         part = stack.pop()
         if isinstance(part, dict):
             if isinstance(part.get("name"), str) and isinstance(part.get("sha256"), str):
-                yield Capture(part["name"], part["sha256"], part.get("size", 0))
+                size = part.get("size")
+                yield Capture(part["name"], part["sha256"], size if type(size) is int else 0)
                 continue
             inner: Iterable[Any] = part.values()
         elif isinstance(part, list):

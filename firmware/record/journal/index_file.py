@@ -20,7 +20,7 @@ from urllib.parse import quote
 from firmware.record.journal.disk import FILE_MODE, give_to_owner
 
 FILE: Final = "index.sqlite"
-SHAPE: Final = 2
+SHAPE: Final = 3
 """`PRAGMA user_version` of an index; one with another version is rebuilt."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""

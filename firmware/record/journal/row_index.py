@@ -31,6 +31,7 @@ ABOUT_TYPES: Final = frozenset(
         ev.DisputeClosed.type,
         ev.HandReviewed.type,
         ev.ImagesDropped.type,
+        ev.ImagesLost.type,
     }
 )
 """Types of rows about a past hand. They are not among the hand's own rows."""

@@ -80,6 +80,16 @@ class ImagesDropped(Event, leads=EVERY_PHASE):
         return state
 
 
+class ImagesLost(Event, leads=EVERY_PHASE, in_doubt=True):
+    """A hand's images that a restore found missing or changed in the backup; a changed one is kept as it was found."""
+
+    type = "images_lost"
+    title = Message("Images lost")
+    hand: int
+    missing: tuple[Capture, ...] = ()
+    changed: tuple[Capture, ...] = ()
+
+
 class KeyAnnounced(Event, leads=EVERY_PHASE, in_doubt=True):
     """The box signs with this key from now on; `key` is the Ed25519 public key, 32 bytes in hex."""
 

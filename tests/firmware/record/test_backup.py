@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from firmware.cli.hands_text import line_text
 from firmware.record import backup
 from firmware.record.archive import Archive
 from firmware.record.backup import BackupError, back_up, restore
+from firmware.record.dispute_file import write_dispute_file
+from firmware.record.evidence.dispute_verifier import check
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
@@ -22,7 +25,7 @@ from firmware.table import events as ev
 from firmware.table.people import PINS_FOLDER
 from tests.firmware.conftest import FRAME, PIXELS
 from tests.firmware.record.test_dispute_file import record
-from tests.firmware.record.test_verify import bend
+from tests.firmware.record.test_verify import KEY, bend
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +71,7 @@ def test_a_full_disk_leaves_no_half_backup(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(shutil, "copyfile", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(BackupError, match="the disk is full"):
         back_up(data, tmp_path / "backup")
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
@@ -112,7 +115,7 @@ def test_a_restore_puts_the_record_back_and_keeps_what_it_replaces(data: Path, t
         journal.append([ev.HandVoided("after the backup")], "test")
     after = rows(data)
     CaptureStore(data).path(FRAME.name).unlink()
-    replaced = restore(to, data, now)
+    replaced, _ = restore(to, data, now)
     assert replaced is not None
     assert rows(replaced) == after
     assert rows(data)[:-1] == before
@@ -128,7 +131,7 @@ def test_a_restore_puts_the_record_back_and_keeps_what_it_replaces(data: Path, t
 
 def test_a_restore_into_an_empty_folder_replaces_nothing(data: Path, tmp_path: Path) -> None:
     back_up(data, tmp_path / "backup")
-    assert restore(tmp_path / "backup", tmp_path / "new", now) is None
+    assert restore(tmp_path / "backup", tmp_path / "new", now) == (None, ())
     assert verify(tmp_path / "new").ok
 
 
@@ -139,6 +142,67 @@ def test_a_restore_asks_for_a_stopped_table_and_a_backup(data: Path, tmp_path: P
         restore(to, data, now)
     with pytest.raises(BackupError, match="no backup"):
         restore(tmp_path / "nowhere", data, now)
+
+
+@pytest.mark.parametrize("fault", ["missing", "changed"])
+def test_a_backup_with_a_picture_that_is_not_as_it_was_is_restored_and_a_row_says_so(
+    data: Path, tmp_path: Path, fault: str
+) -> None:
+    to = tmp_path / "backup"
+    back_up(data, to)
+    before = rows(data)
+    picture = CaptureStore(to).path(FRAME.name)
+    picture.unlink() if fault == "missing" else picture.write_bytes(b"rotten")
+    restore(to, data, now)
+    last = JournalReader(data).events_since(len(before))
+    assert [row.type for row in last] == ["record_restored", "images_lost"]
+    assert last[1].event == ev.ImagesLost(1, **{fault: (FRAME,)})
+    found = verify(data)
+    assert (found.problems, found.lost) == ((), 1)
+    archive = Archive(data)
+    assert [line.lost for line in archive.hands()] == [0, 0, 1]
+    assert "1 pictures lost" in line_text(archive.hands()[2])
+    hand = archive.hand(1)
+    assert [image.state for image in archive.images(hand) if image.capture == FRAME] == [fault]
+    file = write_dispute_file(archive, 1, KEY, tmp_path / "hand.zip")
+    report = check(str(file))
+    assert not [line for line in report.wrong if "image" in line]
+    assert any(f"{FRAME.name} was LOST when a backup was restored" in line for line in report.holds)
+    back_up(data, tmp_path / "again")
+    restore(tmp_path / "again", tmp_path / "new", now)
+    assert verify(tmp_path / "new").ok, "and it can be backed up and restored again"
+
+
+def test_a_picture_that_the_house_drops_during_a_backup_is_in_the_backup(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as meanwhile, Journal(data) as journal:
+        copy = backup._copy_images
+
+        def drop_before(folder: Path, to: Path, hand: int | None = None) -> None:
+            if hand is not None:  # the rows are copied
+                journal.append([ev.ImagesDropped(1, (FRAME,), "a rule")], "table")
+                CaptureStore(data).path(FRAME.name).unlink()
+            copy(folder, to, hand)
+
+        meanwhile.setattr(backup, "_copy_images", drop_before)
+        found = back_up(data, tmp_path / "backup")
+    assert found.problems == ()
+    assert CaptureStore(tmp_path / "backup").load(FRAME) == PIXELS
+
+
+def test_what_a_killed_backup_left_is_removed_by_the_next_and_what_another_makes_is_not(
+    data: Path, tmp_path: Path
+) -> None:
+    left, link = tmp_path / ".feltwatch-killed.part", tmp_path / ".feltwatch-link.part"
+    (left / "captures").mkdir(parents=True)
+    link.symlink_to(data)
+    with backup._part_beside(tmp_path / "other") as busy:
+        assert not left.exists()
+        back_up(data, tmp_path / "backup")
+        assert busy.exists()
+        busy.rename(tmp_path / "other")
+    assert rows(data), "a planted link is not followed"
 
 
 class Stopped(BaseException):
