@@ -49,7 +49,9 @@ def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path:
     from dealer_ui.pit.app import create_app
     from dealer_ui.pit.serve import serve_on_loopback, serve_on_socket
     from firmware.pit.database import Database, migrate
+    from firmware.threads import end_with_its_threads
 
+    end_with_its_threads()
     if path is None and listen not in LOOPBACK:
         raise click.UsageError(
             f"{listen} is no loopback address. Over a network people come through TLS: use --socket, and before it "

@@ -78,7 +78,9 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     from dealer_ui.remote.server import serve
     from dealer_ui.remote.tls import need_usable
     from firmware.systemd import handed_over
+    from firmware.threads import end_with_its_threads
 
+    end_with_its_threads()
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     shown = need_usable(secrets)
     with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:

@@ -72,6 +72,9 @@ def command(
     from dealer_ui.server.app import Settings, create_app
     from dealer_ui.server.serve import need_listening, serve
     from firmware.systemd import ServiceManager, handed_over
+    from firmware.threads import end_with_its_threads
+
+    end_with_its_threads()
 
     config = _config(config_file)
     folder = data or config.data

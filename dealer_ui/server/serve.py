@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gc
 import logging
-import signal
 import socket
 import time
 from collections.abc import Callable
 from contextlib import closing
-from types import FrameType
 from typing import Any, Final, NoReturn, TypeVar
 
 import click
@@ -19,6 +17,8 @@ from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
 from dealer_ui.web.services import followed
+from firmware.request_threads import RequestThreads
+from firmware.stop_signals import stopped_by_signals
 
 SPARE_THREADS: Final = 16
 """Threads in addition to those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
@@ -28,6 +28,8 @@ SILENT_S: Final = 20
 """Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
 WHOLE_S: Final = 20.0
 """Seconds that a request may take to arrive as a whole, however many bytes come meanwhile."""
+STOPS_S: Final = 8
+"""Seconds that a page may take to end, within TimeoutStopSec of its unit."""
 PULSE_S: Final = 1.0
 """Seconds between two pulses through the server."""
 
@@ -77,13 +79,11 @@ def serve(
 def run_until_stopped(server: Server, first: Callable[[], None] = lambda: None) -> None:
     """Run a server until SIGINT or SIGTERM, and close it; `first` is called at the signal."""
 
-    def end(_number: int, _frame: FrameType | None) -> NoReturn:
+    def end() -> NoReturn:
         first()
         raise SystemExit(0)
 
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, end)
-    with closing(server):
+    with stopped_by_signals(end, STOPS_S), closing(server):
         server.run()
 
 
@@ -102,7 +102,7 @@ def make_server(
         _sock=listening,
         bind_socket=False,
         sockinfo=(listening.family, listening.type, listening.proto, listening.getsockname()),
-        threads=threads,
+        dispatcher=RequestThreads(threads),
         connection_limit=2 * CONNECTIONS,  # never reached: Server.handle_accept makes room first
         channel_timeout=SILENT_S,
         cleanup_interval=max(1, SILENT_S // 4),

@@ -9,6 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import ClassVar, Final, Generic, Protocol, TypeVar
 
+from firmware.threads import start_thread
+
 log = logging.getLogger(__name__)
 
 STUCK_S: Final = 10.0
@@ -88,7 +90,7 @@ class Followed(ABC, Generic[S]):
     def start(self) -> None:
         """Follow from a thread of its own."""
         self._followed_at = time.monotonic()
-        threading.Thread(target=self._follow, name="following", daemon=True).start()
+        start_thread(self._follow, name="following")
 
     def stop(self) -> None:
         """End the thread and every stream."""

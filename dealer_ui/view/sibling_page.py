@@ -11,6 +11,7 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from firmware.table_client import TableLink
+from firmware.threads import NoThread, start_thread
 
 ASK_S: Final = 5.0
 """Seconds between two looks at whether it answers."""
@@ -44,8 +45,10 @@ class Beside:
         """Return the page's title and address, or nothing. Never blocks: a separate thread asks."""
         if time.monotonic() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
             self._asked = time.monotonic()
-            self._asking = threading.Thread(target=self.update, name="beside", daemon=True)
-            self._asking.start()
+            try:
+                self._asking = start_thread(self.update, name="beside")
+            except NoThread:
+                self._answers = False
         if not self._answers:
             return ()
         name, host = (TRAINING, TRAINING_HOST) if self._training else (TABLE, TABLE_HOST)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import signal
 import time
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+STOPS_S: Final = 15
+"""Seconds that the table may take to end, within TimeoutStopSec of its unit."""
 ROOM_EVERY: Final = 1.0
 """Seconds between two checks for free space on a full disk."""
 
@@ -37,7 +38,10 @@ def command(config_file: Path | None, data: Path | None) -> None:
     page.
     """
 
+    from firmware.threads import end_with_its_threads
+
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    end_with_its_threads()
     run(load_config(config_file, data=data))
 
 
@@ -55,6 +59,7 @@ def run(config: Config) -> None:
     from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
     from firmware.runtime.table_process import TableProcess
     from firmware.runtime.timestamps import box_clock
+    from firmware.stop_signals import stopped_by_signals
     from firmware.systemd import ServiceManager
     from firmware.uplink.join_request import JoinDesk
 
@@ -89,10 +94,9 @@ def run(config: Config) -> None:
         def turned() -> None:
             power_off.update(devices.mains_gone(), table.state.phase)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: table.stop())
         gc.freeze()  # what was imported is permanent: a full collection need not traverse it while a button waits
-        table.run(turned)
+        with stopped_by_signals(table.stop, STOPS_S):
+            table.run(turned)
 
 
 def _inbox(config: Config, wall: Clock) -> Inbox:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from firmware.messages import Message, Text, in_turn
+from firmware.threads import start_thread
 
 VCGENCMD = "vcgencmd"
 ANSWER_WITHIN = 2.0
@@ -117,7 +118,7 @@ class PowerWatch:
         self._power = power or Power()
         self._every = every
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="power", daemon=True)
+        self._thread: threading.Thread | None = None
         self.reading: PowerReading | None = None
         """The last reading; None before the first."""
         self.warning: Text = ""
@@ -125,12 +126,12 @@ class PowerWatch:
 
     def start(self) -> None:
         """Start."""
-        self._thread.start()
+        self._thread = start_thread(self._run, name="power")
 
     def close(self) -> None:
         """Stop. May be called twice."""
         self._stop.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join()
 
     def _run(self) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
+import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import FrameType
 from typing import Final, NoReturn
 
 import click
@@ -17,6 +16,8 @@ from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
+STOPS_S: Final = 8
+"""Seconds that the service may take to end, within TimeoutStopSec of its unit."""
 OLDER: Final = 3
 """The exit status of `migrate --check` where the database has an older schema."""
 ADDED: Final = "feltwatch.pit"
@@ -86,8 +87,11 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     from firmware.pit.news import News
     from firmware.pit.serve import Projector, listen_on, server
     from firmware.pit.waves.stepper import Stepper, StepperThread
+    from firmware.stop_signals import stopped_by_signals
     from firmware.systemd import ServiceManager
+    from firmware.threads import end_with_its_threads, start
 
+    end_with_its_threads()
     authority = Authority(folder / "authority")
     authority.door()
     migrate(url)
@@ -96,22 +100,17 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
         news, keeper = News(), Keeper(database, folder)
         background = (Projector(database, news), KeeperThread(keeper), StepperThread(Stepper(database)))
         for thread in background:
-            thread.start()
+            start(thread)
         door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
         serving = server(door, listening)
-
-        def end(_number: int, _frame: FrameType | None) -> NoReturn:
-            raise SystemExit(0)
-
-        signal.signal(signal.SIGTERM, end)
-        signal.signal(signal.SIGINT, end)
         ServiceManager.from_environment().alive()
-        try:
-            serving.run()
-        finally:
-            serving.close()
-            for thread in background:
-                thread.stop()
+        with stopped_by_signals(sys.exit, STOPS_S):
+            try:
+                serving.run()
+            finally:
+                serving.close()
+                for thread in background:
+                    thread.stop()
 
 
 @command.command("front")

@@ -24,6 +24,7 @@ from firmware.pit.news import BATCH, News, Rows, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
+from firmware.request_threads import RequestThreads
 from firmware.table.entry import Entry
 
 THREADS: Final = 8 + PLACES
@@ -64,7 +65,7 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
         app,
         sockets=[listening],
         map={},  # its own: by default all servers of a process poll the same
-        threads=THREADS,
+        _dispatcher=RequestThreads(THREADS),
         connection_limit=CONNECTIONS,
         backlog=4096,
         channel_timeout=120,

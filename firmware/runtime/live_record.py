@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message
-from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.journal.journal import BROKEN_OFF, Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
 from firmware.table import State, TableError
@@ -67,6 +67,11 @@ class LiveRecord:
     def _rules_of(self, opened: ev.Opening) -> Profile:
         return rules_of(opened, self.reader.content(opened.profile_hash))
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the state is what the journal holds. If not, nothing is written before `make_certain`."""
+        return self._unknown is None and not self.journal.is_uncertain
+
     def past(self, hand: int) -> State:
         """Return the state at a past hand's end. Raises CommandRefused."""
         return end_of_hand(self.reader, hand)
@@ -76,7 +81,7 @@ class LiveRecord:
 
         `recovered` brings everything else to that state. Raises TableError if that cannot be done yet.
         """
-        if not (self._unknown or self.journal.is_uncertain) or self._clock() < self.retry_at:
+        if self.is_certain or self._clock() < self.retry_at:
             return False
         if self.journal.is_uncertain:
             self.journal.settle()
@@ -100,7 +105,7 @@ class LiveRecord:
         """Write events to the journal, then apply them to the state; return the last row's number.
 
         `command`: the id of their command. Raises CommandRefused, JournalError: nothing was written. Raises
-        JournalUncertain if the result is not known yet.
+        JournalUncertain if the result is not known yet; after any other error `is_certain` says whether it is.
         """
         if self._unknown is not None:
             raise JournalUncertain(self._unknown)
@@ -109,12 +114,29 @@ class LiveRecord:
         # a past hand may settle at once: under its own rules, never under the current ones
         rules = self._rules_of(past[-1]) if past else self.rules
         state, followed = step(self.state, events, rules)
-        began = self._clock()
+        before, began = self.state, self._clock()
         try:
             seq = self.journal.append(events, actor, followed, command)
         except JournalUncertain as error:
             self._unknown = error.sentence
             raise
+        except TableError:
+            raise
+        except BaseException:
+            self._unknown = BROKEN_OFF
+            raise
+        try:
+            self._follow(state, [*events, *followed], seq, command)
+            self._changed(before, [*events, *followed], actor, began)
+        except BaseException as error:  # the rows are there: what follows from them is made again
+            self._unknown = BROKEN_OFF
+            if isinstance(error, TableError):
+                raise JournalUncertain(BROKEN_OFF) from error
+            raise
+        return seq
+
+    def _follow(self, state: State, events: Sequence[ev.Event], seq: int, command: str) -> None:
+        """Bring state, commands, settings and rules to what has been written."""
         if command:
             self.commands[command] = seq
             if len(self.commands) > 2 * KNOWN_COMMANDS:
@@ -127,8 +149,6 @@ class LiveRecord:
         elif state.opened is not before.opened or state.house != before.house:
             self.rules = self._rules_now()  # a past hand was opened or closed, so the rules may differ
         self.trouble = ""
-        self._changed(before, [*events, *followed], actor, began)
-        return seq
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> TableError | None:
         """Record events that no user waits for; return what prevented it. Raises JournalDamaged."""

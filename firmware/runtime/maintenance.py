@@ -10,7 +10,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -33,6 +33,7 @@ from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.topics.evidence import DropImages, ExportHand, RecordCommand, SignHead
+from firmware.threads import Worker
 from firmware.uplink.heard import WITNESS
 from firmware.uplink.witness import proofs_in
 
@@ -78,14 +79,17 @@ class RecordMaintenance:
         clock: Callable[[], float] = time.monotonic,
         witness: Path = Path("/") / WITNESS,
     ) -> None:
-        """Read the device's key, or make it. Without a key hands go on, but nothing is signed and a fault is shown."""
+        """Read the device's key, or make it. Without a key hands go on, but nothing is signed and a fault is shown.
+
+        Raises NoThread.
+        """
         self._data, self._journal, self._wall, self._pdf, self._clock = data, journal, wall, pdf, clock
         self._stick = stick
         self._witness = witness
         self._rule = Rule(keeping.days, keeping.megabytes)
         self._archive = Archive(data)
         self._store = CaptureStore(data)
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="record")
+        self._worker = Worker("record")
         self._key: DeviceKey | None = None
         self._trouble: Text = ""
         try:
@@ -145,7 +149,7 @@ class RecordMaintenance:
 
     def close(self) -> None:
         """End the worker after the dispute file in progress. May be called twice."""
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._worker.close()
 
     # ---- commands ----
 

@@ -11,7 +11,7 @@ import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -77,6 +77,10 @@ ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its start, unless configured otherwise."""
 MADE_WITHIN: Final = 50.0
 """Additional seconds for a slow command: a dispute file with its pages."""
+OUT_OF_MEMORY: Final = Message(
+    "The table is out of memory and starts again; look at the page, then try again."
+).refusal() | {"uncertain": True}
+"""The answer to a command that had no memory. Made beforehand."""
 
 
 class TableProcess:
@@ -134,7 +138,7 @@ class TableProcess:
         self._answers: dict[str, Answer] = {}
         """The last answers, by the id of the command; none of access control, which may hold a session."""
         self._shown = (False, False)
-        self._started = False
+        self._started = self._stopping = False
         self._screen = ScreenWatch(screen, clock)
         self._presses = Presses(self._screen)
         self._heartbeat = heartbeat
@@ -159,8 +163,10 @@ class TableProcess:
             return late.refusal() | {"uncertain": True}
 
     def stop(self) -> None:
-        """Ask `run` to return."""
-        self._queue.put(Stop())
+        """Ask `run` to return, which it does at its next turn."""
+        self._stopping = True
+        with suppress(MemoryError):  # only wakes it
+            self._queue.put(Stop())
 
     # ---- the one thread ----
 
@@ -169,7 +175,7 @@ class TableProcess:
         try:
             self.begin()
             turned()
-            while not isinstance(item := self._next_input(), Stop):
+            while not isinstance(item := self._next_input(), Stop) and not self._stopping:
                 self.turn(item)
                 turned()
         finally:
@@ -225,17 +231,18 @@ class TableProcess:
 
     def end(self) -> None:
         """Close the socket and the devices, and refuse all waiting commands."""
-        for part in (
-            self._heartbeat,
-            self._socket,
-            self._devices,
-            self._readings,
-            self._maintenance,
-            self._check,
-        ):
-            if part is not None:
-                part.close()
-        self._refuse_waiting()
+        with ExitStack() as closing:  # each is closed whatever becomes of the others, the heartbeat first
+            closing.callback(self._refuse_waiting)
+            for part in (
+                self._check,
+                self._maintenance,
+                self._readings,
+                self._devices,
+                self._socket,
+                self._heartbeat,
+            ):
+                if part is not None:
+                    closing.callback(part.close)
 
     def _next_input(self) -> Any:
         try:
@@ -360,9 +367,15 @@ class TableProcess:
             answer.set_result(error.sentence.refusal() | {"uncertain": True})
         except TableError as error:
             answer.set_result(error.sentence.refusal())
+        except (
+            MemoryError
+        ):  # nobody knows what is only half done: the record does, and a new process reads it
+            answer.set_result(OUT_OF_MEMORY)
+            raise
         except Exception:
             log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
-            answer.set_result(Message("The table met an error of its own; look at its log.").refusal())
+            met = Message("The table met an error of its own; look at its log.").refusal()
+            answer.set_result(met if self._record.is_certain else met | {"uncertain": True})
 
     def _obey(self, command: Command) -> Answer:
         if (answer := self._answered_before(command)) is not None:

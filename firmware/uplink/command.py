@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -175,6 +176,7 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, 
     from firmware.uplink.inbox.folder import NOTES
     from firmware.uplink.settings import HOUSE, load
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # as SIGTERM: the kernel ends it, whatever it is doing
     settings = load(enrolment)
     if settings is None:
         say(f"This table is not enrolled: there is no {enrolment / 'uplink.toml'}. Nothing is sent.")

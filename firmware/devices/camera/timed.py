@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -14,6 +13,7 @@ import numpy as np
 
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, FrameUnreadable, Image
+from firmware.threads import start_thread
 
 T = TypeVar("T")
 
@@ -140,7 +140,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._run, name="camera", daemon=True).start()
+        start_thread(self._run, name="camera")
 
     def call(self, job: Callable[[], T], within: float) -> T:
         """Return the job's result or raise its error. Raises _TooLateError; a job not started by then is cancelled."""

@@ -17,6 +17,7 @@ from firmware.devices.panel.debounce import Debounce, PressedButtons
 from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName, Light, Press
 from firmware.devices.panel.pins import PinMap
 from firmware.messages import Message
+from firmware.threads import start_thread
 
 log = logging.getLogger(__name__)
 
@@ -66,8 +67,7 @@ class GpioButtons:
         except (gpiozero.GPIOZeroError, OSError) as error:
             self._let_go()
             raise DeviceRefused("The push-buttons' pins cannot be used: %(error)s.", error=error) from error
-        self._thread = threading.Thread(target=self._run, args=(put,), name="buttons", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._run, put, name="buttons")
 
     def close(self) -> None:
         """Stop; see `Buttons.close`."""

@@ -13,6 +13,7 @@ import serial
 
 from firmware.devices.puck.reading import SAYS_NOTHING, Disks, PuckReading, PuckState
 from firmware.messages import Message, Text
+from firmware.threads import start_thread
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +77,7 @@ class SerialPuck:
         if self._thread is not None:
             raise RuntimeError("This puck reader was started before.")
         self._put = put
-        self._thread = threading.Thread(target=self._run, name="puck", daemon=True)
-        self._thread.start()
+        self._thread = start_thread(self._run, name="puck")
 
     def use(self, disks: Disks) -> None:
         """Change the disks; see `PuckReader.use`."""

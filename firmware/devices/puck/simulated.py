@@ -27,6 +27,7 @@ from typing import Self
 
 from firmware.devices.puck.protocol import ASK, VERSION, encode
 from firmware.devices.puck.reading import Disks
+from firmware.threads import start
 
 DEALER_TAG = "04D1A2B3C4E580"
 ACTION_TAG = "04AC71B2C3E580"
@@ -71,7 +72,7 @@ class SimulatedPuck:
         self.replug()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="simulated-puck", daemon=True)
-        self._thread.start()
+        start(self._thread)
 
     @property
     def port(self) -> str:

@@ -29,6 +29,7 @@ from firmware.pit.log.tree import Trees
 from firmware.record.evidence.merkle import leaf_hash
 from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, opened, sign
 from firmware.record.evidence.signing import DeviceKey
+from firmware.threads import start
 from firmware.uplink.wire import MOST_HEADS
 
 log = logging.getLogger(__name__)
@@ -242,6 +243,9 @@ class KeeperThread(threading.Thread):
             except (DatabaseError, OSError) as error:
                 log.warning("The log waits: %s", error)
                 wait = self._keeper.every_s
+            except Exception:
+                log.exception("The log waits: this is an error of Feltwatch")
+                wait = self._keeper.every_s
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -249,7 +253,7 @@ class KeeperThread(threading.Thread):
         began = time.time()
         timer = threading.Timer(self._waits_s, self._say, (began,))
         timer.daemon = True
-        timer.start()
+        start(timer)
         try:
             yield
         finally:

@@ -47,6 +47,18 @@ _INSERT: Final = f"INSERT INTO journal ({COLUMNS}) VALUES ({MARKS})"
 _NOT_WRITTEN: Final = Message("The journal could not be written")
 
 
+def _not_certain(why: object) -> Message:
+    return Message(
+        "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
+        "look at the page before you do it again, and at the disk.",
+        why=why,
+    )
+
+
+BROKEN_OFF: Final = _not_certain("the table broke off while it wrote")
+"""What is said of a write that broke off for any reason. Made beforehand: there may be no memory left by then."""
+
+
 class Journal:
     """The one writer of a journal. Used from one thread at a time.
 
@@ -193,12 +205,21 @@ class Journal:
     def _commit(self, rows: Sequence[tuple[Any, ...]], last: Entry | None) -> None:
         self._need_ready()
         try:
+            self._commit_now(rows, last)
+        except JournalError:
+            raise
+        except BaseException:
+            self._uncertain = BROKEN_OFF  # it may have been at any place, also after the commit
+            raise
+
+    def _commit_now(self, rows: Sequence[tuple[Any, ...]], last: Entry | None) -> None:
+        try:
             if len(rows) == 1:
                 self._db.execute(_INSERT, rows[0])  # a single statement is its own transaction
             else:
                 with Transaction(self._db):
                     self._db.executemany(_INSERT, rows)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, MemoryError) as error:
             if not self._was_written(error, (last.seq, last.hash) if last else (0, "")):
                 raise as_journal_error(error, _NOT_WRITTEN) from error
         self._last = last
@@ -250,7 +271,7 @@ class Journal:
                     self._db.execute(
                         "INSERT INTO content (hash, kind, bytes) VALUES (?, ?, ?)", (digest, kind, data)
                     )
-        except sqlite3.Error as error:
+        except (sqlite3.Error, MemoryError) as error:
             self._was_written(error, self.head)
             with as_journal_errors(_NOT_WRITTEN):
                 if not self._has(digest):
@@ -276,7 +297,7 @@ class Journal:
                     error, Message("The witness of the record's end cannot be written")
                 ) from error
 
-    def _was_written(self, error: sqlite3.Error, wanted: Head) -> bool:
+    def _was_written(self, error: sqlite3.Error | MemoryError, wanted: Head) -> bool:
         """Say whether a failed transaction is in the record anyway. Raises JournalUncertain.
 
         After a failed sync the frames may be complete in the file, and would be valid at the next start.
@@ -286,11 +307,7 @@ class Journal:
             # nothing was written, and the file need not be opened again to find out.
             self._files.note()  # the partial write made the file longer; the next write overwrites it
             return False
-        self._uncertain = Message(
-            "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
-            "look at the page before you do it again, and at the disk.",
-            why=error,
-        )
+        self._uncertain = BROKEN_OFF if isinstance(error, MemoryError) else _not_certain(error)
         return self.settle() == wanted and wanted != self.head
 
     @property

@@ -20,6 +20,7 @@ from firmware.pulse import Pulse, PulseCheck, write_pulse
 from firmware.record.journal.journal import JournalReader
 from firmware.table.errors import TableError
 from firmware.table_client import TableLink
+from firmware.threads import start
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +58,8 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Begin to ask. Raises RuntimeError or MemoryError if no thread can be started."""
-        self._thread.start()
+        """Begin to ask. Raises NoThread."""
+        start(self._thread)
 
     def close(self) -> None:
         """Stop asking. May be called twice."""

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Self
@@ -34,6 +33,7 @@ from firmware.runtime.reading.messages import (
     ReadingLost,
     Ready,
 )
+from firmware.threads import start_thread
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,8 @@ Answer = ReadingDone | ReadingLost | NothingNew | ReaderState | JobProgress | Jo
 
 def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup, pulse: Any) -> None:
     """Run in the child. Only the child loads camera and vision; the table process never does."""
-    for task in (_end_with_parent, partial(_beat, pulse)):  # first, because loading them takes a second
-        threading.Thread(target=task, daemon=True).start()
+    start_thread(_end_with_parent, name="parent")  # these first, because loading them takes a second
+    start_thread(_beat, pulse, name="beat")
     from firmware.runtime.reading.worker import serve
 
     serve(line, spec, setup)
@@ -117,7 +117,7 @@ class ReadingProcess:
         self._jobs: queue.SimpleQueue[ReadingJob | CameraJob | ReaderSetup | None] = queue.SimpleQueue()
         self._setup = ReaderSetup()
         self._put: Callable[[Answer], None] = lambda answer: None
-        self._thread = threading.Thread(target=self._run, name="reading", daemon=True)
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._closing = False
         self._process: SpawnProcess | None = None
@@ -140,11 +140,11 @@ class ReadingProcess:
     def start(self, put: Callable[[Answer], None]) -> None:
         """Start the child, so that the first reading need not wait for its start."""
         self._put = put
-        self._thread.start()
+        self._thread = start_thread(self._run, name="reading")
 
     def use(self, setup: ReaderSetup) -> None:
         """Use these calibrations from the next job on. Call before `start`, or from any thread after it."""
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._jobs.put(setup)
         else:
             self._setup = setup
@@ -160,7 +160,7 @@ class ReadingProcess:
             if self._process is not None:
                 self._process.kill()  # wakes the thread that waits for it
         self._jobs.put(None)
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join()
 
     # ---- on the thread ----
@@ -255,11 +255,11 @@ class ReadingProcess:
             self._end_child()
             try:
                 self._begin_child()
-            except OSError as error:  # the machine has no memory or no process left
+            except (OSError, MemoryError) as error:  # no memory or no process is left
                 self._end_child()
                 trouble = Message(
                     "The reading process cannot be started (%(error)s); it is tried again.",
-                    error=error,
+                    error=error if str(error) else "out of memory",
                 )
                 log.warning("reading: %s", trouble)
                 self._report(trouble)

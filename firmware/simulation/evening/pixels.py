@@ -31,6 +31,7 @@ from firmware.simulation.live.players import Players
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table.events import ROWS
 from firmware.table_client import TableLink
+from firmware.threads import start
 
 FAULTS: Final[frozenset[FaultName]] = frozenset({"puck-unplugged", "puck-babble", "reader-killed"})
 SHARE: Final = 0.1
@@ -63,7 +64,7 @@ class _Vandal:
         self._thread = threading.Thread(target=self._run, name="faults", daemon=True)
 
     def __enter__(self) -> None:
-        self._thread.start()
+        start(self._thread)
 
     def __exit__(self, *_: object) -> None:
         self._over.set()

@@ -38,6 +38,7 @@ from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
 from firmware.table import events as ev
 from firmware.table.people import Role
+from firmware.threads import start
 from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.synthetic.decks import Deck
@@ -177,7 +178,7 @@ class SimulatedTable:
             self.failure = error
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        start(self._thread)
         return self
 
     def __exit__(

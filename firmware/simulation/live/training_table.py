@@ -25,6 +25,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.dealing import button_due
 from firmware.table.state import Ask
+from firmware.threads import start
 
 LOOK_EVERY: Final = 0.05
 """Seconds between two polls of the table by the players."""
@@ -109,8 +110,8 @@ class TrainingTable:
         self._hands = threading.Thread(target=self._play, name="players")
 
     def __enter__(self) -> Self:
-        self._table.start()
-        self._hands.start()
+        start(self._table)
+        start(self._hands)
         return self
 
     def __exit__(

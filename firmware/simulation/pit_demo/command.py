@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.terminal import say
+from firmware.threads import start, start_thread
 
 if TYPE_CHECKING:
     from firmware.pit.database import Database
@@ -166,10 +167,9 @@ def _pit(database: Database, folder: Path) -> Iterator[str]:
     background = (Projector(database, news), KeeperThread(keeper))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, folder / "authority")
-        serving = threading.Thread(target=front.serve_forever, name="door", daemon=True)
-        serving.start()
+        serving = start_thread(front.serve_forever, name="door")
         for thread in background:
-            thread.start()
+            start(thread)
         try:
             yield f"127.0.0.1:{listening.getsockname()[1]}"
         finally:
@@ -256,7 +256,7 @@ def _incidents(
             f"there: {COMES_S:g} s later you have come, and the call is over."
         )
     for timer in timers:
-        timer.start()
+        start(timer)
     try:
         yield said
     finally:

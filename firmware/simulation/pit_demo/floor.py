@@ -6,7 +6,6 @@ import os
 import secrets
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 from firmware.pit.database import Database
 from firmware.record.evidence.signing import fingerprint
 from firmware.runtime.errors import AppError
+from firmware.threads import start_thread
 
 _PIT: Final = (sys.executable, "-m", "firmware.cli", "pit")
 _SERVES: Final = "The pit: "
@@ -41,8 +41,7 @@ def floor_page(url: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
                     break
             else:
                 raise AppError(f"The pit's pages are not served: {''.join(said[-3:]).strip()}")
-            rest = threading.Thread(target=server.stderr.read, name="floor page's words", daemon=True)
-            rest.start()
+            start_thread(server.stderr.read, name="floor page's words")
             yield line.removeprefix(_SERVES).strip(), people
         finally:
             server.terminate()

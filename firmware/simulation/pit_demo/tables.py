@@ -32,6 +32,7 @@ from firmware.simulation.pit_demo.people import call_floor, dispute, floor_comes
 from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
 from firmware.terminal import say
+from firmware.threads import start
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
@@ -163,7 +164,7 @@ class DemoTable:
     def start(self) -> None:
         """Play and send, on threads."""
         for thread in self._threads:
-            thread.start()
+            start(thread)
 
     def join(self) -> None:
         """Wait for the end of both threads."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from pathlib import Path
 
 from dealer_ui.server.app import Settings, create_app
@@ -17,6 +16,7 @@ from dealer_ui.server.serve import listen_on, serve
 from firmware.simulation.room_page.page import add_to
 from firmware.simulation.training import PORT as TRAINING_PORT
 from firmware.table_client import TableLink
+from firmware.threads import start_thread
 
 
 def main(data: str, table: str, room: str, port: str) -> None:
@@ -40,5 +40,5 @@ def _end_with_starter() -> None:
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_starter, daemon=True).start()
+    start_thread(_end_with_starter, name="starter")
     main(*sys.argv[1:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,4 +124,74 @@ def test_a_file_that_was_away_during_a_write_and_is_back_has_its_row_in_the_stat
     assert opened.phase() is Phase.SETTING, "it was there"
     assert opened.told[-1].phase is Phase.DEALING, "and nobody had been told so before"
     opened.advance(Phase.SHOWDOWN)
+    assert verify(tmp_path).ok
+
+
+class Once:
+    """Raises an error at the first call, before or after what it stands for; later calls are left alone."""
+
+    def __init__(self, real: Callable[..., object], error: BaseException, *, after: bool) -> None:
+        self._real, self._errors, self._after = real, [error], after
+
+    def __call__(self, *args: object, **named: object) -> object:
+        done = self._real(*args, **named) if self._after or not self._errors else None
+        if self._errors:
+            raise self._errors.pop()
+        return done
+
+
+JOURNAL = ["journal._commit_now", "journal._note_commit", "journal._write_witness"]
+RECORD = ["record._follow", "record._changed"]
+
+
+@pytest.mark.parametrize(
+    ("place", "error"),
+    [
+        (place, error)
+        for place in (*JOURNAL, *RECORD)
+        for error in (MemoryError(), RuntimeError("a fault of ours"))
+    ]
+    + [(place, JournalError("unreadable")) for place in RECORD],
+)
+@pytest.mark.parametrize("after", [False, True])
+def test_an_error_at_any_place_of_a_write_leaves_the_state_that_the_journal_holds(
+    opened: Opened, tmp_path: Path, place: str, error: Exception, *, after: bool
+) -> None:
+    part, name = place.split(".")
+    holder = opened.journal if part == "journal" else opened.record
+    broken = Once(getattr(holder, name), error, after=after)
+    setattr(holder, name, broken)
+    with pytest.raises((type(error), JournalError)) as raised:
+        opened.advance(Phase.SETTING)
+    there = opened.journal.recover().phase
+    refused = isinstance(raised.value, JournalError) and not isinstance(raised.value, JournalUncertain)
+    assert not (refused and opened.record.is_certain and there is not Phase.DEALING), "refused, and there"
+    if not opened.record.is_certain:
+        with pytest.raises(JournalUncertain):
+            opened.advance(Phase.SETTING)
+        assert opened.make_certain()
+    assert opened.phase() is opened.journal.recover().phase is there
+    opened.advance(Phase.SETTING if there is Phase.DEALING else Phase.SHOWDOWN)
+    assert verify(tmp_path).ok
+
+
+def test_memory_that_sqlite_did_not_get_refuses_the_row_and_nothing_else(
+    opened: Opened, tmp_path: Path
+) -> None:
+    class Poor:
+        def __init__(self, real: sqlite3.Connection) -> None:
+            self._real = real
+
+        def execute(self, *_: object) -> None:
+            raise MemoryError
+
+        def close(self) -> None:
+            self._real.close()
+
+    opened.journal._db = Poor(opened.journal._db)  # type: ignore[assignment]
+    with pytest.raises(JournalError) as raised:
+        opened.advance(Phase.SETTING)
+    assert not isinstance(raised.value, JournalUncertain)
+    assert opened.record.is_certain
+    opened.advance(Phase.SETTING)
     assert verify(tmp_path).ok
