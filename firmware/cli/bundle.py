@@ -137,6 +137,8 @@ def _record(data: Path) -> dict[str, Any]:
         "hands": found.hands,
         "anchors": found.anchors,
         "keys": list(found.keys),
+        "signers": [signer.words for signer in found.signers],
+        "unproven": len(found.unproven),
         "problems": [{"row": problem.seq, "what": str(problem.what)} for problem in found.problems[:FAULTS]],
     }
     with JournalReader(data).opened() as db:

@@ -28,8 +28,10 @@ from firmware.command_options import ANY_PATH, progress_bar
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from firmware.record.archive import Archive
-    from firmware.record.evidence.verify import Verification
+    from firmware.record.evidence.verify import Problem, Verification
 
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
 SHOWN: Final = 20
@@ -232,6 +234,7 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
 )
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
 @click.option("--replay", is_flag=True, help="With --all: also replay every hand, row by row. Slow.")
+@key_option
 @_json
 def verify(
     file: Path | None,
@@ -242,14 +245,16 @@ def verify(
     log: str,
     no_images: bool,
     replay: bool,
+    key_folder: Path,
     as_json: bool,
 ) -> None:
     """Check a dispute FILE, or --all of the record, and name the first place that is wrong.
 
     Rows, images and content are compared with their hashes, each row with the one before it, and each signed head
-    with its key. A record whose end was cut off passes all of this. Only a slip that was printed before shows it:
-    give its text with --anchor. A dispute file of a table that sends to a pit also proves that the pit's log has the
-    hand: give the log's key with --log, as a slip shows it.
+    with its key; and a signed head must follow each hand that ended, or it is NOT signed. A record whose end was cut
+    off passes all of this. Only a slip that was printed before shows it: give its text with --anchor. A dispute file
+    of a table that sends to a pit also proves that the pit's log has the hand: give the log's key with --log, as a
+    slip shows it.
     """
     if (file is None) == (not everything):
         raise click.UsageError("Name a dispute file, or say --all for the record.")
@@ -260,7 +265,7 @@ def verify(
         holds = _verify_file(file, texts, key, log, as_json)
     else:
         need_open(data)
-        holds = _verify_record(data, texts, not no_images, replay, as_json)
+        holds = _verify_record(data, texts, not no_images, replay, as_json, key_folder)
     sys.exit(0 if holds else 1)
 
 
@@ -277,14 +282,17 @@ def _verify_file(file: Path, anchors: list[str], key: str, log: str, as_json: bo
 
     report = check(str(file), tuple(anchors), key, log)
     if as_json:
-        say_json({"ok": report.ok, "holds": report.holds, "beside": report.beside, "wrong": report.wrong})
+        facts = {"holds": report.holds, "beside": report.beside, "wrong": report.wrong}
+        say_json({"ok": report.ok, "signed": report.is_signed} | facts)
         return report.ok
     for line in report.lines():
         say(line)
     return report.ok
 
 
-def _verify_record(data: Path, texts: list[str], images: bool, replay: bool, as_json: bool) -> bool:
+def _verify_record(
+    data: Path, texts: list[str], images: bool, replay: bool, as_json: bool, key_folder: Path
+) -> bool:
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.evidence.verify import verify as verify_record
 
@@ -299,36 +307,70 @@ def _verify_record(data: Path, texts: list[str], images: bool, replay: bool, as_
         )
     if as_json:
         say_json(_found_json(found))
-        return found.ok
+        return found.holds
     if not found.entries and not slips:
         raise no_record(data)
-    verdict = "All of it holds." if found.ok else "This record does not hold."
-    say(verdict)
-    for problem in found.problems[:SHOWN]:
-        where = f"row {problem.seq}: " if problem.seq else ""
-        say(f"WRONG: {where}{problem.what}")
-    if len(found.problems) > SHOWN:
-        say(f"and {len(found.problems) - SHOWN} more; --json lists them all")
+    say(found.verdict)
+    _say_problems("WRONG", found.problems)
+    _say_problems("NOT SIGNED", found.unproven)
     gone = f"{found.dropped:,} dropped by the house's rule, {found.lost:,} lost with a restore"
     read = f"{found.images:,} images ({gone})" if images else "no images"
     say(
         f"{found.entries:,} rows of {found.hands:,} hands, {read}, {found.anchors:,} signed heads; "
         f"the last row's hash is {found.head or 'none'}"
     )
-    for key in found.keys:
-        say(f"signed by {key}")
+    for line in _signers(found, key_folder):
+        say(line)
     if not replay:
-        say("What the rows mean was not followed: that each can be read and fits only --replay can tell.")
+        say(
+            "What the rows mean was not followed: that each hand settles to its figures only --replay can tell."
+        )
     if not slips:
         say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
-    say(verdict)
-    return found.ok
+    say(found.verdict)
+    return found.holds
+
+
+def _say_problems(label: str, problems: Sequence[Problem]) -> None:
+    for problem in problems[:SHOWN]:
+        where = f"row {problem.seq}: " if problem.seq else ""
+        say(f"{label}: {where}{problem.what}")
+    if len(problems) > SHOWN:
+        say(f"and {len(problems) - SHOWN} more; --json lists them all")
+
+
+def _signers(found: Verification, key_folder: Path) -> Iterator[str]:
+    """Yield which keys signed heads of the record, and whether they are this box's own."""
+    from firmware.record.evidence.signing import DeviceKey, KeyUnusable
+
+    try:
+        own = DeviceKey.existing(key_folder)
+        unknown = f"there is no device key in {key_folder}"
+    except KeyUnusable as error:
+        own, unknown = None, str(error)
+    for signer in found.signers:
+        if own is None:
+            whose = "whether it is this box's key cannot be seen here"
+        elif own.public.hex() == signer.key:
+            whose = "this box's own key"
+        else:
+            whose = "NOT this box's key"
+        yield f"signed by {signer.words}, {whose}: {signer.heads:,} heads, the last in row {signer.last}"
+    for words in found.keys:
+        if words not in {signer.words for signer in found.signers}:
+            yield f"announced, and proven by no signature: {words}"
+    if own is None and found.signers:
+        yield f"Compare the words with those on a slip: {unknown}."
 
 
 def _found_json(found: Verification) -> dict[str, Any]:
-    facts = {name: value for name, value in vars(found).items() if name != "problems"}
-    return {
-        "ok": found.ok,
-        **facts,
-        "problems": [{"seq": one.seq, "what": str(one.what)} for one in found.problems],
+    lists = ("problems", "unproven", "signers")
+    facts = {name: value for name, value in vars(found).items() if name not in lists}
+    signers = [
+        {"words": one.words, "key": one.key, "heads": one.heads, "last": one.last} for one in found.signers
+    ]
+    said = {
+        name: [{"seq": one.seq, "what": str(one.what)} for one in problems]
+        for name, problems in (("problems", found.problems), ("unproven", found.unproven))
     }
+    return {"ok": found.holds, **facts, "signers": signers, **said}

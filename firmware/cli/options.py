@@ -80,7 +80,7 @@ key_option = click.option(
     type=ANY_PATH,
     default=KEY,
     show_default=True,
-    help="The folder of the device's key; only used while the table is stopped.",
+    help="The folder of the device's key.",
 )
 
 

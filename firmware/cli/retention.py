@@ -159,11 +159,13 @@ def backup(folder: Path, data: Path) -> None:
     need_record(data)
     with progress_bar("verifying the copy") as done:
         found = back_up(data, folder, done=done)
+    if not found.holds:
+        say(found.verdict)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
-    if not found.ok:
-        first = found.problems[0]
+    if not found.holds:
+        first = (*found.problems, *found.unproven)[0]
         where = f"Row {first.seq}: " if first.seq is not None else ""
-        raise click.ClickException(f"The record does not hold, and the copy is like it. {where}{first.what}")
+        raise click.ClickException(f"{found.verdict} The copy is like the record. {where}{first.what}")
 
 
 @click.command("restore")

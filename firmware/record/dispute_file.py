@@ -198,8 +198,9 @@ def _put(packed: zipfile.ZipFile, name: str, data: bytes) -> None:
 def _rows(archive: Archive, hand: Hand) -> tuple[list[Entry], list[Anchor]]:
     """Return the hand's rows, the rows about it, those up to the next anchor, and the anchors among them."""
     rows = {row.seq: row for row in (*hand.rows, *hand.later)}
-    since = [hand.play[-1].seq, *(row.seq for row in hand.later[-1:])]
-    for last in since:  # later rows about the hand are covered by a later anchor
+    ends = [row.seq for row in hand.later if row.type in ENDS]
+    since = [hand.play[-1].seq, *ends, *(row.seq for row in hand.later[-1:])]
+    for last in dict.fromkeys(since):  # later rows about the hand are covered by a later anchor
         for anchor in archive.reader.anchors(last, 1):
             if anchor.seq - last <= form.BRIDGE:
                 rows |= {row.seq: row for row in archive.reader.events_since(last, anchor.seq - last)}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from firmware.messages import Message
+from firmware.record.evidence.presence import TYPES as OF_PROOF
 from firmware.record.journal.captures import images_in
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, seal
@@ -55,7 +56,7 @@ class Chain:
 
     `hash` is the last row's. `problems` are row numbers with messages. `content` maps each hash that a hand was opened
     with to the first row that names it, `images` each image. `about` are the rows about the record itself: number,
-    previous hash, type, payload.
+    previous hash, type, payload. `proof` are number and type of the rows that `presence` looks at.
     """
 
     rows: int = 0
@@ -65,6 +66,7 @@ class Chain:
     content: dict[str, int] = field(default_factory=dict)
     images: dict[Capture, int] = field(default_factory=dict)
     about: list[tuple[int, str, str, dict[str, Any]]] = field(default_factory=list)
+    proof: list[tuple[int, str]] = field(default_factory=list)
 
 
 def check_rows(
@@ -85,6 +87,8 @@ def check_rows(
                 chain.problems.append((seq, Message("The row does not follow the one before it.")))
             before, following = digest, seq + 1
             chain.rows += 1
+            if kind in OF_PROOF:
+                chain.proof.append((seq, kind))
             if not is_sealed(row):
                 chain.problems.append((seq, Message("The row was changed.")))
             elif _IMAGE in payload or kind not in FREQUENT or (len(payload) > _SHORT and _is_odd(payload)):

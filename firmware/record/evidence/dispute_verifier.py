@@ -13,8 +13,10 @@ checks:
   and the tables have cosigned (formats: RFC 6962, c2sp.org/tlog-proof).
 
 An anchor vouches for the hand if all rows from the hand's first to the anchored one are in the file. Otherwise it does
-not reach the hand and proves nothing about it. Exit status: 0 if all holds, 1 if something does not (also if anchors
-were given and none vouches for the hand), 2 if the file cannot be used.
+not reach the hand and proves nothing about it. A hand is NOT signed if no signed head follows each of its ends, before
+the next hand ends and before a fault or a restore of the record; only a slip that vouches for it then proves it. Exit
+status: 0 if all holds, 1 if something does not (also if the hand is not signed, or if anchors were given and none
+vouches for it), 2 if the file cannot be used.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FORMAT = "feltwatch-dispute"
-VERSION = 1
+VERSION = 2
+"""From version 2 on each end of the hand must be signed; files of version 1 say it where it is not."""
 MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
 ROWS = "rows.jsonl"
@@ -53,6 +56,9 @@ BRIDGE = 5000
 COLUMNS = (int, int, str, int, int, str, str, str, str, str, str, str)
 SEQ, HAND, TYPE, PAYLOAD, PREVIOUS, HASH = 0, 1, 8, 9, 10, 11
 ENDS = ("hand_archived", "hand_voided", "hand_misdealt", "hand_withdrawn")
+SIGNED, STARTED = "head_signed", "table_started"
+BREAKS = ("record_fault", "record_restored")
+"""Types of rows before which the record may have been changed: a head signed later proves no row before them."""
 _ANCHOR = re.compile(
     r"FW1:([A-Z0-9.-]*):(\d{1,15}):(\d{1,15}):(\d{1,15}):([0-9A-F]{64}):([0-9A-F]{64}):([A-Z2-7]{103})"
 )
@@ -188,6 +194,30 @@ def read_anchor(text: str) -> tuple[int, str, str]:
     if not ed25519_holds(key, base64.b32decode(found.group(7) + "="), signed.encode()):
         raise CannotCheck("That anchor was not signed by the key that it names; nothing follows from it.")
     return int(found.group(2)), found.group(5).lower(), found.group(6).lower()
+
+
+def unsigned_ends(rows: list[tuple[int, str]]) -> list[tuple[int, int]]:
+    """Return the rows that end a hand and that no signed head proves, each with the row before which it was due.
+
+    `rows`: number and type, in order; other types are ignored. A signed head is due before the next end, a fault or a
+    restore. The power may go in between: one may be missing before the table starts, and the next start must sign. At
+    the end of the rows one may be due still.
+    """
+    missing: list[tuple[int, int]] = []
+    due, is_excused, may_excuse = 0, False, True
+    for seq, kind in rows:
+        if kind == SIGNED:
+            due, may_excuse = 0, True
+        elif due and kind == STARTED:
+            is_excused = is_excused or may_excuse
+        elif due and (kind in BREAKS or kind in ENDS):
+            if not is_excused or kind in BREAKS:
+                missing.append((due, seq))
+            may_excuse = may_excuse and not is_excused
+            due = 0
+        if kind in ENDS:
+            due, is_excused = seq, False
+    return missing
 
 
 # ---- the pit's log: RFC 6962, and c2sp.org/signed-note, /tlog-checkpoint, /tlog-cosignature, /tlog-proof ----
@@ -338,6 +368,8 @@ class Report:
         self.holds: list[str] = []
         self.wrong: list[str] = []
         self.beside: list[str] = []
+        self.is_signed = True
+        """Whether a signed head or a slip proves the hand."""
 
     @property
     def ok(self) -> bool:
@@ -353,6 +385,7 @@ class Report:
     def lines(self) -> list[str]:
         """Return the lines to print. The verdict comes first and last, so that long output cannot hide it."""
         verdict = "All of it holds." if self.ok else "This file does not hold."
+        verdict += "" if self.is_signed else " The hand is NOT signed."
         told = [f"holds: {sentence}" for sentence in self.holds]
         told += [f"does not reach: {sentence}" for sentence in self.beside]
         told += [f"WRONG: {sentence}" for sentence in self.wrong]
@@ -430,6 +463,7 @@ def check(path: str, anchors: tuple[str, ...] = (), key: str = "", log: str = ""
     report.say(*_images(rows, files, manifest.get("images")))
     report.say(*_settlements(rows, files))
     inside = files.get(ANCHORS, b"").decode(errors="replace").split("\n")
+    _presence(report, rows, manifest, inside, anchors)
     vouching = _anchors(report, rows, manifest, inside, anchors)
     _proofs(report, files, manifest, [text for text in inside if text.strip()], vouching, log)
     return report
@@ -445,10 +479,10 @@ def _manifest(files: dict[str, bytes]) -> dict[str, object]:
         raise CannotCheck("The file's manifest is no JSON; it was damaged or changed.") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise CannotCheck("The file is no dispute file: its manifest is another program's.")
-    if manifest.get("version") != VERSION:
+    if manifest.get("version") not in (1, VERSION):
         raise CannotCheck(
             f"The file is a dispute file of version {manifest.get('version')}; "
-            f"this program checks version {VERSION}. Use the verify.py that came with it."
+            f"this program checks versions 1 and {VERSION}. Use the verify.py that came with it."
         )
     if not isinstance(manifest.get("files"), dict) or not isinstance(manifest.get("key"), str):
         raise CannotCheck("The file's manifest is not whole; it was damaged or changed.")
@@ -665,6 +699,7 @@ def _anchors(
     ends = [row[SEQ] for row in hand if row[TYPE] in ENDS]
     first, last = hand[0][SEQ], ends[0] if ends else hand[-1][SEQ]
     by_number = {row[SEQ]: row for row in rows}
+    again = [row[SEQ] for row in _of_the_hand(rows, manifest.get("hand")) if row[TYPE] in ENDS][1:]
     vouched = 0
     vouching = set()
     own = [read_anchor(text) for text in inside if text.strip()]
@@ -689,6 +724,8 @@ def _anchors(
                 f"{which} vouches for this hand: rows {first} to {seq} lead up to it without a gap.{reach}{by}",
                 [],
             )
+        elif corrected := [end for end in again if end <= seq and _leads(by_number, end, seq, digest)]:
+            report.say(f"{which} vouches for the correction that ended in row {corrected[-1]}.{by}", [])
         elif nearest is not None and nearest < seq:
             report.beside.append(
                 escaped(f"{which} is not led up to from the hand; a nearer one is of row {nearest}.{by}")
@@ -710,6 +747,69 @@ def _anchors(
     if given and not vouched:
         report.say("", ["No anchor that was given vouches for this hand."])
     return vouching
+
+
+def _presence(
+    report: Report,
+    rows: list[list[Any]],
+    manifest: dict[str, object],
+    inside: list[str],
+    given: tuple[str, ...],
+) -> None:
+    """Check that a signed head proves each end of the hand, or that a slip does."""
+    ends = [row[SEQ] for row in _of_the_hand(rows, manifest.get("hand")) if row[TYPE] in ENDS]
+    if not ends:
+        return  # `_is_hand` has reported it
+    heads = {read_anchor(text)[:2] for text in inside if text.strip()}
+    by_number = {row[SEQ]: row for row in rows}
+    bad = []
+    for end in ends:
+        slips = [
+            seq
+            for seq, digest, _ in map(read_anchor, given)
+            if seq >= end and _leads(by_number, end, seq, digest)
+        ]
+        after = _after(rows, end)
+        if not slips and (missing := _unsigned(after, heads)):
+            bad.append(f"Row {end} ends the hand and is NOT signed: {missing}")
+    report.is_signed = not bad
+    if bad and manifest.get("version") == 1:
+        report.beside += map(escaped, bad)
+        return
+    report.say("A signed head follows each end of the hand, before anything else ended.", bad)
+
+
+def _leads(by_number: dict[int, list[Any]], first: int, last: int, digest: str) -> bool:
+    """Say whether all rows from `first` to `last` are there, and the last has this hash."""
+    return (
+        last - first <= len(by_number)
+        and all(seq in by_number for seq in range(first, last + 1))
+        and (by_number[last][HASH] == digest)
+    )
+
+
+def _after(rows: list[list[Any]], first: int) -> list[list[Any]]:
+    """Return the rows from number `first` on, as far as they have no gap."""
+    found: list[list[Any]] = []
+    for row in rows:
+        if row[SEQ] == first + len(found):
+            found.append(row)
+    return found
+
+
+def _unsigned(rows: list[list[Any]], heads: set[tuple[int, str]]) -> str:
+    """Return why rows, the first of which ends a hand, are not signed; "" if they are. `heads`: the signed ones."""
+    for at, row in enumerate(rows):
+        if row[TYPE] == SIGNED:
+            if (row[SEQ] - 1, row[PREVIOUS]) not in heads:
+                return f"the signed head in row {row[SEQ]} is not among the file's anchors."
+            found = unsigned_ends([(one[SEQ], one[TYPE]) for one in rows[: at + 1]])
+            return (
+                f"before the next signed head comes row {found[0][1]}, {rows[found[0][1] - rows[0][SEQ]][TYPE]}."
+                if found
+                else ""
+            )
+    return "no signed head follows it here."
 
 
 def _proofs(

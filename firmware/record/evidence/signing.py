@@ -43,7 +43,12 @@ class DeviceKey:
         """32 bytes."""
 
     def __repr__(self) -> str:
-        return f"DeviceKey({fingerprint(self.public)})"
+        return f"DeviceKey({self.words})"
+
+    @property
+    def words(self) -> str:
+        """The fingerprint of the public half in words."""
+        return fingerprint(self.public)
 
     @classmethod
     def open(cls, folder: Path) -> Self:
@@ -52,19 +57,34 @@ class DeviceKey:
         try:
             if not path.exists():
                 _make(path)
-            return cls(_read(path))
+        except OSError as error:
+            raise _unusable(path, error) from error
+        found = cls.existing(folder)
+        assert found is not None
+        return found
+
+    @classmethod
+    def existing(cls, folder: Path) -> Self | None:
+        """Read the key in a folder; None if there is none. Raises KeyUnusable."""
+        path = folder / FILE
+        try:
+            return cls(_read(path)) if path.exists() else None
         except OSError as error:
             if isinstance(error, KeyUnusable):
                 raise
-            raise KeyUnusable(
-                "The device's key %(path)s cannot be used: %(why)s. Run this as the table's user.",
-                path=str(path),
-                why=error,
-            ) from error
+            raise _unusable(path, error) from error
 
     def sign(self, text: bytes) -> bytes:
         """Return the signature, 64 bytes; the same text always gives the same signature."""
         return self._private.sign(text)
+
+
+def _unusable(path: Path, error: OSError) -> KeyUnusable:
+    return KeyUnusable(
+        "The device's key %(path)s cannot be used: %(why)s. Run this as the table's user.",
+        path=str(path),
+        why=error,
+    )
 
 
 def _make(path: Path) -> None:

@@ -16,7 +16,9 @@ from typing import Any, Final, NamedTuple
 from firmware.messages import Message, Text
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.chain import Chain, check_rows
+from firmware.record.evidence.presence import Presence, presence_of
 from firmware.record.evidence.signing import fingerprint
+from firmware.record.journal import witness
 from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, images_in, named_by
 from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
@@ -52,12 +54,27 @@ def _problem(seq: int | None, what: str, /, **args: object) -> Problem:
 
 
 @dataclass(frozen=True)
+class Signer:
+    """A key that signed heads of the record: its bytes in hex, how many heads, and the row of the last one."""
+
+    key: str
+    heads: int
+    last: int
+
+    @property
+    def words(self) -> str:
+        """The key's fingerprint in words."""
+        return fingerprint(bytes.fromhex(self.key))
+
+
+@dataclass(frozen=True)
 class Verification:
     """What was checked, and the problems in the order of rows; `head` is the last row's hash.
 
     `images` is how many images were compared, `dropped` how many of them were removed with a tombstone, `lost` how many
-    a row says to have been lost with a restore. `anchors` is
-    the number of signed heads in the record, `keys` the fingerprints of the keys that the record announced.
+    a row says to have been lost with a restore. `anchors` is the number of signed heads in the record, `keys` the
+    fingerprints of the keys that the record announced, `signers` those of which a signature over a head was checked.
+    `unproven`: proof that is not there.
     """
 
     entries: int
@@ -69,11 +86,28 @@ class Verification:
     lost: int = 0
     anchors: int = 0
     keys: tuple[str, ...] = ()
+    signers: tuple[Signer, ...] = ()
+    unproven: tuple[Problem, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether there are no problems."""
+        """Whether what is there has no problems. It says nothing of proof that is missing: `holds`."""
         return not self.problems
+
+    @property
+    def holds(self) -> bool:
+        """Whether there are no problems, and each hand that ended is signed."""
+        return not self.problems and not self.unproven
+
+    @property
+    def verdict(self) -> str:
+        """One line for the first and the last of a report."""
+        said = [] if self.problems or self.unproven else ["All of it holds."]
+        if self.problems:
+            said.append("This record does not hold.")
+        if self.unproven:
+            said.append("NOT signed." if not self.anchors else "NOT signed as a whole.")
+        return " ".join(said)
 
 
 def verify(
@@ -97,7 +131,7 @@ def verify(
         head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
     strange = [Problem(None, head)] if head else []
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
-        strange += problems_of_file(db, data) if db else ()
+        strange += problems_of_file(db, data) if db else _no_journal(data)
         end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
         chain = check_rows(db, 1, end, done) if db else Chain()
     found = _told(chain)
@@ -123,7 +157,24 @@ def verify(
         lost=lost,
         anchors=len(found.signed),
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
+        signers=tuple(Signer(key, len(rows), rows[-1]) for key, rows in found.proven.items()),
+        unproven=tuple(unproven(presence_of(chain.proof))),
     )
+
+
+def unproven(there: Presence) -> Iterator[Problem]:
+    """Yield what is said of hands that no signed head proves."""
+    if there.is_none:
+        yield _problem(
+            None, "NOT signed: %(hands)s hands ended, and there is no signed head.", hands=there.ended
+        )
+        return
+    for end, due in there.missing:
+        yield _problem(
+            end,
+            "The row ends a hand and is NOT signed: no signed head follows it before row %(row)s.",
+            row=due,
+        )
 
 
 def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) -> Iterator[Problem]:
@@ -150,6 +201,15 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
             yield Problem(fault.seen if fault.what == "rewritten" else None, fault.problem)
 
 
+def _no_journal(data: Path) -> Iterator[Problem]:
+    """Say where a record without a journal had one. Raises OSError."""
+    seen = witness.read(data)
+    if seen is not None and seen[0]:
+        yield _problem(
+            None, "The record's file holds no row, but row %(seen)s had been written.", seen=seen[0]
+        )
+
+
 def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:
     """Yield what SQLite finds wrong with a journal's pages, including rows that a search does not find."""
     for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
@@ -164,10 +224,11 @@ class _Found(NamedTuple):
     tombstones: set[tuple[str, str]]
     lost: set[tuple[str, str]]
     keys: dict[str, None]
+    proven: dict[str, list[int]]
 
 
 def _told(chain: Chain) -> _Found:
-    found = _Found([], set(), set(), {})
+    found = _Found([], set(), set(), {}, {})
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
             found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
@@ -233,8 +294,10 @@ def _heads(found: _Found) -> Iterator[Problem]:
             yield _problem(seq, "The signed head is not that of the row before it.")
         elif not Anchor.of(event).is_signed():
             yield _problem(seq, "The head's signature is not that of its key.")
-        elif event.key not in found.keys:
-            yield _problem(seq, "The head was signed with a key that the record never announced.")
+        else:
+            found.proven.setdefault(event.key, []).append(seq)
+            if event.key not in found.keys:
+                yield _problem(seq, "The head was signed with a key that the record never announced.")
 
 
 def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anchor]) -> Iterator[Problem]:

@@ -20,9 +20,10 @@ from firmware.cli.main import main
 from firmware.record.evidence import dispute_verifier
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.signing import FILE as KEY_FILE
-from firmware.record.evidence.signing import DeviceKey
+from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.journal import FILE, JournalReader
+from firmware.record.journal.journal import FILE, Journal, JournalReader
+from firmware.table import events as ev
 from tests.firmware.conftest import FRAME
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.record.test_verify import bend
@@ -46,7 +47,7 @@ def data(kept: Path, tmp_path: Path) -> Path:
 
 def run(data: Path, *arguments: object, exits: int = 0) -> Result:
     words = [str(argument) for argument in (*arguments, "--data", data)]
-    if words[0] in ("export", "anchor"):
+    if words[0] in ("export", "anchor", "verify"):
         words += ["--key-folder", str(data.parent / "key")]
     done = CliRunner().invoke(main, words if words[0] == "anchor" else ["hands", *words])
     assert done.exit_code == exits, done.output
@@ -104,9 +105,8 @@ def test_a_hand_is_exported_by_who_may_read_the_key_and_the_file_verifies(data: 
     assert "there already" in run(data, "export", 1, "--out", out, exits=2).output
     held = run(data, "verify", out).stdout
     assert "All of it holds." in held
-    assert (
-        "lead up to it without a gap. It is of another key: " in held
-    )  # the slip is of the box before this one
+    assert "lead up to it without a gap." in held
+    assert "It is of another key: " in held  # the slip is of the box before this one
     assert json.loads(run(data, "verify", out, "--json").stdout)["ok"] is True
     assert "another key" in run(data, "verify", out, "--key", "some-other-words", exits=1).output
     out.write_bytes(out.read_bytes()[:-100])
@@ -169,6 +169,43 @@ def test_a_whole_record_holds_and_its_first_bad_place_is_named(data: Path) -> No
     assert "This record does not hold." in bad.stdout
     told = json.loads(run(data, "verify", "--all", "--json", exits=1).stdout)
     assert told["problems"][0] == {"seq": 4, "what": "The row was changed."}
+
+
+def test_only_a_key_that_signed_is_said_to_have_signed_and_whose_it_is(data: Path) -> None:
+    words = DeviceKey.open(data.parent / "key").words
+    said = run(data, "verify", "--all").stdout
+    assert f"signed by {words}" not in said, "it has signed nothing yet"
+    assert "NOT this box's key: 3 heads" in said
+    run(data, "anchor")
+    with Journal(data) as journal:
+        journal.append([ev.KeyAnnounced("ab" * 32)], "table")
+    said = run(data, "verify", "--all").stdout
+    assert f"signed by {words}, this box's own key: 1 heads" in said
+    assert f"announced, and proven by no signature: {fingerprint(bytes.fromhex('ab' * 32))}" in said
+    assert len(re.findall("signed by", said)) == 2
+    shutil.rmtree(data.parent / "key")
+    said = run(data, "verify", "--all").stdout
+    assert "whether it is this box's key cannot be seen here" in said
+    assert "own key" not in said
+
+
+def test_a_record_from_which_the_heads_were_left_out_says_not_signed_first_and_last(
+    data: Path, tmp_path: Path
+) -> None:
+    rows = [row for row in JournalReader(data).events_since(0) if row.type != "head_signed"]
+    bare = tmp_path / "bare"
+    with Journal(bare) as journal, JournalReader(data).opened() as db:
+        assert db is not None
+        for kind, kept in db.execute("SELECT kind, bytes FROM content"):
+            journal.keep(kind, kept)
+        for row in rows:
+            journal.append([row.event], row.actor)
+    shutil.copytree(data / "captures", bare / "captures")
+    said = run(bare, "verify", "--all", exits=1).stdout.splitlines()
+    assert said[0] == said[-1] == "NOT signed."
+    assert said[1] == "NOT SIGNED: NOT signed: 3 hands ended, and there is no signed head."
+    told = json.loads(run(bare, "verify", "--all", "--json", exits=1).stdout)
+    assert (told["ok"], told["problems"], len(told["unproven"])) == (False, [], 1)
 
 
 def test_a_cut_record_is_told_by_the_slip_in_a_file(data: Path, tmp_path: Path) -> None:

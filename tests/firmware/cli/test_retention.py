@@ -162,7 +162,7 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
     (data / "captures" / "000003").rmdir()
     to = tmp_path / "backup"
     said = run(backup, to, "--data", data, exits=1).output  # hand 3's image is missing, and that is said
-    assert "The record does not hold" in said
+    assert "This record does not hold" in said
     assert "000003/frame.jpg is missing" in said
     assert "LOST: 1 images of hand 3" in run(restore, to, "--data", tmp_path / "new").output
     with Journal(data) as journal:
@@ -170,7 +170,8 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
         for row in JournalReader(data).of_hand(3):
             image = getattr(row.event, "frame", None) or image
         journal.append([ev.ImagesDropped(3, (image,), "lost")], "test")
-    run(backup, tmp_path / "again", "--data", data)
+    said = run(backup, tmp_path / "again", "--data", data, exits=1).stdout
+    assert said.startswith("NOT signed.\n"), "a record that was made without a key"
     assert "replaced-1" in run(restore, tmp_path / "again", "--data", data).stdout
     assert verify(data).ok
     assert "there already" in run(backup, to, "--data", data, exits=1).output

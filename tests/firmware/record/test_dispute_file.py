@@ -60,7 +60,9 @@ def record(folder: Path, *, announced: bool = True) -> Path:
         play = [opened, *deal.until(Phase.REVIEW)[1:]]
         told = settlement(fold(play), load_profile("washington-1-unit"))
         journal.append([*play, ev.Settled(told), ev.HandArchived()], "test")
+        sign(journal)
         journal.append([deal.opened(2), ev.HandVoided("a test")], "test")
+        sign(journal)
         journal.append([ev.HandDisputed(1, "that was not my card")], "floor:Moreno")
         ends = tuple(
             ev.SeatEnd(n, rows={r: tuple(c.split()) for r, c in of.items()}) for n, of in ROWS.items()
@@ -73,12 +75,16 @@ def record(folder: Path, *, announced: bool = True) -> Path:
     return folder
 
 
-def anchor(folder: Path) -> Anchor:
-    seq, digest = Archive(folder).reader.head()
+def sign(journal: Journal) -> Anchor:
+    seq, digest = journal.head
     event = sign_head(KEY, seq=seq, digest=digest, hands=2, wall_ms=1_700_000_000_000, table="Table 12")
-    with Journal(folder) as journal:
-        journal.append([event], "table")
+    journal.append([event], "table")
     return Anchor.of(event)
+
+
+def anchor(folder: Path) -> Anchor:
+    with Journal(folder) as journal:
+        return sign(journal)
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +143,9 @@ def test_a_dispute_file_holds_what_proves_the_hand(file: Path) -> None:
     assert kinds[0] == "hand_opened"
     assert "hand_reopened" in kinds
     assert kinds[-1] == "head_signed"
-    assert Anchor.parse(files["anchors.txt"].decode()).key == KEY.public.hex()
+    anchors = files["anchors.txt"].decode().splitlines()
+    assert {Anchor.parse(text).key for text in anchors} == {KEY.public.hex()}
+    assert len(anchors) == 2, "one signs the hand, one its correction"
 
 
 def test_it_holds(file: Path) -> None:
@@ -228,7 +236,7 @@ def test_two_swapped_rows_are_named(file: Path, tmp_path: Path) -> None:
 def test_rows_that_were_rewritten_and_chained_anew_do_not_fit_the_slip(
     data: Path, file: Path, tmp_path: Path
 ) -> None:
-    slip = contents(file)["anchors.txt"].decode()
+    slip = contents(file)["anchors.txt"].decode().splitlines()[0]
     rows = rows_of(file)
     previous = rows[0][PREVIOUS]
     for row in rows:
@@ -258,7 +266,7 @@ def anchored(seq: int) -> str:
 
 
 def test_a_slip_vouches_for_the_hand_that_leads_up_to_it(file: Path) -> None:
-    slip = contents(file)["anchors.txt"].decode()
+    slip = contents(file)["anchors.txt"].decode().splitlines()[0]
     report = check(str(file), (slip,))
     assert report.ok
     assert sum("vouches for this hand" in sentence for sentence in report.holds) == 2
@@ -268,7 +276,7 @@ def test_a_slip_vouches_for_the_hand_that_leads_up_to_it(file: Path) -> None:
 def test_a_hand_that_was_sealed_anew_without_the_rows_up_to_the_slip_does_not_hold(
     file: Path, tmp_path: Path
 ) -> None:
-    slip = contents(file)["anchors.txt"].decode()
+    slip = contents(file)["anchors.txt"].decode().splitlines()[0]
     rows = rows_of(file)
     ends = next(row[0] for row in rows if row[TYPE] == "hand_archived")
     for row in rows:
@@ -281,12 +289,13 @@ def test_a_hand_that_was_sealed_anew_without_the_rows_up_to_the_slip_does_not_ho
         wrong = check(str(out), (slip,)).wrong
         assert wrong[-1] == "No anchor that was given vouches for this hand."
         if head > ends:
-            assert any("and the anchored row" in sentence and "are missing" in sentence for sentence in wrong)
+            assert any("the record was rewritten" in sentence for sentence in wrong)
 
 
 def test_a_slip_that_does_not_reach_the_hand_is_told_to_say_nothing(file: Path, tmp_path: Path) -> None:
     last = rows_of(file)[-1][0]
-    (nearer,) = (int(text.split(":")[2]) for text in contents(file)["anchors.txt"].decode().splitlines())
+    slip = contents(file)["anchors.txt"].decode().splitlines()[0]
+    nearer = int(slip.split(":")[2])
     for seq, why in (
         (1, "is older than the hand's end"),
         (last + 7, f"a nearer one is of row {nearer}"),
@@ -294,15 +303,15 @@ def test_a_slip_that_does_not_reach_the_hand_is_told_to_say_nothing(file: Path, 
         report = check(str(file), (anchored(seq),))
         assert why in report.beside[0]
         assert report.wrong == ["No anchor that was given vouches for this hand."]
-    both = check(str(file), (anchored(1), contents(file)["anchors.txt"].decode()))
+    both = check(str(file), (anchored(1), slip))
     assert both.ok
     assert len(both.beside) == 1
     bare = signed(contents(file) | {"anchors.txt": b""}, tmp_path / "x.zip")
     assert "export it again" in check(str(bare), (anchored(last + 7),)).beside[0]
     far = signed(contents(file) | {"anchors.txt": b""}, tmp_path / "y.zip", head={"seq": 10**6, "hash": ""})
     assert "more than 5000 rows after" in check(str(far), (anchored(6000),)).beside[0]
-    (missing, _) = check(str(far), (anchored(last + 7),)).wrong
-    assert missing.endswith(f"and the anchored row {last + 7} are missing.")
+    wrong = check(str(far), (anchored(last + 7),)).wrong
+    assert any(what.endswith(f"and the anchored row {last + 7} are missing.") for what in wrong)
 
 
 def test_an_image_that_no_row_names_and_one_that_is_missing_are_named(file: Path, tmp_path: Path) -> None:
@@ -355,6 +364,7 @@ def test_the_calibrations_that_the_hand_was_read_by_are_named_and_held(tmp_path:
         lens = journal.keep("lens", b"how the lens bends")
         opened = replace(deal.opened(), calibrations={"lens": Calibration(lens)})
         journal.append([opened, ev.HandVoided("a test")], "test")
+        sign(journal)
     out = write_dispute_file(Archive(folder), 1, KEY, tmp_path / "x.zip")
     files = contents(out)
     assert json.loads(files["manifest.json"])["calibrations"] == {"lens": lens}
@@ -437,8 +447,8 @@ def test_a_half_written_zip_is_said(
 
 
 def test_a_file_of_another_version_or_another_program_is_said(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(CannotCheck, match="dispute file of version 2"):
-        check(str(signed(contents(file), tmp_path / "a.zip", version=2)))
+    with pytest.raises(CannotCheck, match="dispute file of version 3"):
+        check(str(signed(contents(file), tmp_path / "a.zip", version=3)))
     with pytest.raises(CannotCheck, match="another program's"):
         check(str(signed(contents(file), tmp_path / "b.zip", format="else")))
     with pytest.raises(CannotCheck, match="no manifest"):
@@ -604,3 +614,46 @@ def test_a_dispute_that_is_closed_while_another_hand_is_reopened_keeps_neither_f
         journal.append([deal.opened(4), ev.HandVoided("a test")], "test")
     followed = load_hand(Archive(data).reader, 1)
     assert [chapter.is_over for chapter in followed.corrections] == [True, True]
+
+
+def test_a_hand_without_a_signed_head_is_not_signed_and_says_so_first_and_last(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    with Journal(folder) as journal:
+        journal.append([Deal(ROWS).opened(), ev.HandVoided("a test")], "test")
+    report = check(str(write_dispute_file(Archive(folder), 1, KEY, tmp_path / "x.zip")))
+    assert report.wrong == ["Row 2 ends the hand and is NOT signed: no signed head follows it here."]
+    assert report.lines()[0] == report.lines()[-1] == "This file does not hold. The hand is NOT signed."
+
+
+@pytest.mark.parametrize(
+    ("between", "holds"),
+    [
+        ([ev.RecordFault("damaged", 2, detail="the house saw it")], False),
+        ([ev.RecordRestored(2, "ab" * 32)], False),
+        ([ev.TableStarted()], True),
+        ([Deal(ROWS).opened(2), ev.HandVoided("a test")], False),
+    ],
+)
+def test_a_head_that_was_signed_after_a_fault_a_restore_or_the_next_hand_proves_no_hand_before(
+    tmp_path: Path, between: list[ev.Event], holds: bool
+) -> None:
+    folder = tmp_path / "data"
+    with Journal(folder) as journal:
+        journal.append([Deal(ROWS).opened(), ev.HandVoided("a test")], "test")
+        journal.append(between, "table")
+        sign(journal)
+    report = check(str(write_dispute_file(Archive(folder), 1, KEY, tmp_path / "x.zip")))
+    assert report.is_signed is report.ok is holds
+    assert (
+        holds or f"comes row 3, {between[0].type}" in report.wrong[0] or between[-1].type in report.wrong[0]
+    )
+
+
+def test_a_slip_proves_a_hand_whose_signed_heads_were_left_out_of_the_file(
+    file: Path, tmp_path: Path
+) -> None:
+    slip = contents(file)["anchors.txt"].decode().splitlines()[0]
+    bare = signed(contents(file) | {"anchors.txt": b""}, tmp_path / "x.zip")
+    ends = [what for what in check(str(bare), (slip,)).wrong if "NOT signed" in what]
+    assert len(ends) == 1, "the correction, which the slip does not reach"
+    assert len([what for what in check(str(bare)).wrong if "NOT signed" in what]) == 2

@@ -49,7 +49,7 @@ def found(data: Path) -> list[object]:
         "UPDATE places SET seq = seq + 1",
         "UPDATE places SET seq = 1 WHERE type = 'hand_reopened'",
         "UPDATE places SET hand = 2 WHERE type = 'hand_opened' AND hand = 1",
-        "UPDATE places SET seq = 1 WHERE type = 'head_signed'",
+        "UPDATE places SET seq = seq + 1 WHERE type = 'head_signed'",
         "UPDATE head SET hash = 'of another journal'",
         "DROP TABLE places",
         "DROP TABLE head",
