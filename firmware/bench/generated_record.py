@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from firmware.record.evidence.anchors import sign_head
+from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.journal import TABLE, Entry, Journal, JournalReader
 from firmware.rules import Profile, load_profile, profile_toml
 from firmware.simulation.live.players import Players, SetHand
@@ -48,11 +50,12 @@ def generate_record(
     seed: int = 0,
     seats: int = 4,
     pool: int = 200,
+    key: DeviceKey | None = None,
     done: Callable[[int], None] = lambda hands: None,
 ) -> int:
     """Write this many archived hands at the end of the record in a folder, and return the last row's number.
 
-    `seats`: 2 to 4; `pool`: the number of different hands; `done` receives the number of hands after each batch. Raises
+    `seats`: 2 to 4; `pool`: the number of different hands; `key`: signs the head after each hand; `done` receives the number of hands after each batch. Raises
     JournalError.
     """
     rules = load_profile(PROFILE)
@@ -62,10 +65,15 @@ def generate_record(
         played = [_texts(hand) for hand in _pool(house, seed, min(pool, hands))]
         last = JournalReader(folder).events_since(journal.seq - 1)
         writer = _Writer(journal.seq, last[-1].hash if last else "")
+        if key is not None:
+            journal.append([ev.KeyAnnounced(key.public.hex())], TABLE)
+            writer = _Writer(*journal.head)
         for first in range(0, hands, BATCH):
             rows: list[tuple[Any, ...]] = []
             for number in range(first, min(first + BATCH, hands)):
                 rows += writer.hand(played[number % len(played)], before.hand + 1 + number)
+                if key is not None:
+                    rows.append(writer.signed(key, before.hand + 1 + number))
             journal.append_sealed(rows)
             done(min(BATCH, hands - first))
         return journal.seq
@@ -84,24 +92,33 @@ class _Writer:
             self._seq += 1
             payload = row.payload.replace(str(_NUMBER), str(hand)) if row.of_hand else row.payload
             at_ms = BEGINS_MS + hand * HAND_MS + place * 1000
-            entry = Entry(
-                seq=self._seq,
-                hand=hand
-                if opened
-                else hand - 1,  # as in the journal: rows before the opening belong to the last hand
-                boot="generated",
-                monotonic_ns=at_ms * 1_000_000,
-                wall_ms=at_ms,
-                clock="synchronised",
-                actor=row.actor,
-                command="",
-                type=row.type,
-                payload=payload,
-                previous=self._previous,
-                hash="",
-            )
-            self._previous = entry.sealed()
-            yield (*entry[:-1], self._previous)
+            # as in the journal: rows before the opening belong to the last hand
+            yield self._row(row.type, row.actor, payload, hand if opened else hand - 1, at_ms)
+
+    def signed(self, key: DeviceKey, hand: int) -> tuple[Any, ...]:
+        """Return the row that signs the head after a hand."""
+        at_ms = BEGINS_MS + (hand + 1) * HAND_MS - 1
+        event = sign_head(key, seq=self._seq, digest=self._previous, hands=hand, wall_ms=at_ms, table="")
+        self._seq += 1
+        return self._row(event.type, TABLE, ev.payload(event), hand, at_ms)
+
+    def _row(self, kind: str, actor: str, payload: str, hand: int, at_ms: int) -> tuple[Any, ...]:
+        entry = Entry(
+            seq=self._seq,
+            hand=hand,
+            boot="generated",
+            monotonic_ns=at_ms * 1_000_000,
+            wall_ms=at_ms,
+            clock="synchronised",
+            actor=actor,
+            command="",
+            type=kind,
+            payload=payload,
+            previous=self._previous,
+            hash="",
+        )
+        self._previous = entry.sealed()
+        return (*entry[:-1], self._previous)
 
 
 def _house(rules: Profile, journal: Journal, seats: int) -> House:

@@ -155,7 +155,8 @@ def test_every_command_says_what_it_is_for(name: str) -> None:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a record of twenty hands, and the files that the book's lines name."""
     folder = tmp_path_factory.mktemp("book")
-    generate_record(folder / "data", 20)
+    key = DeviceKey.open(folder / "key")  # as the table makes it when it first runs
+    generate_record(folder / "data", 20, key=key)
     hand = (
         '{"seats": [{"seat": 1, "front": "As Ah Kd", "middle": "2c 2d 2h 5s 5c", "back": "Jh Jd Js Jc 3d"},'
     )
@@ -170,7 +171,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     felt = rendered({}, TableLayout.load(), seed=3).frame
     cv2.imwrite(str(folder / "pictures/felt.jpg"), felt)
     cv2.imwrite(str(folder / "photo.jpg"), felt)
-    DeviceKey.open(folder / "key")  # as the table makes it when it first runs
     CliRunner().invoke(main, ["calibrate", str(folder / "pictures"), "--out", str(folder / "felt.json")])
     return folder
 

@@ -14,6 +14,7 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import settle_json
 from firmware.table import Phase, fold
 from firmware.table.settling import hand_json
+from tests.firmware.record.test_verify import KEY
 
 pytestmark = pytest.mark.slow
 
@@ -53,3 +54,9 @@ def test_rows_that_do_not_follow_are_refused(tmp_path: Path) -> None:
     rows = JournalReader(tmp_path).events_since(0)
     with Journal(tmp_path) as journal, pytest.raises(OSError, match="must follow the last one"):
         journal.append_sealed(rows)
+
+
+def test_with_a_key_each_hand_is_signed(tmp_path: Path) -> None:
+    generate_record(tmp_path, 5, key=KEY)
+    found = verify(tmp_path)
+    assert (found.holds, found.anchors) == (True, 5)
