@@ -55,8 +55,8 @@ def generate_record(
 ) -> int:
     """Write this many archived hands at the end of the record in a folder, and return the last row's number.
 
-    `seats`: 2 to 4; `pool`: the number of different hands; `key`: signs the head after each hand; `done` receives the number of hands after each batch. Raises
-    JournalError.
+    `seats`: 2 to 4; `pool`: the number of different hands; `key`: signs the head after each hand; `done` receives the
+    number of hands after each batch. Raises JournalError.
     """
     rules = load_profile(PROFILE)
     before, _ = JournalReader(folder).recover()

@@ -35,8 +35,8 @@ def test_a_generated_record_verifies_and_its_hands_settle_to_what_it_says(tmp_pa
 
 def test_a_generated_hand_is_exported_like_any_other(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    generate_record(data, 5)
     key = DeviceKey.open(tmp_path / "key")
+    generate_record(data, 5, key=key)
     for hand in (1, 3, 5):
         assert check(str(write_dispute_file(Archive(data), hand, key, tmp_path / "hand.zip"))).wrong == []
 
