@@ -34,15 +34,31 @@ const feltwatch = (() => {
 
   const command = (order, within) => post(body.dataset.commands, order, within);
 
+  // The ids of commands that have no answer yet, by the command's text. They outlive a reload of the page, for as long as
+  // somebody may repeat the touch; a command with a PIN is kept in no storage.
+  const KEPT_MS = 600000;
+  const secret = new Map();
+  function idOf(text) {
+    const kept = JSON.parse(sessionStorage.getItem("unanswered") || "{}");
+    const [id, since] = secret.get(text) || kept[text] || [];
+    return Date.now() - since < KEPT_MS ? id : crypto.randomUUID();
+  }
+  function keep(order, text, id) {
+    if ("pin" in order || "new_pin" in order) return id ? secret.set(text, [id, Date.now()]) : secret.delete(text);
+    const kept = JSON.parse(sessionStorage.getItem("unanswered") || "{}");
+    if (id) kept[text] = [id, Date.now()];
+    else delete kept[text];
+    sessionStorage.setItem("unanswered", JSON.stringify(kept));
+  }
+
   // Send a command; a refusal is shown and returned, or given to `asked` if a PIN would do. Each has its own id. If it is
   // sent again before an answer has arrived, it keeps its id, so that the table runs it only once.
-  const unanswered = new Map(); // a command's text → its id
   async function send(order, { within, asked } = {}) {
     const text = JSON.stringify(order);
-    const id = unanswered.get(text) || crypto.randomUUID();
-    unanswered.set(text, id);
+    const id = idOf(text);
+    keep(order, text, id);
     const answer = await command({ id, ...order }, within);
-    if (!answer.uncertain) unanswered.delete(text);
+    if (!answer.uncertain) keep(order, text, null);
     if (!answer.ok) {
       if (asked && answer.ask?.length) asked(answer);
       else complain(answer.error);

@@ -60,10 +60,13 @@ def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
     """Collect all facts and run the checks on them."""
     from firmware.health.checks import Facts, judge
     from firmware.health.record_facts import LAST_ROWS, record_facts
+    from firmware.record.journal.ground import in_memory
     from firmware.record.journal.journal import JournalReader
 
     now_ms = time.time_ns() // 1_000_000
     record = record_facts(JournalReader(data), now_ms, None if full else LAST_ROWS)
+    if (what := in_memory(data)) and not record.get("record_wrong"):
+        record["record_wrong"] = what
     return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
 
 

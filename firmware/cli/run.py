@@ -48,6 +48,7 @@ def command(config_file: Path | None, data: Path | None) -> None:
 def run(config: Config) -> None:
     """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
     from firmware.cli.dispute_pdf_hook import dispute_pdf
+    from firmware.record.journal.ground import in_memory
     from firmware.record.stick_request import StickDesk
     from firmware.runtime.device_factory import make_camera, open_devices
     from firmware.runtime.house_config import house_rules, prepare_house
@@ -61,8 +62,11 @@ def run(config: Config) -> None:
     from firmware.runtime.timestamps import box_clock
     from firmware.stop_signals import stopped_by_signals
     from firmware.systemd import ServiceManager
+    from firmware.table.errors import JournalError
     from firmware.uplink.join_request import JoinDesk
 
+    if not config.in_memory and (what := in_memory(config.data)):
+        raise JournalError(what)
     manager = ServiceManager.from_environment()
     house_rules(config)  # reports an invalid configuration before anything is created
     times = config.times

@@ -58,10 +58,12 @@ class Deletion:
         return ev.ImagesDropped(self.hand, self.images, self.reason)
 
 
-def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]:
+def plan(archive: Archive, rule: Rule, now_ms: int | None, *, by_itself: bool = False) -> Iterator[Deletion]:
     """Yield what the rule removes, the oldest hand first.
 
-    `now_ms`: the wall clock; None if it cannot be trusted, then nothing is removed by age. Raises JournalError.
+    `now_ms`: the wall clock; None if it cannot be trusted, then nothing is removed by age. `by_itself`: nobody asked
+    for it, so by age no more goes than a day's share in a day: the images of the hands of 24 hours. A clock that is
+    wrong by years then costs one day's images, and is seen. Raises JournalError.
     """
     archive.refresh()
     newest = archive.hands(limit=1)
@@ -70,12 +72,16 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]
     last = newest[0].hand - SPARED
     kept = archive.image_bytes()
     after = passed = 0
+    until_ms = None if now_ms is None or rule.days is None else now_ms - rule.days * DAY_MS
+    if by_itself and until_ms is not None and now_ms is not None:
+        dropped = archive.reader.last_tombstone()
+        if dropped is not None and now_ms - dropped.wall_ms < DAY_MS:
+            until_ms = None
+    is_first = by_itself
     while lines := archive.oldest_with_images(100, after):
         for line in lines:
             after = line.hand
-            too_old = (
-                rule.days is not None and now_ms is not None and line.opened_ms < now_ms - rule.days * DAY_MS
-            )
+            too_old = until_ms is not None and line.opened_ms < until_ms
             too_much = rule.megabytes is not None and kept > rule.megabytes * MB
             if line.hand > last or passed > PASSED:
                 return
@@ -93,6 +99,8 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None) -> Iterator[Deletion]
                 image.capture for image in archive.images(archive.hand(line.hand)) if image.state == "ok"
             )
             if images:
+                if too_old and is_first and until_ms is not None:
+                    until_ms, is_first = min(until_ms, line.opened_ms + DAY_MS), False
                 drop = Deletion(line.hand, images, reason)
                 kept -= drop.size
                 yield drop

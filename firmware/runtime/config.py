@@ -240,6 +240,8 @@ class Config(_Section):
     """The whole configuration."""
 
     data: Path = DATA
+    in_memory: bool = False
+    """Whether the record may lie on a RAM file system, where no power cut spares it: for demonstrations only."""
     profile: str = "washington-1-unit"
     options: dict[str, JsonValue] = Field(default_factory=dict)
     unit: int = Field(default=100, ge=1)

@@ -137,7 +137,7 @@ class RecordMaintenance:
         if table.state.phase not in BETWEEN_HANDS:
             return
         if self._planning is None and self._rule.is_set and now >= self._keep_at:
-            self._look_for_old_images(self._rule)
+            self._look_for_old_images(self._rule, by_itself=True)
         if self._planning is not None and self._planning.done():
             planning, self._planning = self._planning, None
             try:
@@ -257,16 +257,17 @@ class RecordMaintenance:
             self._indexed = self._journal.seq
             self._indexing = self._worker.submit(self._archive.refresh)
 
-    def _look_for_old_images(self, rule: Rule) -> None:
+    def _look_for_old_images(self, rule: Rule, *, by_itself: bool = False) -> None:
         self._keep_at = self._clock() + KEEP_EVERY
         moment = self._wall()
-        trusted = moment.clock == "synchronised" and not self._journal.clock_is_behind()
-        self._planning = self._worker.submit(self._plan, rule, moment.wall_ms if trusted else None)
+        is_right = not (self._journal.clock_is_behind() or self._journal.clock_is_ahead())
+        now_ms = moment.wall_ms if moment.clock == "synchronised" and is_right else None
+        self._planning = self._worker.submit(self._plan, rule, now_ms, by_itself)
 
-    def _plan(self, rule: Rule, now_ms: int | None) -> list[Deletion]:
+    def _plan(self, rule: Rule, now_ms: int | None, by_itself: bool) -> list[Deletion]:
         for images in leftovers(self._archive, self._store):
             remove(self._store, images)
-        return list(plan(self._archive, rule, now_ms))
+        return list(plan(self._archive, rule, now_ms, by_itself=by_itself))
 
     def _drop(self, drop: Deletion, table: Table) -> None:
         """Write the tombstone, then delete. The state refuses a hand that came under dispute meanwhile."""

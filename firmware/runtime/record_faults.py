@@ -31,6 +31,10 @@ CLOCK: Final = Message(
     "The clock stepped back: it shows a time that the record has passed already. Set it; "
     "hands go on in their order."
 )
+AHEAD: Final = Message(
+    "The clock jumped ahead, though the network keeps it: no picture is deleted by its age. Look at the time; if it is "
+    "right, start the box anew."
+)
 
 
 class RecordWatch:
@@ -57,6 +61,8 @@ class RecordWatch:
 
     def _look(self) -> dict[str, Text]:
         found: dict[str, Text] = {"clock": CLOCK} if self._journal.clock_is_behind() else {}
+        if self._journal.clock_is_ahead():
+            found["clock"] = AHEAD
         try:
             self._full = free_bytes(self._data) < (ENOUGH if self._full else RESERVE)
         except OSError as error:

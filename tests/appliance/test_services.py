@@ -72,7 +72,7 @@ def manager(tmp_path: Path) -> Iterator[Manager]:
 def config_file(tmp_path: Path) -> Path:
     path = tmp_path / "feltwatch.toml"
     path.write_text(
-        f'data = "{tmp_path / "data"}"\nkey = "{tmp_path / "key"}"\n'
+        f'data = "{tmp_path / "data"}"\nin_memory = true\nkey = "{tmp_path / "key"}"\n'
         f'[camera]\nkind = "files"\ndevice = "{tmp_path / "none"}"\n'
         f'[puck]\nport = "{tmp_path / "no-puck"}"\n'
     )

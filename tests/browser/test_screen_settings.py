@@ -174,6 +174,36 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
     assert screen.felt.state.stacks["Okafor"] == 330_000
 
 
+def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_anew(show: Show) -> None:
+    screen = show(closed)
+    page = screen.page
+    sent: list[str] = []
+
+    def lose_the_first(route: Route) -> None:
+        sent.append(json.loads(route.request.post_data or "")["id"])
+        route.abort() if len(sent) == 1 else route.continue_()
+
+    def add() -> None:
+        page.locator(".players li", has_text="Okafor").get_by_role("button", name="Add").tap()
+        for key in ("2", "5", "00"):
+            page.locator(f"[data-key='{key}']").tap()
+        page.locator("#keypad-done").tap()
+
+    page.route("**/command", lose_the_first)
+    add()
+    screen.until(lambda: len(sent) == 1)
+    page.reload()
+    add()
+    screen.until(lambda: len(sent) == 2)
+    assert sent[0] == sent[1]
+    screen.wait_for(".players .stack:text-is('$3,300')")
+    assert screen.felt.state.stacks["Okafor"] == 330_000
+    screen.until(lambda: page.evaluate("sessionStorage.getItem('unanswered')") == "{}")
+    add()
+    screen.until(lambda: len(sent) == 3)
+    assert sent[2] != sent[1], "another add-on has an id of its own"
+
+
 def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
     screen = show(
         lambda felt: (closed(felt), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))

@@ -20,6 +20,7 @@ from firmware.record.journal.file import FILE as FILE
 from firmware.record.journal.file import READY as READY
 from firmware.record.journal.file import RESTORING as RESTORING
 from firmware.record.journal.file import WAIT_S, as_journal_error, as_journal_errors, guard, need_kind
+from firmware.record.journal.ground import linked
 from firmware.record.journal.lock import take_lock
 from firmware.record.journal.named_files import NamedFiles
 from firmware.record.journal.reader import JournalReader as JournalReader
@@ -37,6 +38,8 @@ TABLE: Final = "table"
 """The actor of events that the table process creates by itself."""
 CLOCK_TOLERANCE_MS: Final = 500
 """Milliseconds by which the network's time may set the wall clock back without a warning."""
+CLOCK_AHEAD_MS: Final = 60_000
+"""Milliseconds by which a synchronised wall clock may gain on the monotonic clock between two readings."""
 CLOCK_CALM_NS: Final = 60 * 10**9
 """Nanoseconds of network time after which a later time in the record is taken for a past error of the clock."""
 COPY_BACK_AFTER: Final = 1000
@@ -90,6 +93,8 @@ class Journal:
         with ExitStack() as failing:
             with as_journal_errors(Message("The journal in %(folder)s cannot be opened", folder=folder)):
                 make_folder(folder)
+                if link := linked(folder, FILE):
+                    raise JournalError(link)
                 self._lock = failing.enter_context(take_lock(folder))
                 make_file(path)
                 give_to_owner(path)
@@ -110,6 +115,10 @@ class Journal:
             self._not_copied = 0
             self._stepped_back = False
             self._right_since_ns: int | None = None
+            trusted = [row for row in opened if row.clock == "synchronised"][-1:]
+            times = [Timestamp(row.boot, row.monotonic_ns, row.wall_ms, "synchronised") for row in trusted]
+            self._right = times[0] if times else None
+            self._is_ahead = False
             self._files.note()
             hand = self._last.hand if self._last else 0
             with as_journal_errors(Message("The journal %(path)s cannot be opened", path=path)):
@@ -165,8 +174,23 @@ class Journal:
             self._right_since_ns = None
         return is_behind
 
+    def clock_is_ahead(self) -> bool:
+        """Read the clock, and say whether a synchronised wall clock went on by more than the monotonic clock did.
+
+        One of the two times is wrong then, and nobody knows which; rows do not call such a time synchronised. It lasts
+        until the wall clock agrees again, or until the box starts anew.
+        """
+        self._now()
+        return self._is_ahead
+
     def _now(self) -> Timestamp:
         moment = self._clock()
+        if moment.clock == "synchronised":
+            self._is_ahead = self._right is not None and _ahead_ms(self._right, moment) > CLOCK_AHEAD_MS
+            if self._is_ahead:
+                moment = moment._replace(clock="unknown")
+            else:
+                self._right = moment
         self._stepped_back |= moment.clock == "stepped_back"
         self._latest_ms = max(self._latest_ms, moment.wall_ms)
         return moment
@@ -424,6 +448,13 @@ def _sync_if_there(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _ahead_ms(before: Timestamp, now: Timestamp) -> int:
+    """Return how much more the wall clock went on than the monotonic one; 0 across boots, where nothing says it."""
+    if before.boot != now.boot:
+        return 0
+    return now.wall_ms - before.wall_ms - (now.monotonic_ns - before.monotonic_ns) // 1_000_000
 
 
 def _next(

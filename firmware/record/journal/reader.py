@@ -92,6 +92,10 @@ class JournalReader:
         """Return the row with the last signed head, or None."""
         return self._last(ev.HeadSigned.type)
 
+    def last_tombstone(self) -> Entry | None:
+        """Return the last row that recorded the removal of images, or None."""
+        return self._last(ev.ImagesDropped.type)
+
     def last_key(self) -> Entry | None:
         """Return the row that announced the key in use, or None."""
         return self._last(ev.KeyAnnounced.type)

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 from firmware.cli.doctor import command, services
 from firmware.health.checks import CHECKS
+from firmware.record.journal import ground
 from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 
@@ -26,7 +27,8 @@ def doctor(data: Path, *args: str) -> tuple[int, dict[str, Any]]:
     return done.exit_code, {check["name"]: check for check in told["checks"]}
 
 
-def test_a_running_table_tells_of_its_devices(table: Table) -> None:
+def test_a_running_table_tells_of_its_devices(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ground, "in_memory", lambda _: None)  # where tests keep their files
     _status, checks = doctor(table.config.data)
     assert checks["table"]["verdict"] == "ok"
     assert checks["buttons"]["verdict"] == "ok"

@@ -24,7 +24,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import MB
 from firmware.record.journal.journal import Journal, JournalReader
-from firmware.record.retention import SPARED, Rule, leftovers, plan
+from firmware.record.retention import SPARED, Rule, leftovers, plan, remove
 from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -97,6 +97,33 @@ def test_images_go_by_space_the_oldest_first(data: Path, monkeypatch: pytest.Mon
     assert hands_of(data, Rule(megabytes=HANDS - 1)) == [1]
     assert hands_of(data, Rule(megabytes=1)) == [1, 4]
     assert MB == 1_000_000
+
+
+def test_by_itself_no_more_goes_than_a_days_share_in_a_day(tmp_path: Path) -> None:
+    walls = [NOW - 40 * DAY_MS]
+
+    def clock() -> Timestamp:
+        return Timestamp("boot", 0, walls[0], "unknown")
+
+    store = CaptureStore(tmp_path)
+    with Journal(tmp_path, clock) as journal:
+        for number in range(1, 31):
+            frame = store.save(f"{number:06}/frame.jpg", b"a picture")
+            opened = Deal(ROWS).opened(number)
+            steps = [ev.PhaseAdvanced(phase) for phase in (Phase.SETTING, Phase.SHOWDOWN, Phase.READING)]
+            journal.append([opened, *steps, ev.ReadingFailed("dark", frame), ev.HandVoided("a test")], "test")
+            walls[0] += DAY_MS // 2
+        far = NOW + 730 * DAY_MS
+        drops = list(plan(Archive(tmp_path), Rule(days=400), far, by_itself=True))
+        assert [drop.hand for drop in drops] == [1, 2], "two hands a day were played"
+        assert len(list(plan(Archive(tmp_path), Rule(days=400), far))) == 20, "a person may ask for more"
+        walls[0] = far
+        journal.append([drop.tombstone for drop in drops], "table")
+        for image in drops:
+            remove(store, image.images)
+        assert list(plan(Archive(tmp_path), Rule(days=400), far + DAY_MS - 1, by_itself=True)) == []
+        later = plan(Archive(tmp_path), Rule(days=400), far + DAY_MS, by_itself=True)
+        assert [drop.hand for drop in later] == [3, 4]
 
 
 def test_keep_only_says_what_would_go(data: Path) -> None:

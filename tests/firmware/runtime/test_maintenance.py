@@ -52,7 +52,7 @@ class Box:
 
     def __init__(self, config: Config, key: Path, keeping: KeepingConfig = ALL) -> None:
         self.config = config
-        self.wall_ms = 1_700_000_000_000
+        self.boot, self.wall_ms = "boot", 1_700_000_000_000
         self.seconds = 0.0
         self.journal = Journal(config.data, self.moment)
         self.keeper = RecordMaintenance(
@@ -80,7 +80,7 @@ class Box:
         self.thread.start()
 
     def moment(self) -> Timestamp:
-        return Timestamp("boot", time.monotonic_ns(), self.wall_ms, "synchronised")
+        return Timestamp(self.boot, time.monotonic_ns(), self.wall_ms, "synchronised")
 
     def ask(self, do: str, **fields: Any) -> dict[str, Any]:
         return self.process.ask(json.dumps({"do": do, **fields}).encode())
@@ -334,6 +334,10 @@ def test_old_images_go_between_hands_under_a_tombstone_and_never_those_of_a_disp
         box.hand()
     store = CaptureStore(config.data)
     box.wall_ms += 31 * DAY_MS
+    box.seconds += 1e6
+    until(lambda: "clock" in box.process.state.faults)
+    assert (store.folder / f"{second:06}").exists(), "the monotonic clock knows of no month"
+    box.boot = "the next boot"
     box.seconds += 1e6
     until(lambda: not (store.folder / f"{second:06}").exists())
     assert (store.folder / f"{first:06}" / "frame.jpg").exists()

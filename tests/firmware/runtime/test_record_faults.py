@@ -240,6 +240,29 @@ def test_a_step_back_is_still_known_after_a_restart(tmp_path: Path) -> None:
         assert not journal.clock_is_behind()
 
 
+def test_a_forward_jump_that_the_monotonic_clock_contradicts_is_known_after_a_restart_too(
+    tmp_path: Path,
+) -> None:
+    now, wall = [10**9], [1_700_000_000_000]
+
+    def clock() -> Timestamp:
+        return Timestamp("boot", now[0], wall[0], "synchronised")
+
+    with Journal(tmp_path, clock) as journal:
+        journal.append([ev.TableStarted()], "table")
+        assert not journal.clock_is_ahead()
+        wall[0] += 2 * 365 * 86_400_000
+        assert journal.clock_is_ahead()
+        journal.append([ev.TableStarted()], "table")
+    with Journal(tmp_path, clock) as journal:
+        assert journal.clock_is_ahead()
+        wall[0] -= 2 * 365 * 86_400_000
+        now[0] += 10**9
+        wall[0] += 1000
+        assert not journal.clock_is_ahead(), "it was taken back"
+    assert [row.clock for row in JournalReader(tmp_path).events_since(0)] == ["synchronised", "unknown"]
+
+
 def test_a_forward_jump_that_the_network_took_back_is_no_fault_for_ever(tmp_path: Path) -> None:
     now, wall, state = [0], [4_000_000_000_000], ["unknown"]
 
