@@ -191,7 +191,7 @@ class PitSessions(Sessions):
             return None
         return Role.AUDITOR if who.role in HANDS else Role.TECHNICIAN
 
-    def used(self, token: str) -> None:
+    def used(self, token: str, lasts_s: float | None = None) -> None:
         """Do nothing: a look at a session extends it."""
 
     def left(self, token: str) -> tuple[str, float]:

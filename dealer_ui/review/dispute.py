@@ -21,7 +21,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
 from firmware.record.hand_history import PastHand
 from firmware.table.people import Role
-from firmware.table.phase import BETWEEN_HANDS
+from firmware.table.phase import OPEN
 
 blueprint = Blueprint("dispute", __name__)
 blueprint.register_error_handler(HTTPException, refused)
@@ -33,7 +33,7 @@ REASONS: Final = (
     N_("The puck was wrong"),
     N_("The payment is disputed"),
 )
-"""Why a hand is reopened or disputed: there is no keyboard."""
+"""Why a hand is reopened or disputed: there is no keyboard. A person chooses one; none is chosen before."""
 DECIDED: Final = (
     N_("The settlement stands"),
     N_("The hand was corrected"),
@@ -57,10 +57,10 @@ def dispute(recalled: PastHand) -> str:
         recalled,
         "dispute",
         proofs=proofs(whole, archive.images(whole)),
-        reasons=[(why, _(why)) for why in REASONS],
-        reopens=_reopens(number) if is_floor and recalled.settlement is not None else None,
-        is_free=state.phase in BETWEEN_HANDS,
-        disputes=_disputes(number) if is_floor and number not in state.disputed else None,
+        reopens=_because("reopen", number) if is_floor and recalled.settlement is not None else (),
+        is_free=not state.reopened,
+        waiting=state.hand if state.phase in OPEN and not state.reopened else 0,
+        disputes=_because("dispute", number) if is_floor and number not in state.disputed else (),
         closes=_closes(number) if is_floor and number in state.disputed else (),
         reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
         if is_floor
@@ -100,12 +100,9 @@ def _stick(hand: int) -> _Stick:
     )
 
 
-def _reopens(hand: int) -> Action:
-    return Action(_("Reopen it to correct it"), {"do": "reopen", "past": hand, "reason": REASONS[0]})
-
-
-def _disputes(hand: int) -> Action:
-    return Action(_("Keep it as disputed"), {"do": "dispute", "past": hand, "reason": REASONS[0]})
+def _because(do: str, hand: int) -> tuple[Action, ...]:
+    """Return a command for each reason: one touch chooses it and gives the command; none is chosen before."""
+    return tuple(Action(_(why), {"do": do, "past": hand, "reason": why}) for why in REASONS)
 
 
 def _closes(hand: int) -> tuple[Action, ...]:

@@ -62,7 +62,7 @@ def refused(error: HTTPException) -> Any:
     """Show an error on a page with a back link; a program gets JSON."""
     if error.response is not None:
         return error.get_response()
-    if request.accept_mimetypes.best == "application/json":
+    if not guard.is_browser() and request.accept_mimetypes.best == "application/json":
         return jsonify(ok=False, error=error.description), error.code or 500
     return page("review/error.html", _("Past hands"), sentence=error.description), error.code or 500
 

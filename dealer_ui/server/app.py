@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from flask import Flask, Response, abort, current_app, jsonify, request
+from flask import Flask, Response, abort, jsonify, request
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from dealer_ui.glance import kiosk, stream
@@ -46,6 +47,8 @@ from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import read as read_heard
 from firmware.uplink.join_request import PROGRESS as JOIN
+
+log = logging.getLogger(__name__)
 
 MAX_REQUEST: Final = 16 * 1024  # bytes; commands are short
 
@@ -178,27 +181,34 @@ def _need_text() -> None:
         abort(400)
 
 
-def _is_lan() -> bool:
-    return bool(current_app.config.get("LAN"))
-
-
 def _refuse(error: HTTPException) -> tuple[Response, int]:
     """Answer every error with one sentence: as JSON if JSON was sent or requested, else as a small page."""
     code = error.code or 500
     sentence = (
         i18n.gettext(OWN_ERROR) if isinstance(error, InternalServerError) else error.description or error.name
     )
-    if request.method == "POST" or request.accept_mimetypes.best == "application/json":
+    is_json = request.accept_mimetypes.best == "application/json"
+    if request.method == "POST" or (is_json and not guard.is_browser()):
         response = jsonify(ok=False, error=sentence)
-    elif code == NotFound.code and request.accept_mimetypes.best == "text/html" and not _is_lan():
-        if sentence == NotFound.description:
-            sentence = i18n.gettext("No page has this address.")
-        response = Response(page("error.html", i18n.gettext("Not found"), sentence=sentence))
+    elif guard.is_browser() and (shown := _error_page(code, sentence)):
+        response = Response(shown)
     else:
         response = Response(f"{code} {error.name}\n{sentence}\n", mimetype="text/plain")
     if error.code == 405 and getattr(error, "valid_methods", None):
         response.headers["Allow"] = ", ".join(error.valid_methods)  # type: ignore[attr-defined]
     return response, code
+
+
+def _error_page(code: int, sentence: str) -> str:
+    """Return the page that says what is wrong and leads back; "" where no page can be made."""
+    if sentence == NotFound.description:
+        sentence = i18n.gettext("No page has this address.")
+    title = i18n.gettext("Not found") if code == NotFound.code else i18n.gettext("That did not work")
+    try:
+        return page("error.html", title, sentence=sentence)
+    except Exception:
+        log.exception("the page of an error cannot be made")
+        return ""
 
 
 def compress(response: Response) -> Response:

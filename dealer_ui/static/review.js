@@ -57,18 +57,7 @@
     link.click();
   }
 
-  // One list of reasons for all actions on a hand.
-  function choose(chosen) {
-    for (const one of document.querySelectorAll("[data-reason]")) one.setAttribute("aria-pressed", one === chosen);
-    for (const one of document.querySelectorAll("[data-because]")) {
-      one.dataset.command = JSON.stringify({ ...JSON.parse(one.dataset.command), reason: chosen.dataset.reason });
-      for (const said of one.querySelectorAll("small")) said.textContent = chosen.textContent;
-    }
-  }
-
   document.addEventListener("click", async (event) => {
-    const reason = event.target.closest("button[data-reason]");
-    if (reason) choose(reason);
     const button = event.target.closest("button[data-command], button[data-export], button[data-stick]");
     if (!button || busy) return;
     busy = true;

@@ -1,6 +1,6 @@
 // The session of a user other than the dealer: its time left, a warning before its end, and signing off.
 // On a page for a role, every touch extends it. On the table's page touches are the dealer's: only commands that need
-// the role extend it there.
+// the role extend it there. A past hand's evidence may be looked at for longer without a touch; leaving it ends that.
 "use strict";
 (() => {
   const chip = document.getElementById("session");
@@ -8,13 +8,17 @@
   const ends = document.getElementById("session-ends");
   const WARN_S = 10;
   const STAY_EVERY_MS = 5000;
+  const LONG_S = 60; // more is left than any page but evidence gives
+  const evidence = document.querySelector("[data-evidence]") !== null;
   let until = 0; // in this page's clock
   let who = "";
   let stayed = 0;
 
   async function ask() {
     const session = await feltwatch.get(chip.dataset.address, 5000);
-    if (!session.error) take(session.name, session.left_s); // else the next look tells
+    if (session.error) return; // the next look tells
+    take(session.name, session.left_s);
+    if (who && !stayed && evidence !== session.left_s > LONG_S) stay(); // evidence was opened, or left
   }
 
   function take(name, left) {
@@ -32,7 +36,7 @@
 
   async function stay() {
     stayed = performance.now();
-    const answer = await feltwatch.command({ do: "stay" }, 5000);
+    const answer = await feltwatch.command({ do: "stay", evidence }, 5000);
     if (answer.ok) take(who, answer.expires_s);
     else await ask();
   }

@@ -222,7 +222,7 @@ def seat_pads(state: State, seat: Seat) -> tuple[Pad, ...]:
 
 def _between(state: State) -> list[Group]:
     if state.phase not in BETWEEN_HANDS:
-        return []
+        return _reopening(state, state.hand - 1) if not state.reopened else []
     groups: list[Group] = []
     backs = [
         Action(
@@ -236,22 +236,24 @@ def _between(state: State) -> list[Group]:
     if backs:
         groups.append(Group(_("Of corrected hands"), tuple(backs)))
     if state.phase is not Phase.IDLE:
-        reopen = {"do": "reopen", "reason": N_("Disputed at the table")}
-        last = Action(_("Reopen hand %(hand)s", hand=f"{state.hand:,}"), {**reopen, "past": state.hand})
-        other = Amount(_("Another hand"), reopen, _("Which hand?"), least=1, most=state.hand, into="past")
-        groups.append(
-            Group(
-                _("A disputed hand"),
-                () if state.misdealt else (last,),
-                amounts=(other,) if state.hand > 1 else (),
-            )
-        )
+        groups += _reopening(state, state.hand, is_misdealt=state.misdealt)
     if len(state.stacks) - len(state.sits_out & set(state.stacks)) == 2 or state.two_hands:
         label = _("One hand each") if state.two_hands else _("Two hands each")
         groups.append(
             Group(_("Two players"), (Action(label, {"do": "two_hands", "on": not state.two_hands}),))
         )
     return groups
+
+
+def _reopening(state: State, newest: int, *, is_misdealt: bool = False) -> list[Group]:
+    """Offer to reopen past hands, up to the newest; a hand that is being played waits meanwhile."""
+    if newest < 1:
+        return []
+    reopen = {"do": "reopen", "reason": N_("Disputed at the table")}
+    last = Action(_("Reopen hand %(hand)s", hand=f"{newest:,}"), {**reopen, "past": newest})
+    other = Amount(_("Another hand"), reopen, _("Which hand?"), least=1, most=newest, into="past")
+    title = _("A disputed hand") if state.phase in BETWEEN_HANDS else _("A disputed hand: this one waits")
+    return [Group(title, () if is_misdealt else (last,), amounts=(other,) if newest > 1 else ())]
 
 
 def _sides(back: Payback) -> dict[str, str]:

@@ -81,5 +81,5 @@ def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respo
         sessions.end(session)
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
     elif session is not None and do not in POLLING_COMMANDS:
-        sessions.used(session)
+        sessions.used(session, answer.get("expires_s"))
     return response, 200 if answer["ok"] else 403 if denied else 409

@@ -80,14 +80,22 @@ def name() -> str:
     return services().sessions.left(token)[0] if token else ""
 
 
+def is_browser() -> bool:
+    """Return whether a person's browser asks: it wants a page rather than anything else.
+
+    Never by `accept_mimetypes.best`: Chromium's best is `application/signed-exchange`, the most specific match.
+    """
+    wants = request.accept_mimetypes
+    return wants["text/html"] > wants["application/json"]
+
+
 def need(roles: frozenset[Role], what: str) -> None:
     """Answer 403 unless the request's role is one of these; `what` names what was requested.
 
     A person who followed a link is sent to the PIN page instead, and back after the PIN.
     """
     if role() not in roles:
-        wants = request.accept_mimetypes  # `best` prefers the most specific match
-        if request.method == "GET" and wants["text/html"] > wants["application/json"] and roles & PIN_ROLES:
+        if request.method == "GET" and is_browser() and roles & PIN_ROLES:
             back = request.full_path.removesuffix("?")
             asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
             abort(redirect(url_for("pin.pin", **asked)))

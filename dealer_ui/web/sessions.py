@@ -55,12 +55,14 @@ class Sessions:
         known = any((person.name, person.role) == (session.name, session.role) for person in people)
         return session.role if known else None
 
-    def used(self, token: str) -> None:
-        """Extend a session: the table has just accepted a command of it."""
+    def used(self, token: str, lasts_s: float | None = None) -> None:
+        """Extend a session: the table has just accepted a command of it. `lasts_s`: how long, where the table says."""
         with self._lock:
             one = self._open.get(token)
             if one is not None:
-                self._open[token] = _Session(one.name, one.role, one.lasts_s, self._clock() + one.lasts_s)
+                self._open[token] = _Session(
+                    one.name, one.role, one.lasts_s, self._clock() + (lasts_s or one.lasts_s)
+                )
 
     def left(self, token: str) -> tuple[str, float]:
         """Return a session's person and the seconds left; None without one."""

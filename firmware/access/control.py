@@ -94,7 +94,7 @@ class AccessControl:
                 self._sessions.end(command.session or "")
                 return {"ok": True}
             case Stay():
-                return {"ok": True, "expires_s": session_s(who.role)}
+                return {"ok": True, "expires_s": self._stayed(command, who)}
             case ListPerson():
                 _need_right_over(who, command.role)
                 person = record.state.person(command.person)
@@ -119,6 +119,11 @@ class AccessControl:
             return {"ok": True, "seq": record.write(events, who.actor)}
         finally:
             self.tidy(record.state)
+
+    def _stayed(self, command: Stay, who: Who) -> float:
+        if command.session is None:
+            return session_s(who.role)  # a PIN with every command: there is no session
+        return self._sessions.stay(command.session, evidence=command.evidence)
 
     # ---- who ----
 

@@ -15,12 +15,15 @@ SESSION_S: Final = 120.0
 """Seconds without a command after which a session expires: the person may have left the screen."""
 FLOOR_SESSION_S: Final = 30.0
 """The same for a floor person, who leaves the screen to the dealer soon."""
+EVIDENCE_SESSION_S: Final = 300.0
+"""The same while a past hand's evidence is open on the screen: to look at pictures needs no touch."""
 
 
 @dataclass
 class _Session:
     person: Person
     used: float
+    lasts: float
 
 
 class Sessions:
@@ -33,9 +36,9 @@ class Sessions:
     def begin(self, person: Person) -> str:
         """Open a session and return its token. Expired sessions are removed."""
         now = self._clock()
-        self._open = {t: s for t, s in self._open.items() if now - s.used <= session_s(s.person.role)}
+        self._open = {t: s for t, s in self._open.items() if now - s.used <= s.lasts}
         token = secrets.token_urlsafe(16)
-        self._open[token] = _Session(person, now)
+        self._open[token] = _Session(person, now, session_s(person.role))
         return token
 
     def person(self, token: str, state: State, *, extend: bool) -> Person:
@@ -45,7 +48,7 @@ class Sessions:
         """
         session = self._open.get(token)
         now = self._clock()
-        if session is None or now - session.used > session_s(session.person.role):
+        if session is None or now - session.used > session.lasts:
             self._open.pop(token, None)
             raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
         person = state.person(session.person.name)
@@ -53,8 +56,16 @@ class Sessions:
             del self._open[token]
             raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
         if extend:
-            session.used = now
+            session.used, session.lasts = now, session_s(person.role)
         return person
+
+    def stay(self, token: str, *, evidence: bool) -> float:
+        """Extend an open session; return the seconds that it lasts from now on: longer while evidence is open."""
+        session = self._open[token]
+        session.used, session.lasts = self._clock(), session_s(session.person.role)
+        if evidence:
+            session.lasts = max(session.lasts, EVIDENCE_SESSION_S)
+        return session.lasts
 
     def end(self, token: str) -> None:
         """End a session, if there is one."""

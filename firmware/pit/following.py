@@ -169,9 +169,10 @@ class Following:
         """Return what the table does as of its last row."""
         assert self.last is not None
         state, (last_ms, is_synchronised, taken_ms) = self.state, self.last
-        in_hand = state.phase in OPEN and not state.reopened
+        table = state.suspended_state or state
+        in_hand = table.phase in OPEN
         playing = (
-            state.seats if in_hand else tuple(s for s in state.house.seats if s.player not in state.sits_out)
+            table.seats if in_hand else tuple(s for s in state.house.seats if s.player not in state.sits_out)
         )
         return TableFacts(
             phase=state.phase.value,

@@ -80,9 +80,17 @@ class Hand:
 
     @property
     def play(self) -> tuple[Entry, ...]:
-        """Its own rows up to its end."""
-        ends = [at for at, row in enumerate(self.rows) if row.type in ENDS]
-        return self.rows[: ends[0] + 1] if ends else self.rows
+        """Its own rows up to its end, without those of a past hand that was corrected meanwhile."""
+        own: list[Entry] = []
+        is_other = False
+        for row in self.rows:
+            is_other = is_other or row.type == ev.HandReopened.type
+            if not is_other:
+                own.append(row)
+                if row.type in ENDS:
+                    break
+            is_other = is_other and row.type not in ENDS
+        return tuple(own)
 
     @property
     def settlements(self) -> tuple[Entry, ...]:

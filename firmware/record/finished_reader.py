@@ -35,7 +35,17 @@ def _over(db: sqlite3.Connection) -> int:
     marks = ", ".join("?" * len((*_BEGIN, *ENDS)))
     last: int = db.execute("SELECT coalesce(max(seq), 0) FROM main.journal").fetchone()[0]
     found = db.execute(
-        f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC LIMIT 1",
+        f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC",
         (last, *_BEGIN, *ENDS),
-    ).fetchone()  # reads about one hand's rows, from the end back
-    return found[0] - 1 if found and found[1] in _BEGIN else last
+    )  # reads about one hand's rows, from the end back
+    ended, began = 0, last + 1
+    for seq, kind in found:
+        if kind in ENDS:
+            ended += 1
+        elif ended:
+            ended -= 1  # the beginning of a hand that is over, or of a correction that is
+        else:
+            began = seq
+        if kind == HandOpened.type:
+            break
+    return began - 1

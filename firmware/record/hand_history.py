@@ -130,8 +130,12 @@ def load_hand(reader: JournalReader, hand: int) -> PastHand:
 
 
 def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
-    """Return the steps from the first row to the one that ends the hand. Raises CommandRefused for an invalid row."""
+    """Return the steps from the first row to the one that ends the hand. Raises CommandRefused for an invalid row.
+
+    The rows of another hand that was corrected meanwhile are no steps of this one.
+    """
     steps: list[Step] = []
+    is_other = False
     for row in rows:
         try:
             after = apply(state, row.event)
@@ -143,6 +147,10 @@ def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
             if row.type in ABOUT_TYPES - {HandReopened.type}:
                 continue  # about another hand, whose dispute began before these rows
             raise
+        is_other = is_other or (after.waiting is not None and bool(steps))
+        if is_other:
+            is_other, state = after.waiting is not None, after
+            continue
         steps.append(Step(row, state, after))
         if row.type in ENDS:
             return StepSequence(tuple(steps), is_over=True)

@@ -13,12 +13,14 @@ from typing import Final
 
 from firmware.messages import Message
 from firmware.record.journal.journal import BROKEN_OFF, Journal, JournalReader
+from firmware.record.journal.row_index import ENDS
 from firmware.record.reopening import end_of_hand
 from firmware.rules import Profile
 from firmware.table import State, TableError
 from firmware.table import events as ev
 from firmware.table.decide import step
 from firmware.table.errors import JournalDamaged, JournalUncertain
+from firmware.table.event import fold
 from firmware.table.house import House, house_now
 from firmware.table.phase import OPEN
 from firmware.table.settling import rules_of
@@ -63,6 +65,19 @@ class LiveRecord:
     def _rules_now(self) -> Profile:
         opened = self.state.opened
         return self._rules_of(opened) if opened and self.state.phase in OPEN else self.house.rules
+
+    def _rules_after(self, events: Sequence[ev.Event]) -> Profile:
+        """Return the rules by which the state after these events goes on: each hand by its own, never by another's."""
+        if not any(event.type in (ev.HandReopened.type, *ENDS) for event in events):
+            return self.rules
+        after = fold(events, self.state)
+        if (
+            after.phase not in OPEN
+            or after.opened is None
+            or any(isinstance(e, ev.HandOpened) for e in events)
+        ):
+            return self.house.rules
+        return self._rules_of(after.opened)
 
     def _rules_of(self, opened: ev.Opening) -> Profile:
         return rules_of(opened, self.reader.content(opened.profile_hash))
@@ -110,10 +125,7 @@ class LiveRecord:
         if self._unknown is not None:
             raise JournalUncertain(self._unknown)
         events = list(events)
-        past = [event.opened for event in events if isinstance(event, ev.HandReopened)]
-        # a past hand may settle at once: under its own rules, never under the current ones
-        rules = self._rules_of(past[-1]) if past else self.rules
-        state, followed = step(self.state, events, rules)
+        state, followed = step(self.state, events, self._rules_after(events))
         before, began = self.state, self._clock()
         try:
             seq = self.journal.append(events, actor, followed, command)

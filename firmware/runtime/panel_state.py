@@ -30,6 +30,8 @@ def lights(
     shown: dict[LampName, Light] = {}
     if trouble or not unknown:
         shown["fault" if trouble else "ready"] = Light.ON
+    if state.waiting:
+        return shown  # a correction is made on the screen; no push-button counts for the hand that waits
     if (
         looks_again(state)
         or (state.phase in BETWEEN_HANDS and payback_refused(state) is None and not state.puck_awaited)

@@ -483,6 +483,12 @@ class TableProcess:
         try:
             command = self._presses.command(press, self.state, self._record.rules)
             if command is not None:
+                if self.state.waiting is not None:
+                    raise CommandRefused(
+                        "Hand %(hand)s is being corrected on the screen; hand %(waiting)s waits.",
+                        hand=self.state.hand,
+                        waiting=self.state.waiting.hand,
+                    )
                 dealer = self.state.dealer
                 events = decide(self.state, command, self.house, self._record.rules)
                 self.write(events, f"button:{dealer}" if dealer else "button")

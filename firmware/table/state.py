@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from firmware.messages import Text
 from firmware.table.people import Person
-from firmware.table.phase import Phase
+from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.settings import HouseSettings
 from firmware.table.values import (
@@ -208,6 +208,12 @@ class State:
     def last_hand(self) -> int:
         """The number of the hand opened last, also while a past hand is reopened."""
         return (self.suspended_state or self).hand
+
+    @property
+    def waiting(self) -> State | None:
+        """The running hand that waits while a past hand is corrected; None without one."""
+        table = self.suspended_state
+        return table if table is not None and table.phase not in BETWEEN_HANDS else None
 
     @property
     def next_hand(self) -> int:

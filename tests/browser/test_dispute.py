@@ -115,9 +115,7 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     # the correction: on the table, then before and after
     page.locator(".tabs a[href$='/dispute']").tap()
-    touch(page, "[data-reason='The payment is disputed']")
-    expect(page.locator("[data-command*='\"reopen\"'] small")).to_have_text("The payment is disputed")
-    touch(page, "[data-command*='\"reopen\"']")
+    touch(page, "[data-command*='\"reopen\"'][data-command*='The payment is disputed']")
     assert dealer.until(lambda state: state.reopened).reopened == "The payment is disputed"
     page.wait_for_selector("body[data-phase='settled']")
     dealer.key("2d", do="set_card", seat=1, row="front", index=1)

@@ -194,13 +194,29 @@ def see_picture(finger: Finger) -> None:
     expect(finger.page.locator("svg.frame image")).to_be_visible()
 
 
+def open_dispute(finger: Finger) -> None:
+    """Open what is disputed about the hand of three hands ago."""
+    finger.tap("[data-open=more-dialog]")
+    finger.tap("#more a[href='/review/1']")
+    finger.tap(".tabs a[href$='/dispute']")
+    finger.key_pin()
+    expect(finger.page.locator("[data-command*='\"reopen\"']").first).to_be_visible()
+
+
+def reopen_beside(finger: Finger) -> None:
+    """Reopen an earlier hand while one is being played, which waits."""
+    reopen(finger)
+    finger.until(lambda: finger.felt.state.waiting is not None)
+
+
 def reopen(finger: Finger) -> None:
     """Reopen the hand of three hands ago."""
     finger.tap("[data-open=more-dialog]")
     finger.tap("#more a[href='/review/1']")
     finger.tap(".tabs a[href$='/dispute']")
     finger.key_pin()
-    finger.tap("body[data-ready] [data-command*='\"reopen\"']")
+    finger.page.wait_for_selector("body[data-ready]")
+    finger.tap(finger.page.locator("[data-command*='\"reopen\"']").first)
     finger.until(lambda: finger.felt.state.reopened and finger.felt.state.hand == 1)
 
 
@@ -234,6 +250,11 @@ def _four_hands(felt: Felt) -> None:
     felt.say(ev.PersonListed(FLOOR, Role.FLOOR, PinStore(felt.folder).keep(PIN)))
     for _hand in range(4):
         played(felt)
+
+
+def _beside_a_hand(felt: Felt) -> None:
+    _four_hands(felt)
+    felt.to_setting()
 
 
 @dataclass(frozen=True)
@@ -271,7 +292,9 @@ TASKS: Final = (
     Task(_camera_dead, key_hand, 52),
     Task(Felt.to_setting, void, 2),
     Task(_four_hands, see_picture, 3, pin=True),
+    Task(_four_hands, open_dispute, 3, pin=True),
     Task(_four_hands, reopen, 4, pin=True),
+    Task(_beside_a_hand, reopen_beside, 4, pin=True),
     Task(_an_earlier_hand, put_on_stick, 4, floor=True),
 )
 

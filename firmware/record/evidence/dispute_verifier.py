@@ -621,17 +621,20 @@ def images_in(value: object) -> list[tuple[str, str]]:
 def _of_the_hand(rows: list[list[Any]], hand: object) -> list[list[Any]]:
     """Return the hand's rows up to its end, and the rows of each time it was reopened."""
     own: list[list[Any]] = []
-    inside = False
+    inside = waits = (
+        False  # waits: while another hand is corrected, this one is in the middle of being played
+    )
     for row in rows:
         if row[TYPE] == "hand_opened":
-            inside = row[HAND] == hand
+            inside, waits = row[HAND] == hand, False
         elif row[TYPE] == "hand_reopened":
             opened = _payload(row).get("opened")
+            waits = inside
             inside = isinstance(opened, dict) and opened.get("hand") == hand
         if inside:
             own.append(row)
         if row[TYPE] in ENDS:
-            inside = False
+            inside, waits = waits, False
     return own
 
 
@@ -696,7 +699,7 @@ def _anchors(
     hand = [row for row in rows if row[HAND] == manifest.get("hand")]
     if not hand:
         return set()  # no hand to vouch for; `_is_hand` has reported it
-    ends = [row[SEQ] for row in hand if row[TYPE] in ENDS]
+    ends = [row[SEQ] for row in _of_the_hand(hand, manifest.get("hand")) if row[TYPE] in ENDS]
     first, last = hand[0][SEQ], ends[0] if ends else hand[-1][SEQ]
     by_number = {row[SEQ]: row for row in rows}
     again = [row[SEQ] for row in _of_the_hand(rows, manifest.get("hand")) if row[TYPE] in ENDS][1:]

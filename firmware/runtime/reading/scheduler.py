@@ -118,6 +118,8 @@ class ReadingScheduler:
         if answer.number != self._job:
             return False
         self._job = None
+        if self._table.state.reopened:
+            return False  # of the hand that waits for a correction: it is read again when it goes on
         if not isinstance(answer, ReadingLost):
             self.trouble = ""
         elif answer.fault or not self._watching:

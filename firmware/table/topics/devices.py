@@ -27,7 +27,7 @@ class TableStarted(Event, leads=EVERY_PHASE, in_doubt=True):
 
     def apply(self, state: State) -> State:
         house = state.house if self.house is None else state.house.under(self.house)
-        return replace(_puck(state, Puck()), faults={}, house=house, on_trial=False, puck_awaited=False)
+        return replace(with_puck(state, Puck()), faults={}, house=house, on_trial=False, puck_awaited=False)
 
 
 class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -44,7 +44,7 @@ class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):
             need_antenna(self.seat)
         elif self.seat is not None:
             raise CommandRefused("A puck that is %(puck)s lies at no seat.", puck=self.state)
-        return _puck(state, Puck(self.state, self.seat, self.detail))
+        return with_puck(state, Puck(self.state, self.seat, self.detail))
 
 
 class DeviceFault(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -93,7 +93,8 @@ class KeyButton(Command, roles=AT_TABLE, causes=ButtonKeyed):
     seat: int
 
 
-def _puck(state: State, puck: Puck) -> State:
+def with_puck(state: State, puck: Puck) -> State:
+    """Return the state with the puck as it is seen now; the button follows it until the cards are out."""
     follows = state.phase in BUTTON_FOLLOWS_PUCK and not state.button_keyed
     kept = state.button_kept if puck.seat in (None, state.button_kept) else None
     return replace(state, puck=puck, button=puck.seat if follows else state.button, button_kept=kept)

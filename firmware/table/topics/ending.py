@@ -17,14 +17,15 @@ from firmware.table.event import Event, leads_to, stays
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import State
+from firmware.table.topics.devices import with_puck
 from firmware.table.values import Payback
 
 PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed", "floor_called")
 """Fields of the state that change while a past hand is reopened, and stay so when it is closed."""
 
 
-class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.VOID)):
-    """The hand is over and its settlement is final.
+class HandArchived(Event, leads=leads_to({Phase.SETTLED}, *Phase)):
+    """The hand is over and its settlement is final. A reopened hand leads back to where the table's own hand was.
 
     `unmarked`: payments that were not marked as made; the players settled them among themselves.
     """
@@ -43,7 +44,7 @@ class HandArchived(Event, leads=leads_to({Phase.SETTLED}, Phase.ARCHIVED, Phase.
         return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting, puck_awaited=False)
 
 
-class HandVoided(Event, leads=leads_to(OPEN, Phase.VOID, Phase.ARCHIVED)):
+class HandVoided(Event, leads=leads_to(OPEN, *Phase)):
     """The hand is over and settles nothing."""
 
     type = "hand_voided"
@@ -156,7 +157,10 @@ def _void(state: State, reason: str) -> State:
 
 
 def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
-    """Return the table's own state with the new paybacks. Chips move when a payback is marked."""
+    """Return the table's own state with the new paybacks. Chips move when a payback is marked.
+
+    What the table's own hand was doing goes on where it was; what became of the puck meanwhile holds for it too.
+    """
     table = state.suspended_state
     assert table is not None
 
@@ -175,8 +179,12 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
         table = replace(table, settlement=dict(settlement) or None, fantasyland=fantasyland)
         if settlement:
             table = replace(table, phase=Phase.ARCHIVED, void_reason="")
+    if table.opened is not None and table.opened.closed == state.hand:
+        # what the correction says of that hand would be lost by taking its closing back
+        table = replace(table, opened=replace(table.opened, closed=0))
     passed = {name: getattr(state, name) for name in PASSED_ON}
-    return replace(table, paybacks=(*table.paybacks, *owed), **passed)
+    table = replace(table, paybacks=(*table.paybacks, *owed), **passed)
+    return with_puck(table, state.puck)
 
 
 def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:

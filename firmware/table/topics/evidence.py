@@ -224,5 +224,5 @@ def _need_played(state: State, hand: int) -> None:
 
 def _need_over(state: State, hand: int) -> None:
     _need_played(state, hand)
-    if state.phase in OPEN and hand == state.hand:
+    if any(one is not None and one.phase in OPEN and hand == one.hand for one in (state, state.waiting)):
         raise CommandRefused("Hand %(hand)s is still open.", hand=hand)

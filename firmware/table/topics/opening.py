@@ -101,8 +101,10 @@ class HandWithdrawn(Event, leads=leads_to({Phase.DEALING}, Phase.VOID)):
         )
 
 
-class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SETTLED, Phase.REVIEW)):
-    """A past hand is reopened. Contains that hand's whole end state, so that recovery needs no earlier row.
+class HandReopened(Event, leads=leads_to(frozenset(Phase) - {Phase.IDLE}, Phase.SETTLED, Phase.REVIEW)):
+    """A past hand is reopened, between hands or while a later one is played, which then waits.
+
+    Contains that hand's whole end state, so that recovery needs no earlier row.
 
     `names`: the current names of its players who were renamed since. `resumed`: the last hand was closed too soon, and
     continues as it was, with the payments in `paid` marked; nothing is corrected.
@@ -123,8 +125,12 @@ class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SET
     def apply(self, state: State) -> State:
         need_no_trial(state)
         need_reason(self.reason, Message("Say why the hand is reopened."))
+        if state.suspended_state is not None:
+            raise CommandRefused("Hand %(hand)s is reopened; close it first.", hand=state.hand)
         if self.opened.hand > state.hand:
             raise CommandRefused("Hand %(hand)s has not been played.", hand=self.opened.hand)
+        if self.opened.hand == state.hand and state.phase in OPEN:
+            raise CommandRefused("Hand %(hand)s is still open.", hand=state.hand)
         ends = {seat.seat: seat for seat in self.seats}
         seats = []
         for was in self.opened.seats:
@@ -145,9 +151,14 @@ class HandReopened(Event, leads=leads_to({Phase.ARCHIVED, Phase.VOID}, Phase.SET
             settlement=self.settlement or None,
             paid=frozenset(),
             irregularities=(),
+            irregularities_seen=0,
+            dismissed=frozenset(),
+            misdealt=False,
+            button_kept=None,
+            puck_awaited=False,
             reopened=self.reason,
             previous_settlement=self.settlement,
-            suspended_state=state,
+            suspended_state=replace(state, puck_awaited=False),
             names=self.names,
         )
         return _resumed(laid, self) if self.resumed else laid

@@ -147,9 +147,10 @@ class Lock(Command, roles=ANYBODY):
 
 
 class Stay(Command, roles=PIN_ROLES):
-    """Extend the `session`, because the person is still at the screen."""
+    """Extend the `session`, because the person is still at the screen; with `evidence`, they look at a past hand."""
 
     do: Literal["stay"] = "stay"
+    evidence: bool = False
 
 
 class ListPerson(Command, roles=HOUSE):

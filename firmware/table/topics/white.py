@@ -48,7 +48,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
         case Phase.SETTLED:
             if state.unpaid and not state.reopened:
                 return (PaymentMarked(*state.unpaid[0]),)
-            if state.reopened or next_refused(state, house):
+            if state.reopened or payback_due(state) or next_refused(state, house):
                 return (HandArchived(),)
             return asked_for_next(state, house)
         case Phase.SHOWDOWN | Phase.READING:

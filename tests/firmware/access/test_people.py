@@ -15,7 +15,7 @@ from pydantic import SecretStr
 
 from firmware.access.control import AccessCommand, AccessControl, refusal
 from firmware.access.pins import PinStore, verified
-from firmware.access.sessions import FLOOR_SESSION_S, SESSION_S
+from firmware.access.sessions import EVIDENCE_SESSION_S, FLOOR_SESSION_S, SESSION_S
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import CommandRefused, Phase, State, apply, fold
@@ -304,6 +304,22 @@ def test_a_session_goes_on_while_somebody_is_there_and_not_for_a_page_that_looks
     staffed.now += 2
     with pytest.raises(NotAllowed, match="session is over"):
         staffed.access.authorize(look, staffed)
+
+
+def test_a_floor_session_lasts_while_evidence_is_open_up_to_a_limit_and_no_longer(staffed: Table) -> None:
+    token = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
+    assert staffed.give("stay", evidence=True, **token) == {"ok": True, "expires_s": EVIDENCE_SESSION_S}
+    staffed.now += EVIDENCE_SESSION_S - 1
+    assert staffed.give("log_on", person="Lin", **token)["ok"]
+    staffed.now += FLOOR_SESSION_S + 1
+    assert "session is over" in staffed.give("log_off", **token)["error"], (
+        "an act is followed by the usual time"
+    )
+    again = {"session": staffed.give("unlock", by="Moreno", pin=PIN)["session"]}
+    staffed.give("stay", evidence=True, **again)
+    assert staffed.give("stay", **again)["expires_s"] == FLOOR_SESSION_S, "the evidence was left"
+    staffed.now += FLOOR_SESSION_S + 1
+    assert "session is over" in staffed.give("stay", **again)["error"]
 
 
 def test_a_lock_out_is_told_before_a_pin_is_keyed(staffed: Table) -> None:

@@ -54,9 +54,11 @@ def test_cards_that_still_lie_there_after_a_void_hand_are_no_new_hand(table: Tab
     to_setting(table)
     table.do(WHITE)
     table.until_phase(Phase.SETTLED)
-    table.do(WHITE, WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
+    keep = '{"do":"keep_button","seat":2}'
+    table.do(WHITE, keep, WHITE, WHITE, WHITE)  # pressed on and on: nobody has collected, nobody has dealt
     table.until(lambda state: state.hand == 2 and state.phase is Phase.REVIEW)
-    table.do('{"do":"void","reason":"pressed by mistake"}', WHITE, WHITE, WHITE)
+    table.do('{"do":"void","reason":"pressed by mistake"}', keep)
+    table.do(WHITE, WHITE, WHITE)
     state = table.until(lambda state: state.hand == 3 and state.phase in (Phase.REVIEW, Phase.SETTLED))
     assert (state.phase, str(state.reading_failure)[:26]) == (Phase.REVIEW, "The last hand's cards stil")
 

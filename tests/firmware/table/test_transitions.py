@@ -63,7 +63,7 @@ EXPECTED = {
     "hand_voided": "         .XXXXXXX..",
     "hand_misdealt": "       .XXXX.....",
     "hand_withdrawn": "      .X........",
-    "hand_reopened": "       ........TT",
+    "hand_reopened": "       .TTTTTTTTT",
     "button_kept": "         =......===",
     "puck_awaited": "        =......===",
     "payback_marked": "      =.......==",
@@ -219,6 +219,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         state = state if phase is Phase.REVIEW else apply(state, deal.settled())
     if name == "surrender_withdrawn" and phase in (Phase.SETTING, Phase.PLACING):
         state = apply(state, ev.Surrendered(2))
+    if name == "hand_reopened":
+        state = replace(state, hand=2)
     if name == "hand_withdrawn" and state.opened:
         state = replace(state, opened=replace(state.opened, closed=1))
     if name == "payback_marked":
