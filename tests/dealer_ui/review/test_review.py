@@ -313,7 +313,9 @@ def test_floor_people_and_auditors_see_all_of_it(
     text = client.get("/review/1/dispute").text
     assert ("reopen" in text) == (role is Role.FLOOR)
     both = 2 if role is Role.FLOOR else 0
-    assert text.count("<span>A card was read wrong</span>") == both, "each reason is a deed, and none is chosen before"
+    assert text.count("<span>A card was read wrong</span>") == both, (
+        "each reason is a deed, and none is chosen before"
+    )
     assert 'aria-pressed="true"' not in text
     assert "export_hand" in text
 
