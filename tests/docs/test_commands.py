@@ -47,6 +47,7 @@ ELSEWHERE: Final = {
     "enrol": "vision/reading/test_enrolment.py",
     "hands": "firmware/cli/test_hands.py",
     "keep": "firmware/cli/test_retention.py",
+    "kiosk": "dealer_ui/server/test_kiosk.py",
     "people": "firmware/cli/test_people.py",
     "pit": "firmware/pit/test_command.py",
     "read": "vision/commands/test_read.py",

@@ -19,6 +19,9 @@ from dealer_ui.remote.command import SECRETS
 from dealer_ui.remote.tls import KEY
 from dealer_ui.server.app import Settings
 from dealer_ui.server.command import TRAINING_SOCKET, _config
+from dealer_ui.server.kiosk import BROWSER, FAULTS, GONE_WITHIN_S, PAGE
+from dealer_ui.server.kiosk import TRAINING as TRAINING_PAGE
+from dealer_ui.server.kiosk_watch import PATIENCE_S
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
@@ -105,7 +108,7 @@ def test_every_file_that_a_unit_or_the_installer_names_is_there() -> None:
     for unit in UNITS:
         named |= set(re.findall(rf"{BASE}/system/(\S+)", unit.read_text()))
     named |= set(re.findall(r"\$system[\"/]+([\w.-]+)", (HERE / "install").read_text()))
-    assert {"kiosk", "fault/write", "feltwatch.toml", "70-feltwatch.rules"} <= named
+    assert {"fault/write", "feltwatch.toml", "70-feltwatch.rules"} <= named
     assert [name for name in named if not (HERE / name).exists()] == []
 
 
@@ -120,7 +123,7 @@ def test_what_runs_is_part_of_the_target_and_ends_with_it() -> None:
 
 
 def test_programs_of_ours_are_executable_and_understood_by_the_shell() -> None:
-    for name in ("install", "uninstall", "release", "kiosk", "fault/write"):
+    for name in ("install", "uninstall", "release", "fault/write"):
         script = HERE / name
         assert os.access(script, os.X_OK), name
         shell = script.read_text().splitlines()[0].split()[-1].rpartition("/")[2]
@@ -160,13 +163,14 @@ def test_the_rules_give_the_devices_the_names_that_the_product_looks_for() -> No
 def test_the_page_is_where_the_screen_looks_for_it() -> None:
     socket = (HERE / "units/feltwatch-ui.socket").read_text()
     assert "ListenStream=127.0.0.1:8013" in socket
-    assert 'page="http://127.0.0.1:8013/?kiosk"' in (HERE / "kiosk").read_text()
+    assert PAGE == "http://127.0.0.1:8013/?kiosk"
     policy = json.loads((HERE / "chromium-policy.json").read_text())
     assert policy["URLBlocklist"] == ["*"]
-    pages = ["http://127.0.0.1:8013", "http://localhost:8014"]  # the table's, and training's
+    pages = ["http://127.0.0.1:8013", TRAINING_PAGE]
     assert set(pages) <= set(policy["URLAllowlist"])
-    assert "file:///run/feltwatch-fault/" in policy["URLAllowlist"], "a path is a beginning: it takes no *"
+    assert f"file://{FAULTS}/" in policy["URLAllowlist"], "a path is a beginning: it takes no *"
     training = (HERE / "units/feltwatch-training.service").read_text()
+    assert f"http://localhost:{PORT}" == TRAINING_PAGE
     assert f"--port {PORT} --table-port {TABLE_PORT} --data {TRAINING_SOCKET.parent}" in training
     assert f"RuntimeDirectory={TRAINING_SOCKET.parent.name}\n" in training
 
@@ -184,7 +188,7 @@ def test_a_keyboard_in_the_usb_port_finds_a_browser_without_tools() -> None:
     assert [one.path for one in allowed if one.scheme == "file"] == ["/run/feltwatch-fault/"]
     assert policy["DeveloperToolsAvailability"] == 2, "never, and no page's source either"
     assert policy["DownloadRestrictions"] == 3, "none at all"
-    assert "chromium --kiosk " in (HERE / "kiosk").read_text()
+    assert BROWSER[:2] == ("chromium", "--kiosk")
     assert 'chromium-policy.json" /etc/chromium/policies/managed/' in (HERE / "install").read_text()
 
 
@@ -319,14 +323,14 @@ def test_the_fault_page_tells_the_last_words_and_lets_none_of_them_be_markup(
     assert list(tmp_path.glob(".fault*")) == []
 
 
-@pytest.mark.parametrize("failed", [(), ("feltwatch-ui",), ("feltwatch-table", "feltwatch-ui")])
-def test_the_screen_shows_a_fault_page_where_there_is_one(
-    tmp_path: Path, stand_in: Path, monkeypatch: pytest.MonkeyPatch, failed: tuple[str, ...]
-) -> None:
-    program(stand_in, "cage", 'for last; do :; done; echo "$last"')
-    for name in failed:
-        (tmp_path / f"{name}.html").touch()
-    monkeypatch.setenv("FELTWATCH_FAULTS", str(tmp_path))
-    monkeypatch.setenv("RUNTIME_DIRECTORY", str(tmp_path))
-    shown = subprocess.run([HERE / "kiosk"], check=True, capture_output=True, text=True).stdout.strip()
-    assert shown == (f"file://{tmp_path}/{failed[0]}.html" if failed else "http://127.0.0.1:8013/?kiosk")
+def test_a_hung_kiosk_is_started_again_and_ends_its_browser_itself() -> None:
+    unit = (HERE / "units/feltwatch-kiosk.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch kiosk" in unit
+    assert {"Type=notify", "NotifyAccess=main", "WatchdogSec=20", "Restart=always", "KillMode=mixed"} <= set(
+        unit
+    )
+    assert "RuntimeDirectory=feltwatch-kiosk" in unit, "the command takes its folder from that"
+    (stop,) = [
+        int(line.removeprefix("TimeoutStopSec=")) for line in unit if line.startswith("TimeoutStopSec")
+    ]
+    assert stop > 2 * GONE_WITHIN_S + PATIENCE_S
