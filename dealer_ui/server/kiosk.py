@@ -31,7 +31,7 @@ TURN_S: Final = 0.5
 """Seconds between two looks at the screen."""
 GONE_WITHIN_S: Final = 2.0
 """Seconds that a browser has to end in good order, and then for the last of its processes to be gone."""
-STEADY_S: Final = 30.0
+STEADY_S: Final = 10.0
 """Seconds that a browser must have lived for the next one to be started without a pause."""
 LONGEST_PAUSE_S: Final = 10.0
 """Before the next start, where none of them lasts. A screen that is being plugged in waits no longer."""

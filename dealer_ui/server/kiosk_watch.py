@@ -64,7 +64,10 @@ class Watch:
         self._began = began
         self._start_s = start_s
         self._last: float | None = None
+        self._answered: float | None = None
         self._answering_since: float | None = None
+        self._outage_s = 0.0
+        """For how long the server had not answered before that."""
 
     @property
     def has_painted(self) -> bool:
@@ -82,21 +85,23 @@ class Watch:
             return None
         if self._answering_since is None:
             self._answering_since = now
-        limits = [self._after_return(now, table)]
+            self._outage_s = 0.0 if self._answered is None else now - self._answered
+        self._answered = now
+        limits = [self._after_return(now - table.up_s)]
         for report in (table, training):
             if report is not None and report.painted_s is not None:
                 painted = now - report.painted_s
                 if painted > self._began:  # not an earlier browser's
                     self._last = max(painted, self._last or painted)
-                    limits.append(painted + (LEAVING_S if report.leaving else SILENT_S))
+                    missed = self._outage_s if painted < self._answering_since else 0.0
+                    limits.append(painted + (LEAVING_S if report.leaving else SILENT_S) + missed)
         if now <= max(limits):
             return None
         return now - (self._began if self._last is None else self._last)
 
-    def _after_return(self, now: float, table: Report) -> float:
-        """Return until when the page may be silent because its server did not answer or was not there before."""
+    def _after_return(self, server_began: float) -> float:
+        """Return until when the page may be silent because it starts, or because its server was started again."""
         assert self._answering_since is not None
-        restarted = now - table.up_s
         if self._last is None:
-            return max(self._began, self._answering_since, restarted) + self._start_s
-        return max(self._answering_since + SILENT_S, restarted + LEAVING_S)
+            return max(self._began, self._answering_since, server_began) + self._start_s
+        return server_began + LEAVING_S

@@ -23,6 +23,14 @@
     signal: AbortSignal.timeout(5000),
   }).catch(() => {}); // without an answer the page is not live, and says so by itself
 
+  // One pixel changes its shade, unseen, with each report. A browser or compositor that hangs takes no frames; where nothing is to
+  // be drawn, nobody would notice.
+  const pixel = document.createElement("i");
+  pixel.ariaHidden = "true";
+  Object.assign(pixel.style, { position: "fixed", right: 0, bottom: 0, width: "1px", height: "1px", pointerEvents: "none" });
+  document.documentElement.append(pixel);
+  let shade = 0;
+
   // The second frame begins after the first was painted.
   let under = false;
   function report() {
@@ -30,6 +38,7 @@
     under = true;
     requestAnimationFrame(() => {
       const seq = visible();
+      pixel.style.backgroundColor = `rgb(10 16 ${14 + (shade ^= 1)})`;
       requestAnimationFrame(() => {
         under = false;
         if (!left) acknowledge(seq, false);

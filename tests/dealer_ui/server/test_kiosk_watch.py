@@ -66,6 +66,15 @@ def test_while_the_server_does_not_answer_the_browser_is_not_to_blame() -> None:
     assert followed.stale_s(504.0, painted(494.0)) is not None
 
 
+def test_a_page_that_was_frozen_before_its_server_was_busy_gains_no_more_than_that_time() -> None:
+    followed = watch()
+    assert followed.stale_s(12.0, painted(2.0)) is None
+    assert followed.stale_s(14.0, None) is None
+    assert followed.stale_s(14.5, painted(4.5)) is None
+    assert followed.stale_s(15.4, painted(5.4)) is None
+    assert followed.stale_s(15.6, painted(5.6)) == pytest.approx(5.6)
+
+
 def test_a_browser_whose_server_comes_late_has_its_time_from_then() -> None:
     followed = Watch(0.0)
     assert all(followed.stale_s(float(now), None) is None for now in range(300))
