@@ -6,6 +6,8 @@
   const DEAD_LIMIT_MS = 12000; // the worker reports each attempt; a silent one is gone
   const HOLD_MS = 900;
   const SETTLE_MS = 450; // replaced parts take touches after this
+  const PAID_MS = 1200; // after a payment was marked, the next one and the next hand take touches after this
+  const GUARDED = ["next", "mark_paid", "confirm"]; // the table refuses them for an older view, by the push-buttons' rule
   const TWICE_MS = 350; // a second touch this soon on the same button is the same touch
 
   const $ = (id) => document.getElementById(id);
@@ -18,6 +20,7 @@
   const shown = new Map();
   let lastHeard = performance.now();
   let lastSpoken = lastHeard;
+  let justPaid = 0;
 
   function show(message) {
     if (message.language !== document.documentElement.lang) { location.reload(); return; } // the language has changed
@@ -38,6 +41,12 @@
     body.dataset.seq = message.seq;
     body.dataset.sums = message.sums;
     body.dataset.mode = message.mode;
+    if (message.hand === body.dataset.hand && Number(message.paid) > Number(body.dataset.paid)) {
+      body.setAttribute("data-justpaid", "");
+      clearTimeout(justPaid);
+      justPaid = setTimeout(() => body.removeAttribute("data-justpaid"), PAID_MS);
+    }
+    body.dataset.paid = message.paid;
     if (message.hand !== body.dataset.hand || message.phase !== body.dataset.phase) {
       body.dataset.hand = message.hand;
       body.dataset.phase = message.phase;
@@ -140,7 +149,8 @@
     lastSentAt = now;
     $("error").hidden = true;
     body.setAttribute("data-sending", "");
-    const answer = await feltwatch.send(command, { within: 5000, asked: (refusal) => askPin(command, refusal) });
+    const seen = GUARDED.includes(command.do) ? { seen: Number(body.dataset.seq || body.dataset.camewith) } : {};
+    const answer = await feltwatch.send({ ...command, ...seen }, { within: 5000, asked: (refusal) => askPin(command, refusal) });
     body.removeAttribute("data-sending");
     return answer.ok;
   }

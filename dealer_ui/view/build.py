@@ -218,11 +218,13 @@ def _actions(
                 Action(_("Cards are out"), press, tone="go", lamp="white"),
             )
         case Phase.SETTING:
-            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
+            return (*undo_close(state), Action(_("Showdown"), press, tone="go", lamp="white"))
         case Phase.PLACING if not not_complete(state):
             return (Action(_("Showdown"), press, tone="go", lamp="white"),)
+        case Phase.PLACING:
+            return undo_close(state)
         case Phase.SHOWDOWN | Phase.READING:
-            return (back_to_setting(state),)
+            return (*undo_close(state), back_to_setting(state))
         case Phase.SETTLED if state.reopened:
             return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:

@@ -15,10 +15,10 @@ from dealer_ui.view.swaps import swap_groups
 from firmware.rules.recorded import recorded
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, AwaitedCards, Payback
-from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, Phase
+from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
-from firmware.table.topics.opening import closing_undone
+from firmware.table.topics.opening import closing_undone, is_dealt
 
 DEALT_WRONG: Final = (
     N_("Exposed card"),
@@ -159,9 +159,9 @@ def back_to_setting(state: State) -> Action:
 
 
 def undo_close(state: State) -> tuple[Action, ...]:
-    """Undo the closing of the last hand, until chips or players change or a card of the next hand is dealt."""
+    """Undo the closing of the last hand, until chips or players change or a card of the next hand is seen."""
     if state.phase in OPEN:
-        if state.phase is not Phase.DEALING or not state.opened or not state.opened.closed:
+        if state.phase not in BEFORE_CARDS or is_dealt(state) or not state.opened or not state.opened.closed:
             return ()
     else:
         try:

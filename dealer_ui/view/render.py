@@ -119,6 +119,7 @@ class _Spoken:
             "language": html_language(self._language),
             "cues": " ".join(screen.cues),
             "sums": screen.sums,
+            "paid": sum(pay.state == "paid" for pay in screen.payments),
             "answering": screen.answering,
             "since": screen.silent_since,
         }

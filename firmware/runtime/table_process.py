@@ -47,7 +47,7 @@ from firmware.runtime.reading.messages import (
     ReadingLost,
     Readings,
 )
-from firmware.runtime.reading.scheduler import CAMERA, ReadingScheduler
+from firmware.runtime.reading.scheduler import ReadingScheduler
 from firmware.runtime.reading.setup_jobs import CameraJobs
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
@@ -319,7 +319,7 @@ class TableProcess:
         try:
             before = self.state
             if self._record.make_certain(self._recovered):
-                self._presses.changed(before, self.state, self.seq, self._clock(), by_camera=False)
+                self._presses.changed(before, self.state, self.seq, self._clock())
                 self._show()
         except TableError as error:
             self._report(error)
@@ -331,7 +331,7 @@ class TableProcess:
     def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
         """Bring everything that follows the state to where the record is now."""
         state = self.state
-        self._presses.changed(before, state, self.seq, began, by_camera=actor == CAMERA)
+        self._presses.changed(before, state, self.seq, began)
         if state.calibrations != before.calibrations:
             self._calibration.put_in_force(state.calibrations, self.house)
         self._show()
@@ -450,6 +450,7 @@ class TableProcess:
 
         On the table's own thread. Raises CommandRefused, JournalError.
         """
+        self._presses.check_touch(command, self._clock())
         self._scheduler.afresh()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._record.keep("profile", text.encode())  # before the event that refers to it by hash

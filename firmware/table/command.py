@@ -39,6 +39,7 @@ class Command(BaseModel):
     `parse_command` knows it. Without roles nobody may give it. `causes`: the event that it causes, where that is all.
 
     `hand`, `phase`: the state for which the command was meant; it is refused if the table is in another one by now.
+    `seen`: the last row of the view on which it was touched; some commands are refused on an older one, or too soon.
     The sender is the person of the `session` from `unlock`, or `by` with that person's `pin`; without either, the
     dealer who is logged on. `id`: the sender's id for this command; a repeated id is not carried out again.
     """
@@ -50,6 +51,7 @@ class Command(BaseModel):
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,40}$")] | None = None
     hand: int | None = None
     phase: str | None = None
+    seen: int | None = None
     session: str | None = None
     by: str | None = None
     pin: SecretStr | None = None

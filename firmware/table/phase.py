@@ -41,6 +41,9 @@ OPEN: Final = frozenset(Phase) - BETWEEN_HANDS
 BUTTON_FOLLOWS_PUCK: Final = frozenset({Phase.DEALING})
 """What the puck reader says counts only until the cards are dealt."""
 
+BEFORE_CARDS: Final = frozenset({Phase.DEALING, Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
+"""A hand is open, and no card of it may have been seen yet."""
+
 DECLARING: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
 """A natural may be declared until rows are compared (RULES.md 5.3)."""
 

@@ -22,7 +22,7 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
-from firmware.runtime.liveness.presses import UNSEEN
+from firmware.runtime.liveness.presses import PAID_S
 from firmware.runtime.pit_desk import PitDesk
 from firmware.runtime.reading.messages import (
     CameraJob,
@@ -196,7 +196,7 @@ class Table:
 
     def press(self, button: ButtonName, seconds: float = PRESS) -> None:
         """Press what one has seen, and lift the finger; the process has taken the press then."""
-        self.clock.let_pass(UNSEEN)
+        self.clock.let_pass(PAID_S)
         told = len(self.process.presses) + (2 if seconds > HOLD else 1)
         self.panel.press(button, seconds)
         self.buttons.let_pass(LIFT)

@@ -11,19 +11,26 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from firmware.devices.panel.interface import ButtonName, Press
+from firmware.messages import Message
 from firmware.rules import Profile
 from firmware.runtime.liveness.screen_watch import ScreenWatch
-from firmware.table import State
+from firmware.table import CommandRefused, State
 from firmware.table.command import Command
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.topics.reading import LookAgain
-from firmware.table.topics.settlement import Confirm
+from firmware.table.topics.settlement import Confirm, MarkPaid
 from firmware.table.topics.white import Next
 
 log = logging.getLogger(__name__)
 
-UNSEEN: Final = 0.45
-"""Seconds in which a press is ignored after the camera has changed what it does; the page's `SETTLE_MS`."""
+SEEN_S: Final = 0.45
+"""Seconds for which a view must have stood before a press or a touch counts for it; the page's `SETTLE_MS`."""
+PAID_S: Final = 1.2
+"""The same after a payment was marked, before the next one, or the end of the hand; the page's `PAID_MS`."""
+TOO_SOON: Final = Message("That came so soon after a change that nobody had seen it. Look, then touch again.")
+OLD_VIEW: Final = Message("That was for what the screen showed before. Look, then touch again.")
+GUARDED: Final = frozenset({"next", "mark_paid", "confirm"})
+"""The commands of push-buttons, which a touch gives by the same rule."""
 
 BUTTON_COMMANDS: Final[Mapping[ButtonName, Command]] = {
     "next": Next(),
@@ -39,21 +46,37 @@ class Presses:
         """`screen`: what the screen at the table has painted."""
         self._screen = screen
         self._green: tuple[float, int] | None = None
+        self._guard_s = SEEN_S
         self._stands_since = float("-inf")
+        self._due = 0
 
-    def changed(self, before: State, state: State, seq: int, began: float, *, by_camera: bool) -> None:
+    def changed(self, before: State, state: State, seq: int, began: float) -> None:
         """Take note of a change of the state up to row `seq`, written from `began` on (monotonic seconds)."""
         if _what_buttons_do(state) != _what_buttons_do(before):
-            by_itself = by_camera and state.phase is not before.phase
-            self._stands_since = began + (UNSEEN if by_itself else 0.0)
+            self._stands_since, self._due = began, seq
+            self._guard_s = PAID_S if len(state.paid) > len(before.paid) else SEEN_S
             self._screen.show(seq)
+
+    def check_touch(self, command: Command, now: float) -> None:
+        """Raise CommandRefused for a touch that does a push-button's work and was not meant for what is there now.
+
+        `seen` of the command is the last row of the view that was touched; a program, which sees nothing, sends none.
+        """
+        if command.seen is None or command.do not in GUARDED:
+            return
+        if isinstance(command, MarkPaid) and not command.paid:
+            return  # taking a mark back harms nobody
+        if command.seen < self._due:
+            raise CommandRefused(OLD_VIEW)
+        if now < self._stands_since + self._guard_s:
+            raise CommandRefused(TOO_SOON)
 
     def command(self, press: Press, state: State, rules: Profile) -> Command | None:
         """Return the command that a press gives now; None if it does not count.
 
         Raises CommandRefused, with the reason, for what the screen does not show.
         """
-        if press.at < max(self._stands_since, self._screen.shown_at(press.at) + UNSEEN):
+        if press.at < max(self._stands_since, self._screen.shown_at(press.at)) + self._guard_s:
             log.info("%s was pressed before what it would do now was there", press.button)
             return None
         return BUTTON_COMMANDS[press.button] if self._counts(press, state, rules) else None

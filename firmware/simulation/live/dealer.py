@@ -18,7 +18,7 @@ from firmware.devices.panel.interface import ButtonName
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import Profile
 from firmware.runtime.errors import AppError
-from firmware.runtime.liveness.presses import UNSEEN
+from firmware.runtime.liveness.presses import PAID_S, SEEN_S
 from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, truth_json
@@ -33,6 +33,8 @@ from firmware.table_client import TableLink, TableUnreachable
 
 STUCK_AFTER: Final = 600.0
 """Seconds without progress after which the simulation gives up."""
+GLANCE: Final = 0.1
+"""Seconds by which the dealer looks longer than the table demands."""
 FINGER_UP: Final = 0.05
 """Seconds between two presses of the fastest finger."""
 LOOK_EVERY: Final = 0.02
@@ -76,7 +78,6 @@ class SimulatedDealer:
         self._stop = threading.Event()
         self._seq = -1
         self._state = State()
-        self._in_phase_since = 0.0
         self._progress: tuple[object, ...] = ()
         self._progress_at = time.monotonic()
 
@@ -141,10 +142,7 @@ class SimulatedDealer:
         if self._table.failure is not None:
             raise self._table.failure
         if self._seq < 0 or self._reader.events_since(self._seq, limit=1):
-            phase = self._state.phase
             self._state, self._seq = self._reader.recover()
-            if self._state.phase is not phase:
-                self._in_phase_since = time.monotonic()
             now = self._state
             placed = [seat.placed for seat in now.seats]
             if (progress := (now.hand, now.phase, now.questions, now.paid, placed)) != self._progress:
@@ -210,10 +208,10 @@ class SimulatedDealer:
             self._until(lambda now: now.puck.seat == seat or "puck" in now.faults)
 
     def _press(self, button: ButtonName, seconds: float = 0.12) -> None:
-        """Press a button and check its effect. News from the camera is read first."""
+        """Press a button and check its effect. What is new is read first, or the press counts for nothing."""
         before = self._seq
-        if self._state.phase in (Phase.REVIEW, Phase.SETTLED):
-            self._stop.wait(max(0.0, self._in_phase_since + UNSEEN - time.monotonic()))
+        reads = (PAID_S if self._state.paid else SEEN_S) + GLANCE
+        self._stop.wait(max(0.0, self._progress_at + reads - time.monotonic()))
         self._table.panel.press(button, seconds)
         self._stop.wait(FINGER_UP)
         self._until(lambda state: self._seq > before)

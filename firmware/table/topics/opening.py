@@ -16,7 +16,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to
 from firmware.table.house import House
 from firmware.table.people import AT_TABLE, FLOOR
-from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
+from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, OPEN, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import Opening, SeatEnd
@@ -79,8 +79,8 @@ class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
         )
 
 
-class HandWithdrawn(Event, leads=leads_to({Phase.DEALING}, Phase.VOID)):
-    """A hand's opening is taken back before a card was dealt, because the previous hand was closed too soon.
+class HandWithdrawn(Event, leads=leads_to(BEFORE_CARDS, Phase.VOID)):
+    """A hand's opening is taken back before a card was seen, because the previous hand was closed too soon.
 
     The number is not used again; the next hand has the number after it.
     """
@@ -92,6 +92,8 @@ class HandWithdrawn(Event, leads=leads_to({Phase.DEALING}, Phase.VOID)):
         assert state.opened is not None
         if not state.opened.closed:
             raise CommandRefused("There is no closing to take back.")
+        if is_dealt(state):
+            raise CommandRefused("Cards of hand %(hand)s lie on the table.", hand=state.hand)
         return replace(
             state,
             phase=Phase.VOID,
@@ -287,11 +289,16 @@ def closing_undone(state: State) -> HandReopened:
     return replace(reopened(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
 
 
+def is_dealt(state: State) -> bool:
+    """Return whether the camera or the dealer has said that a card of the open hand lies there, or what it holds."""
+    return bool(state.keyed) or any(seat.placed or seat.declares or seat.surrenders for seat in state.seats)
+
+
 def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
     """Return the events that withdraw the open hand and undo the closing of the one before. Raises CommandRefused."""
     if state.opened is None or not state.opened.closed:
         raise CommandRefused("There is no closing to take back.")
-    if state.phase is not Phase.DEALING:
+    if state.phase not in BEFORE_CARDS or is_dealt(state):
         raise CommandRefused(
             "Cards of hand %(hand)s are dealt; when it is over, reopen hand %(closed)s as a disputed hand.",
             hand=state.hand,

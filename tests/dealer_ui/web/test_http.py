@@ -75,6 +75,7 @@ def test_health_is_well_only_with_a_table_that_answers(felt: Felt, app: Flask) -
             "ok": True,
             "table": True,
             "record": True,
+            "screen": "unknown",
             "trouble": "",
             "seq": felt.seq,
             "training": False,

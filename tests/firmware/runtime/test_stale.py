@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from firmware.devices.panel.interface import Press
-from firmware.runtime.liveness.presses import UNSEEN
+from firmware.runtime.liveness.presses import PAID_S, SEEN_S
 from firmware.runtime.reading.messages import ReadingDone
 from firmware.runtime.reading.translate import lie_as_before, reading_taken
 from firmware.table import Phase, State
@@ -101,7 +101,7 @@ def test_a_press_that_goes_down_as_the_settlement_comes_marks_no_payment(table: 
 
     until(settled)
     unpaid = []
-    for seconds in (0.0, UNSEEN - 0.01, 0.02):
+    for seconds in (0.0, SEEN_S - 0.01, 0.02):
         table.clock.let_pass(seconds)
         table.process.put(Press("next", table.clock()))
         table.turn()
@@ -112,4 +112,6 @@ def test_a_press_that_goes_down_as_the_settlement_comes_marks_no_payment(table: 
 
 def test_what_is_new_takes_touches_and_presses_after_the_same_time() -> None:
     [settle_ms] = re.findall(r"SETTLE_MS = (\d+)", SCRIPT.read_text(encoding="utf-8"))
-    assert int(settle_ms) == round(1000 * UNSEEN)
+    assert int(settle_ms) == round(1000 * SEEN_S)
+    [paid_ms] = re.findall(r"PAID_MS = (\d+)", SCRIPT.read_text(encoding="utf-8"))
+    assert int(paid_ms) == round(1000 * PAID_S)

@@ -20,10 +20,11 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.rules import load_profile, profile_toml
-from firmware.table import Phase, State
+from firmware.table import CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.decide import step
 from firmware.table.topics.opening import opened, opening_withdrawn
+from tests.dealer_ui.felt import Felt
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 from tests.firmware.table.test_between import house_of
 
@@ -82,3 +83,28 @@ def test_both_hands_are_recalled_for_what_they_were(data: Path) -> None:
 def test_its_dispute_file_holds(data: Path, tmp_path: Path, hand: int) -> None:
     file = write_dispute_file(Archive(data), hand, KEY, tmp_path / "hand.zip", lambda _: b"%PDF")
     assert check(str(file)).wrong == []
+
+
+def test_a_closing_can_be_undone_until_a_card_is_seen_and_not_after(tmp_path: Path) -> None:
+    """White was pressed once too often: paid, next hand, cards are out, showdown; nobody has dealt."""
+    felt = Felt(tmp_path)
+    felt.to_settled()
+    while felt.state.unpaid:
+        felt.pay()
+    felt.do("next")
+    assert (felt.state.hand, felt.state.phase) == (2, Phase.DEALING)
+    felt.say(ev.PuckSeen("seat", 3))
+    felt.go_on()
+    felt.go_on()
+    assert felt.state.phase is Phase.SHOWDOWN
+    before = felt.state
+    felt.do("undo_close")
+    assert (felt.state.hand, felt.state.phase) == (1, Phase.SETTLED)
+    assert felt.state.unpaid == ()
+    shown = replace(before, phase=Phase.READING)
+    dealt = replace(
+        shown, seats=tuple(replace(seat, surrenders=True) for seat in shown.seats[:1]) + shown.seats[1:]
+    )
+    with pytest.raises(CommandRefused, match="are dealt"):
+        opening_withdrawn(dealt, lambda hand: before)
+    felt.journal.close()

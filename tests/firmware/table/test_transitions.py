@@ -62,7 +62,7 @@ EXPECTED = {
     "hand_archived": "       .......A..",
     "hand_voided": "         .XXXXXXX..",
     "hand_misdealt": "       .XXXX.....",
-    "hand_withdrawn": "      .X........",
+    "hand_withdrawn": "      .XXXXX....",
     "hand_reopened": "       .TTTTTTTTT",
     "button_kept": "         =......===",
     "puck_awaited": "        =......===",
@@ -222,7 +222,8 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
     if name == "hand_reopened":
         state = replace(state, hand=2)
     if name == "hand_withdrawn" and state.opened:
-        state = replace(state, opened=replace(state.opened, closed=1))
+        bare = tuple(replace(seat, front=(), middle=(), back=()) for seat in state.seats)
+        state = replace(state, opened=replace(state.opened, closed=1), seats=bare)
     if name == "payback_marked":
         state = replace(state, paybacks=OWED)
     if name in ("button_kept", "puck_awaited") and phase is Phase.SETTLED:

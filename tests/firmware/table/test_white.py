@@ -163,10 +163,13 @@ def test_a_hand_whose_opening_was_taken_back_stays_in_the_record_as_never_dealt(
     ]
 
 
-def test_a_closing_is_not_taken_back_once_the_cards_of_the_next_hand_are_out(table: Table) -> None:
+def test_a_closing_is_not_taken_back_once_the_next_hand_is_said_to_be_dealt(table: Table) -> None:
+    table.do("archive")
+def test_a_closing_is_not_taken_back_once_the_next_hand_is_said_to_be_dealt(table: Table) -> None:
     table.do("archive")
     table.go_on()
     table.go_on()
+    table.do("surrender", seat=1)
     with pytest.raises(CommandRefused, match="Cards of hand 2 are dealt"):
         table.do("undo_close")
 
