@@ -50,11 +50,27 @@ else:
     print(json.dumps(ask("/command", order.encode(), headers)))
 """
 
-_CAGE: Final = """#!/bin/sh
-# Stands where the compositor stands: tells what would be on the screen, and stays.
-for last; do :; done
-echo "$last" >"$RUNTIME_DIRECTORY/shown"
-exec sleep infinity
+_CAGE: Final = """#!/usr/bin/python3
+# Stands where compositor and browser stand: tells what would be on the screen, and acknowledges it as the page does.
+import http.cookiejar, json, os, re, sys, time, urllib.parse, urllib.request
+page = sys.argv[-1]
+with open(os.environ["RUNTIME_DIRECTORY"] + "/shown", "w") as shown:
+    shown.write(page + "\\n")
+browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+token = ""
+while True:
+    try:
+        if page.startswith("http:"):
+            if not token:
+                text = browser.open(page, timeout=5).read().decode()
+                token = re.search('name="csrf-token" content="([^"]*)"', text)[1]
+            seq = json.load(browser.open(urllib.parse.urljoin(page, "/view.json"), timeout=5))["seq"]
+            headers = {"Content-Type": "application/json", "X-CSRF-Token": token}
+            body = json.dumps({"seq": seq, "leaving": False}).encode()
+            browser.open(urllib.request.Request(urllib.parse.urljoin(page, "/painted"), body, headers), timeout=5)
+    except (OSError, ValueError, TypeError, KeyError):
+        token = ""
+    time.sleep(0.4)
 """
 
 _SCREEN: Final = """[Unit]

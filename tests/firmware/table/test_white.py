@@ -165,8 +165,6 @@ def test_a_hand_whose_opening_was_taken_back_stays_in_the_record_as_never_dealt(
 
 def test_a_closing_is_not_taken_back_once_the_next_hand_is_said_to_be_dealt(table: Table) -> None:
     table.do("archive")
-def test_a_closing_is_not_taken_back_once_the_next_hand_is_said_to_be_dealt(table: Table) -> None:
-    table.do("archive")
     table.go_on()
     table.go_on()
     table.do("surrender", seat=1)
