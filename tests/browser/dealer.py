@@ -105,10 +105,14 @@ def key_pin(page: Page, pin: str) -> None:
 
 
 class Dealer:
-    """Touches buttons and looks at the record."""
+    """Touches buttons and looks at the record.
 
-    def __init__(self, page: Page, data: Path) -> None:
+    `look`: called before each touch; it lets pass what the table's own clock demands that a view has stood.
+    """
+
+    def __init__(self, page: Page, data: Path, look: Callable[[], object] = lambda: None) -> None:
         self.page = page
+        self._look = look
         self._reader = JournalReader(data)
 
     @property
@@ -141,6 +145,7 @@ class Dealer:
     def touch(self, **command: Any) -> None:
         """Touch the button that sends such a command; hold it where it wants to be held."""
         button = self._find("command", command)
+        self._look()
         if button.get_attribute("data-hold") is None:
             button.tap()
         else:

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, expect
 
 from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.journal import Journal
+from firmware.runtime.liveness.presses import PAID_S
 from firmware.runtime.reading.messages import ReaderState
 from firmware.table import State
 from firmware.table import events as ev
@@ -100,7 +101,7 @@ def begin(chromium: Browser, window: Window, tmp_path: Path) -> Iterator[Begin]:
                 stack.callback(page.close)
             page.goto(address)
             page.wait_for_selector("body[data-seq]")
-            return Evening(table, cards, Dealer(page, made.data))
+            return Evening(table, cards, Dealer(page, made.data, look=lambda: table.clock.let_pass(PAID_S)))
 
         yield start
 
