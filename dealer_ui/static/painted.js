@@ -49,6 +49,15 @@
 
   new MutationObserver(report).observe(body, { attributes: true, attributeFilter: ["data-seq", "data-notlive"] });
   setInterval(report, EVERY_MS);
+  // The other page of this machine, training, has a name and cookies of its own: it is told that this is the screen.
+  addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href^='http']");
+    if (!link || link.host === location.host) return;
+    const to = new URL(link.href);
+    to.searchParams.set("kiosk", "");
+    link.href = to;
+  }, true);
+
   addEventListener("pagehide", () => { left = true; acknowledge(null, true); });
   addEventListener("pageshow", () => { left = false; report(); });
   report();
