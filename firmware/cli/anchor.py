@@ -84,6 +84,7 @@ def command(
 def _at_the_console(data: Path, key_folder: Path) -> Anchor:
     """Sign on the record of a stopped table. Raises TableError."""
     from firmware.record.evidence.anchors import Anchor, sign_head
+    from firmware.record.evidence.signed_note import write_note
     from firmware.record.evidence.signing import DeviceKey
     from firmware.record.journal.journal import Journal, JournalReader
     from firmware.runtime.timestamps import box_clock
@@ -104,4 +105,5 @@ def _at_the_console(data: Path, key_folder: Path) -> Anchor:
             key, seq=seq, digest=digest, hands=state.last_hand, wall_ms=clock().wall_ms, table=table
         )
         journal.append([event], "console")
+        write_note(key_folder, Anchor.of(event))
     return Anchor.of(event)

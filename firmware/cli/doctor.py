@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.cli.options import WITHIN, by_option, data_option, say_missing_record
+from firmware.cli.options import WITHIN, by_option, data_option, key_option, say_missing_record
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -35,8 +35,11 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
     help="Seconds to wait for that picture.",
 )
 @by_option
+@key_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def command(data: Path, full: bool, look: bool, look_within: float, by: str | None, as_json: bool) -> None:
+def command(
+    data: Path, full: bool, look: bool, look_within: float, by: str | None, key_folder: Path, as_json: bool
+) -> None:
     """Check the table: each check with a figure, a verdict and what to do.
 
     The exit status is 1 if a check is bad, otherwise 0. "?" marks what cannot be checked from here.
@@ -46,7 +49,7 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
     say_missing_record(data)
     if look:
         _look(data, by, look_within)
-    checks = examine(data, full=full)
+    checks = examine(data, key_folder, full=full)
     if as_json:
         report = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
         say_json(report, indent=1)
@@ -56,15 +59,16 @@ def command(data: Path, full: bool, look: bool, look_within: float, by: str | No
     sys.exit(worst(checks) == "bad")
 
 
-def examine(data: Path, *, full: bool = False) -> tuple[Check, ...]:
+def examine(data: Path, key_folder: Path, *, full: bool = False) -> tuple[Check, ...]:
     """Collect all facts and run the checks on them."""
     from firmware.health.checks import Facts, judge
-    from firmware.health.record_facts import LAST_ROWS, record_facts
+    from firmware.health.record_facts import LAST_ROWS, note_facts, record_facts
     from firmware.record.journal.ground import in_memory
     from firmware.record.journal.journal import JournalReader
 
     now_ms = time.time_ns() // 1_000_000
-    record = record_facts(JournalReader(data), now_ms, None if full else LAST_ROWS)
+    reader = JournalReader(data)
+    record = record_facts(reader, now_ms, None if full else LAST_ROWS) | note_facts(reader, key_folder)
     if (what := in_memory(data)) and not record.get("record_wrong"):
         record["record_wrong"] = what
     return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))

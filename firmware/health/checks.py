@@ -85,6 +85,12 @@ class Facts:
     """Whether the chain's head was ever signed."""
     screen: Mapping[str, Any] | None = None
     """What the table process says of the touchscreen (`firmware.runtime.liveness.screen_watch`)."""
+    unsigned: int | None = None
+    """How many of the last rows end a hand that no signed head follows."""
+    fault: Text | None = None
+    """The fault of the record that nobody has read yet; "" if there is none."""
+    note: Text | None = None
+    """What contradicts the note of the last signed head; "" if nothing does."""
     pit: Mapping[str, Any] | None = None
     """How far the pit has heard (`firmware.uplink.heard.read`); None: this table is not enrolled with any."""
 
@@ -92,7 +98,10 @@ class Facts:
     def of_json(cls, answer: Mapping[str, Any]) -> Facts:
         """Return facts from their JSON; fields that this release does not know are ignored."""
         known = {one.name: answer[one.name] for one in fields(cls) if one.name in answer}
-        for name, read in (("record_wrong", text_of), ("faults", _texts_of)):
+        for name, read in (
+            *((name, text_of) for name in ("record_wrong", "fault", "note")),
+            ("faults", _texts_of),
+        ):
             if known.get(name) is not None:
                 known[name] = read(known[name])
         return cls(**known)
@@ -275,8 +284,8 @@ def _chain(facts: Facts) -> Found:
     if not facts.rows:
         return _unknown(says=Message("There is no record here yet."))
     figure = f"{facts.checked} / {facts.rows}"
-    if facts.record_wrong:
-        wrong = Message("The record does not hold: %(text)s", text=facts.record_wrong)
+    if why := facts.record_wrong or facts.note or facts.fault:
+        wrong = Message("The record does not hold: %(text)s", text=why)
         return BAD, figure, wrong, VERIFY_ALL
     if facts.broken_at is not None:
         says = Message("The record's chain is broken at row %(row)s.", row=facts.broken_at)
@@ -285,6 +294,9 @@ def _chain(facts: Facts) -> Found:
 
 
 def _anchor(facts: Facts) -> Found:
+    if facts.unsigned:
+        says = Message("Hands ended and are NOT signed: no signed head follows them.")
+        return BAD, str(facts.unsigned), says, VERIFY_ALL
     return _aged(
         facts.anchored,
         facts.anchor_age_ms,

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.record.evidence.chain import check_rows
+from firmware.record.evidence.presence import presence_of
+from firmware.record.evidence.signed_note import NoteUnusable, contradiction, read_note
+from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.record.evidence.verify import problems_of_file
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.ground import linked
@@ -35,6 +38,7 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
         state, _ = reader.recover()
         return {
             "faults": dict(state.faults),
+            "fault": state.record_fault.problem if state.record_fault else "",
             **chain,
             **_picture(reader),
             **_calibration(reader, state, now_ms),
@@ -56,12 +60,28 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
             return {"rows": 0, "checked": 0}
         wrong = next(problems_of_file(db, folder, pages=rows is None), None)
         found = check_rows(db, first, end)
+    there = presence_of(found.proof)
+    none = not there.signed and there.ended > 1  # the last one may be about to be signed
     return {
         "record_wrong": wrong.what if wrong else "",
         "rows": end,
         "checked": found.rows,
+        "unsigned": there.ended if none else len(there.missing),
         "broken_at": found.problems[0][0] if found.problems else None,
     }
+
+
+def note_facts(reader: JournalReader, key_folder: Path) -> dict[str, Any]:
+    """Return whether the record is the one that this box signed last; nothing where that cannot be seen."""
+    try:
+        key = DeviceKey.existing(key_folder)
+        note = None if key is None else read_note(key_folder, key.public)
+        found = None if note is None else contradiction(reader, note)
+    except NoteUnusable as error:
+        return {"note": error.sentence}
+    except (KeyUnusable, JournalError):
+        return {}
+    return {} if note is None else {"note": found.problem if found else ""}
 
 
 def _picture(reader: JournalReader) -> dict[str, Any]:

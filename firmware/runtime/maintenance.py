@@ -7,19 +7,22 @@ one worker thread that only reads the journal.
 from __future__ import annotations
 
 import logging
+import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from firmware.access.control import Who
 from firmware.messages import Message, Text
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.anchors import Anchor, sign_head
+from firmware.record.evidence.dispute_verifier import ENDS
+from firmware.record.evidence.signed_note import NoteUnusable, doubt, read_note, write_note
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock
@@ -40,6 +43,11 @@ from firmware.uplink.witness import proofs_in
 log = logging.getLogger(__name__)
 
 KEPT_EXPORTS: Final = 20
+SIGN_RETRY: Final = 5.0
+"""Seconds until a head that could not be signed is tried again."""
+_LAST: Final = (
+    f"SELECT type FROM journal WHERE type IN ({', '.join('?' * (len(ENDS) + 1))}) ORDER BY seq DESC LIMIT 1"
+)
 INDEX_EVERY: Final = 1.0
 INDEX_EVERY_IN_PLAY: Final = 15.0
 """Seconds between two updates of the index; a list need not show a hand in progress."""
@@ -91,9 +99,13 @@ class RecordMaintenance:
         self._store = CaptureStore(data)
         self._worker = Worker("record")
         self._key: DeviceKey | None = None
+        self._key_folder = key_folder
         self._trouble: Text = ""
+        self._unnoted: Text = ""
+        self._news: list[ev.Event] = []
         try:
             self._key = DeviceKey.open(key_folder)
+            self._news = self._compared(self._key)
         except KeyUnusable as error:
             self._trouble = Message(
                 "%(error)s Nothing can be signed: no dispute files, no anchors.", error=error
@@ -104,21 +116,56 @@ class RecordMaintenance:
         self._planning: Future[list[Deletion]] | None = None
         self._drops: deque[Deletion] = deque()
         self._keep_at = clock() + KEEP_FIRST
-        self._head_due = False
+        self._head_due = bool(self._news)
+        self._sign_at = float("-inf")
+
+    def _compared(self, key: DeviceKey) -> list[ev.Event]:
+        """Compare the record with the head that this box signed last; return what the record is to say of it."""
+        reader = self._archive.reader
+        reason: Literal["missing", "unusable"]
+        try:
+            note, reason = read_note(self._key_folder, key.public), "missing"
+        except NoteUnusable as error:
+            log.error("%s", error)
+            note, reason = None, "unusable"
+        try:
+            if note is not None:
+                found = doubt(reader, note, key.public)
+                if found is not None:
+                    log.error("%s", found.problem)
+                return [] if found is None else [found]
+            if reason == "missing" and not reader.openings(limit=1):
+                return []  # a new box: no hand was ever signed
+        except (TableError, sqlite3.Error) as error:
+            return [ev.RecordFault("damaged", self._journal.seq, detail=Message("%(error)s", error=error))]
+        return [ev.NoteBegun(*self._journal.head, reason)]
 
     @property
     def faults(self) -> dict[str, Text]:
         """Faults by the name that is shown."""
-        return {"key": self._trouble} if self._trouble else {}
+        trouble = self._trouble or self._unnoted
+        return {"key": trouble} if trouble else {}
 
     def begin(self, table: Table) -> None:
-        """Record the key with which this box signs. Raises JournalError."""
+        """Record how the record stands to what this box signed last, and its key. Raises JournalError."""
         if self._key is None:
             return
+        if self._news:
+            table.write(self._news, TABLE)
+            self._news = []
         last = self._archive.reader.last_key()
         public = self._key.public.hex()
         if last is None or getattr(last.event, "key", "") != public:
             table.write([ev.KeyAnnounced(public)], TABLE)
+        self._head_due = self._head_due or self._is_owed()
+
+    def _is_owed(self) -> bool:
+        """Say whether the last hand's end is not signed: the power went in between."""
+        with self._archive.reader.opened() as db:
+            if db is None:
+                return False
+            last = db.execute(_LAST, (*ENDS, ev.HeadSigned.type)).fetchone()
+            return last is not None and last[0] != ev.HeadSigned.type
 
     def hand_ended(self) -> None:
         """Have the head signed with the next turn: nobody waits for it."""
@@ -127,12 +174,13 @@ class RecordMaintenance:
     def turn(self, table: Table) -> None:
         """Do the work that is due, a little at a time."""
         now = self._clock()
-        if self._head_due:
-            self._head_due = False
+        if self._head_due and now >= self._sign_at:
             try:
                 self._sign(table, TABLE)
+                self._head_due = False
             except TableError as error:
-                log.warning("the head was not signed; the next hand's will cover it: %s", error)
+                self._sign_at = now + SIGN_RETRY
+                log.warning("the head was not signed; it is tried again: %s", error)
         self._index(table.state, now)
         if table.state.phase not in BETWEEN_HANDS:
             return
@@ -199,7 +247,14 @@ class RecordMaintenance:
             wall_ms=self._wall().wall_ms,
             table=table.state.house.table,
         )
-        return table.write([event], actor)
+        row = table.write([event], actor)
+        try:
+            write_note(self._key_folder, Anchor.of(event))
+            self._unnoted = ""
+        except NoteUnusable as error:
+            self._unnoted = error.sentence
+            log.error("%s", error)
+        return row
 
     def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
         key = self.need_key()

@@ -179,11 +179,13 @@ class RecordDamage:
 
     `what`: "short": the record ends at row `seq`, but row `seen` had been written; "rewritten": row `seen` is not the
     one that was written; "witness": the witness file is missing or damaged; "captures": there are images of hands
-    without rows; "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
+    without rows; "beyond": there are more rows after row `seen` than one commit writes; "rolled_back": the record ends
+    before row `seen`, a head that this box signed; "forked": row `seen` is not the one that this box signed;
+    "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
     that no row names, as far as known.
     """
 
-    what: Literal["short", "rewritten", "witness", "captures", "damaged"]
+    what: Literal["short", "rewritten", "witness", "captures", "beyond", "rolled_back", "forked", "damaged"]
     seq: int
     seen: int = 0
     seen_hash: str = ""
@@ -213,6 +215,26 @@ class RecordDamage:
                 return Message(
                     "There are images of later hands than the record tells of: rows after %(seq)s are missing.",
                     seq=self.seq,
+                )
+            case "beyond":
+                return Message(
+                    "The record goes on to row %(seq)s, but only row %(seen)s had been written: "
+                    "rows were added without the table.",
+                    seq=self.seq,
+                    seen=self.seen,
+                )
+            case "rolled_back":
+                return Message(
+                    "The record ends at row %(seq)s, but this box signed it at row %(seen)s: "
+                    "an older record was put in its place.",
+                    seq=self.seq,
+                    seen=self.seen,
+                )
+            case "forked":
+                return Message(
+                    "Row %(seen)s of the record is not the one that this box signed: "
+                    "another record was put in its place.",
+                    seen=self.seen,
                 )
             case "damaged":
                 return Message("The record is damaged. %(detail)s", detail=self.detail)

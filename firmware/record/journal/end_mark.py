@@ -15,17 +15,20 @@ from firmware.table.events import RecordFault
 
 AHEAD: Final = 1000
 """How many hand numbers after the last hand are searched for images; such images mean that rows are missing."""
+COMMIT: Final = 16
+"""Rows by which the record may be ahead of its witness: the power may go after one commit, and none has more rows."""
 NAMED: Final = 100
 """A fault names at most this many images."""
 
 
 def end_fault(
-    db: sqlite3.Connection, folder: Path, seq: int, seen: Head | None, hand: int
+    db: sqlite3.Connection, folder: Path, seq: int, seen: Head | None, hand: int, after: Head | None = None
 ) -> RecordFault | None:
     """Return what is wrong with the end of the record in `db`; None if nothing is.
 
     `seq`: the last row's number; `seen`: the head in the witness file, None without a valid one; `hand`: the record's
-    last hand. Raises sqlite3.Error, OSError.
+    last hand. `after`: the head in the witness file, read again after the rows, where another process may be writing.
+    Raises sqlite3.Error, OSError.
     """
     ahead = _images_of_later_hands(folder, hand)
     if seen is None:
@@ -39,6 +42,8 @@ def end_fault(
     row = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (seen[1], seen[0])).fetchone()
     if seen[0] and (row is None or not row[0]):
         return RecordFault("rewritten", seq, *seen, captures=ahead)
+    if seq - (after or seen)[0] > COMMIT:
+        return RecordFault("beyond", seq, *(after or seen), captures=ahead)
     return RecordFault("captures", seq, *seen, captures=ahead) if ahead else None
 
 
@@ -46,7 +51,7 @@ def compare(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
     """Return `end_fault` for a record that another process may be writing. Raises sqlite3.Error, OSError."""
     seen = witness.read(folder)  # read before the rows: the witness is never ahead of them
     seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)
-    return end_fault(db, folder, seq, seen, hand)
+    return end_fault(db, folder, seq, seen, hand, witness.read(folder))
 
 
 def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:

@@ -116,6 +116,20 @@ class HeadSigned(Event, leads=EVERY_PHASE, in_doubt=True):
     signature: str
 
 
+class NoteBegun(Event, leads=EVERY_PHASE, in_doubt=True):
+    """This box had no note of what it signed last, in this record of earlier hands; it begins one after row `seq`.
+
+    `reason`: "missing": a new card or key, or an earlier release; "unusable": there was one that cannot be used.
+    Nobody can say whether the rows up to `seq` are those that were signed last.
+    """
+
+    type = "note_begun"
+    title = Message("Note of signed heads begun")
+    seq: int
+    hash: str
+    reason: Literal["missing", "unusable"] = "missing"
+
+
 class RecordRestored(Event, leads=EVERY_PHASE, in_doubt=True):
     """The record was restored from a backup whose last row was `seq`; later rows are not in it."""
 

@@ -19,6 +19,7 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
 from firmware.table.events import Calibrated, Calibration
 from firmware.table.settings import HouseSettings
+from tests.firmware.conftest import ROWS, Deal
 
 
 def seen(ok: bool, figure: float, limit: float) -> dict[str, Any]:
@@ -233,6 +234,24 @@ def test_a_check_is_told_to_a_program_in_english() -> None:
     assert told["advice"] == "Check the box's fan and the air around it."
 
 
+def test_hands_that_are_not_signed_and_a_fault_that_nobody_has_read_are_bad() -> None:
+    assert of("anchor", replace(WELL, unsigned=2)).verdict == "bad"
+    what = "another record was put in its place"
+    for facts in (replace(WELL, note=what), replace(WELL, fault=what)):
+        bad = of("chain", facts)
+        assert (bad.verdict, "another record" in str(bad.says)) == ("bad", True)
+
+
+def test_the_record_tells_that_hands_are_not_signed(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        for hand in (1, 2):
+            journal.append([Deal(ROWS).opened(hand), ev.HandVoided("a test")], "test")
+        journal.append([ev.RecordFault("rolled_back", 4, 9, "ab" * 32)], "table")
+    facts = record_facts(JournalReader(tmp_path), 0)
+    assert facts["unsigned"] == 2
+    assert "an older record was put in its place" in str(facts["fault"])
+
+
 def test_the_record_tells_what_it_knows(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         text = journal.keep("profile", b"a game")
@@ -252,6 +271,8 @@ def test_the_record_tells_what_it_knows(tmp_path: Path) -> None:
         "rows": 4,
         "checked": 4,
         "broken_at": None,
+        "unsigned": 0,
+        "fault": "",
         "record_wrong": "",
         "calibrated": True,
         "felt_age_ms": 3 * DAY_MS,

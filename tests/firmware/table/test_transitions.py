@@ -107,6 +107,7 @@ EXPECTED = {
     "head_signed": "         ==========",
     "pit_words_compared": "  ==========",
     "record_restored": "     ==========",
+    "note_begun": "          ==========",
     "record_fault": "        ==========",
     "record_fault_read": "   ==========",
 }
@@ -140,6 +141,7 @@ EVIDENCE = {
     "head_signed",
     "pit_words_compared",
     "record_restored",
+    "note_begun",
     "record_fault",
     "record_fault_read",
 }
@@ -315,6 +317,7 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "update_begun": ev.UpdateBegun("0.3.0-1a2b3c4d", "ab" * 32),
         "pit_words_compared": ev.PitWordsCompared("babab-babab-babab-babab-babab", same=True),
         "record_restored": ev.RecordRestored(1, ""),
+        "note_begun": ev.NoteBegun(1, ""),
         "record_fault": DOUBT,
         "record_fault_read": ev.RecordFaultRead("looked at"),
         "calibrated": ev.Calibrated("felt", LENS),

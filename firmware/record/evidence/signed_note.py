@@ -1,0 +1,99 @@
+"""The note of the last signed head, in the key's folder: outside the record, and in no backup.
+
+A record that was put back as a whole, by a day or by one hand, agrees with its own witness. It does not agree with this
+note: the head that the box signed last is not in it. The note is one anchor; it is written durably once the head's row
+is. So the record may be one head ahead of it, and never behind.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from firmware.messages import Message
+from firmware.record.evidence.anchors import Anchor, NoAnchor
+from firmware.record.evidence.presence import presence
+from firmware.record.journal.disk import give_to_owner, write_whole
+from firmware.record.journal.reader import JournalReader
+from firmware.table.errors import TableError
+from firmware.table.events import HeadSigned, RecordFault
+
+FILE: Final = "signed-head"
+_MOST: Final = 1000
+"""Characters of a note; a longer file is none."""
+
+
+class NoteUnusable(TableError, OSError):
+    """The note is damaged, of another key, or cannot be read or written."""
+
+
+def read_note(key_folder: Path, public: bytes) -> Anchor | None:
+    """Return the head that the box with this key signed last; None if there is no note. Raises NoteUnusable."""
+    path = key_folder / FILE
+    try:
+        with path.open(encoding="ascii", errors="replace") as file:
+            anchor = Anchor.parse(file.read(_MOST))
+    except FileNotFoundError:
+        return None
+    except (NoAnchor, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise NoteUnusable(
+            "The note of the last signed head, %(path)s, cannot be used: %(why)s", path=str(path), why=why
+        ) from error
+    if anchor.key != public.hex():
+        raise NoteUnusable("The note of the last signed head, %(path)s, is of another key.", path=str(path))
+    return anchor
+
+
+def write_note(key_folder: Path, anchor: Anchor) -> None:
+    """Replace the note durably. Raises NoteUnusable."""
+    path = key_folder / FILE
+    try:
+        write_whole(path, f"{anchor.text}\n".encode())
+        with suppress(PermissionError):
+            path.chmod(0o600)
+        give_to_owner(path)
+    except OSError as error:
+        raise NoteUnusable(
+            "The note of the last signed head, %(path)s, cannot be written: %(why)s.",
+            path=str(path),
+            why=error.strerror or error,
+        ) from error
+
+
+def contradiction(reader: JournalReader, note: Anchor) -> RecordFault | None:
+    """Return what of a record is not as this box signed it last; None if nothing is. Raises JournalError."""
+    end = reader.head()[0]
+    rows = reader.events_since(note.seq - 1, 2)
+    if rows and rows[0].seq == note.seq and rows[0].hash != note.hash:
+        return RecordFault("forked", end, note.seq, note.hash)
+    if end <= note.seq:
+        return RecordFault("rolled_back", end, note.seq + 1, note.hash)
+    head = rows[1] if len(rows) == 2 else None
+    if head is None or head.type != HeadSigned.type or getattr(head.event, "signature", "") != note.signature:
+        return RecordFault("forked", end, note.seq + 1, note.hash)
+    return None
+
+
+def doubt(reader: JournalReader, note: Anchor, public: bytes) -> RecordFault | None:
+    """Return what contradicts the note, or is not signed after it. Raises JournalError, sqlite3.Error."""
+    if (found := contradiction(reader, note)) is not None:
+        return found
+    with reader.opened() as db:
+        missing = presence(db, note.seq + 1).missing if db else ()
+    later = [row.event for row in reader.anchors(note.seq + 1)]
+    for event in later:
+        if isinstance(event, HeadSigned) and (event.key != public.hex() or not Anchor.of(event).is_signed()):
+            return _damage(
+                reader, Message("The head of row %(row)s was not signed by this box.", row=event.seq)
+            )
+    if missing:
+        end, due = missing[0]
+        what = Message("Row %(end)s ends a hand and is NOT signed before row %(row)s.", end=end, row=due)
+        return _damage(reader, what)
+    return None
+
+
+def _damage(reader: JournalReader, what: Message) -> RecordFault:
+    return RecordFault("damaged", reader.head()[0], detail=what)
