@@ -59,8 +59,8 @@ def command(
     sys.exit(worst(checks) == "bad")
 
 
-def examine(data: Path, key_folder: Path, *, full: bool = False) -> tuple[Check, ...]:
-    """Collect all facts and run the checks on them."""
+def examine(data: Path, key_folder: Path | None = None, *, full: bool = False) -> tuple[Check, ...]:
+    """Collect all facts and run the checks on them. Without `key_folder` nothing is compared with the box's note."""
     from firmware.health.checks import Facts, judge
     from firmware.health.record_facts import LAST_ROWS, note_facts, record_facts
     from firmware.record.journal.ground import in_memory
@@ -68,7 +68,8 @@ def examine(data: Path, key_folder: Path, *, full: bool = False) -> tuple[Check,
 
     now_ms = time.time_ns() // 1_000_000
     reader = JournalReader(data)
-    record = record_facts(reader, now_ms, None if full else LAST_ROWS) | note_facts(reader, key_folder)
+    record = record_facts(reader, now_ms, None if full else LAST_ROWS)
+    record |= note_facts(reader, key_folder) if key_folder else {}
     if (what := in_memory(data)) and not record.get("record_wrong"):
         record["record_wrong"] = what
     return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
