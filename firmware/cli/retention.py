@@ -177,18 +177,35 @@ def backup(folder: Path, data: Path) -> None:
     metavar="ENROLMENT",
     help="Fetch what this table has sent to the pit, with the enrolment in this folder.",
 )
+@click.option(
+    "--salvage",
+    "saved",
+    type=click.Path(path_type=Path),
+    metavar="NEW",
+    help="Save what can be saved of a damaged FOLDER to the new folder NEW, and replace nothing.",
+)
 @data_option
-@click.confirmation_option(prompt="Replace the record by this backup?")
-def restore(folder: Path | None, enrolment: Path | None, data: Path) -> None:
+@click.option("--yes", is_flag=True, help="Replace the record without asking.")
+def restore(folder: Path | None, enrolment: Path | None, saved: Path | None, data: Path, yes: bool) -> None:
     """Replace the record by the backup in FOLDER, or by what the pit has. The table must be stopped.
 
     The backup is copied and verified before anything is replaced. What it replaces is kept in the data folder. If the
     command is interrupted, give it again: it goes on. The record says that it was restored. PINs stay those of the
     box: a person whose PIN was set after the backup needs a new one (feltwatch people pin NAME). The pit has no images
-    but those that it asked for, so a record from there is without.
+    but those that it asked for, so a record from there is without. A picture that is missing or damaged in the backup
+    is named, also in the record.
+
+    A backup whose rows are damaged is refused. --salvage saves its rows up to the damage as a record that can be
+    restored, the rows after it as lines of JSON, and the pictures, and lists what is lost. The exit status is 1 if
+    anything is.
     """
+    if saved is not None and folder is not None:
+        _salvage(folder, saved)
+        return
     if (folder is None) == (enrolment is None):
         raise click.UsageError("Name the folder of a backup, or --from-pit and the folder of the enrolment.")
+    if not yes:
+        click.confirm("Replace the record by this backup?", abort=True)
     if folder is not None:
         _put_back(folder, data)
         return
@@ -205,6 +222,25 @@ def restore(folder: Path | None, enrolment: Path | None, data: Path) -> None:
         with progress_bar("fetching from the pit") as done, closing(Client(settings)) as client:
             fetch(client, Path(fetched), done)
         _put_back(Path(fetched), data)
+
+
+def _salvage(folder: Path, to: Path) -> None:
+    from firmware.record.journal.journal import FILE
+    from firmware.record.salvage import LATER, LOST, salvage
+
+    if to.exists() or not (folder / FILE).exists():
+        raise click.UsageError(f"{to} is there already, or there is no {FILE} in {folder}.")
+    found = salvage(folder, to)
+    say(f"{to}: a record of {found.rows:,} rows, {found.later:,} later rows in {LATER}; nothing was replaced")
+    for first, last in found.lost_rows[:SHOWN]:
+        say(f"LOST: rows {first} to {last}")
+    if found.hands:
+        say(f"LOST, or parts of them: hands {', '.join(map(str, found.hands[:SHOWN]))}")
+    for image in found.images[:SHOWN]:
+        say(f"LOST: {image}")
+    say(f"All that is lost: {to / LOST}. Whether rows are missing after the last one, only a slip can tell.")
+    if found.lost_rows or found.images:
+        raise SystemExit(1)
 
 
 def _put_back(folder: Path, data: Path) -> None:

@@ -19,8 +19,7 @@ from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import Rows
 from firmware.pit.table_facts import Need, TableFacts
 from firmware.record.journal.row_index import INDEXED, hand_of
-from firmware.record.running_report import RunningReport
-from firmware.record.shift_report import LONG, RulesOf
+from firmware.record.shift_report import LONG, RulesOf, RunningReport
 from firmware.table import events as ev
 from firmware.table.entry import Entry
 from firmware.table.errors import TableError

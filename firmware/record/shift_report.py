@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
@@ -133,7 +133,7 @@ def report(
 
     Earlier rows are not counted; they show who deals and since when. Raises UnknownEvent.
     """
-    fold = Fold(rules_of)
+    fold = RunningReport(rules_of)
     for entry in entries:
         if until_ms is not None and entry.wall_ms >= until_ms:
             fold.quiet = True
@@ -190,7 +190,7 @@ def _cards_read(entry: Entry) -> Iterator[tuple[Spot, ev.CardReading]]:
                     yield (reading.seat, reading.row, index), card
 
 
-class Fold:
+class RunningReport:
     """Adds up rows, one after another; `quiet` rows are followed but not counted."""
 
     def __init__(self, rules_of: RulesOf) -> None:
@@ -224,6 +224,42 @@ class Fold:
         down = self._down(entry)
         self._mark(entry, down)
         self._count(entry, event, down)
+
+    def resume(self, rows: Iterable[Entry], began: Entry, down: Down, joined: Mapping[str, int]) -> None:
+        """Go on with a down that was stored: its first row, its totals, and the minute at which each player joined.
+
+        `rows` are those since the last hand was opened; they are in the totals already.
+        """
+        self.quiet = True
+        for row in rows:
+            self.take(row)
+        self.quiet = False
+        opened = self.open_downs[-1].opened if self.open_downs else None
+        counts = Counter(vars(down.counts))
+        del counts["collection"]
+        self.open_downs = [
+            OpenDown(
+                down.dealer, down.number, began, down.ended_ms, counts, dict(joined), opened, counted=True
+            )
+        ]
+
+    @property
+    def began(self) -> Entry | None:
+        """The first row of the down in progress."""
+        return self.open_downs[-1].began if self.open_downs else None
+
+    @property
+    def joined(self) -> Mapping[str, int]:
+        """The minute of the down in progress at which each player joined."""
+        return self.open_downs[-1].joined if self.open_downs else {}
+
+    def downs(self) -> list[tuple[int, Down]]:
+        """Return the down in progress and those that ended since `forget`, each with the number of its first row."""
+        return [(down.began.seq, self.down(down)) for down in self.open_downs]
+
+    def forget(self) -> None:
+        """Forget the downs that are over."""
+        del self.open_downs[:-1]
 
     def _mark(self, entry: Entry, down: OpenDown) -> None:
         if not self.quiet:

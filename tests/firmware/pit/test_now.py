@@ -14,8 +14,7 @@ from firmware.pit.following import Following
 from firmware.pit.now import Follower
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span, reported
-from firmware.record.running_report import RunningReport
-from firmware.record.shift_report import Counts
+from firmware.record.shift_report import Counts, RunningReport
 from firmware.table import events as ev
 from firmware.table.event import Event, apply
 from firmware.table.people import Role
