@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -25,7 +25,7 @@ MOVED: Final = 0.5
 
 @dataclass(frozen=True)
 class Marked:
-    """A card in a frame. `points` are its corners in SVG notation, `x`, `y` the place of its label."""
+    """A card in a frame. `points` are its corners in SVG notation, `x`, `y` its middle."""
 
     number: int
     code: str
@@ -41,13 +41,15 @@ class Marked:
     x: int
     y: int
     crop: Crop | None
+    below: int
+    """Its lower edge: its label stands there, not on the printed index."""
     final: str = ""
     """What the hand was settled with at this place, where that is another card."""
 
 
 @dataclass(frozen=True)
 class Area:
-    """A zone, or a thing that was not read as a card."""
+    """A zone, or a thing that was not read as a card. `x`, `y`: where its name stands, before a zone, on a thing."""
 
     name: str
     points: str
@@ -77,7 +79,7 @@ class FrameAnnotations:
         if self.reach is None:
             return 0, 0, width, height
         left, top, right, bottom = self.reach
-        edge = max(right - left, bottom - top) // 20
+        edge = max(right - left, bottom - top) // 14
         left, top = max(0, left - edge), max(0, top - edge)
         return left, top, min(width, right + edge) - left, min(height, bottom + edge) - top
 
@@ -202,6 +204,7 @@ def _marked(
         round(x),
         round(y),
         upright(card.corners),
+        round(max(y for _x, y in card.corners)),
         _final(recalled, seat, row, index, card.card or ""),
     )
 
@@ -223,7 +226,8 @@ def _zones(event: ev.Event) -> Iterable[Area]:
         for reading in event.rows:
             if len(reading.outline) == 4:
                 name = _("%(seat)s · %(row)s", seat=reading.seat, row=row_name(reading.row))
-                yield _area(name, reading.outline)
+                zone = _area(name, reading.outline)
+                yield replace(zone, y=round(middle(reading.outline)[1]))
 
 
 def _things(event: ev.Event) -> Iterable[Area]:

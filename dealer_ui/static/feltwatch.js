@@ -18,6 +18,7 @@
   // following the table
 
   const shown = new Map();
+  const rendered = new Map([...document.querySelectorAll("[data-part]")].map((part) => [part.id, part.innerHTML])); // before fit.js
   let lastHeard = performance.now();
   let lastSpoken = lastHeard;
   let justPaid = 0;
@@ -30,7 +31,8 @@
       shown.set(id, html);
       const fresh = document.createElement("template");
       fresh.innerHTML = html;
-      if (fresh.innerHTML === part.innerHTML) continue; // unchanged since the page was rendered
+      if (fresh.innerHTML === rendered.get(id)) continue; // unchanged since the page was rendered
+      rendered.delete(id);
       part.replaceChildren(fresh.content);
       settle(part);
     }
@@ -166,14 +168,17 @@
 
   let pad = null; // {title, command, count, have}
   let picked = []; // a code or null at each spot of the row
+  let declined = ""; // the row whose pad was closed without its cards
   let keyed = ""; // the row sent last without a camera: the next row's pad opens by itself
 
   function goOnKeying() {
-    const next = keyed && document.querySelector("#need [data-follow]");
+    const next = document.querySelector(keyed ? "#need [data-follow]" : "#need [data-begins]");
     if (!next || document.querySelector("dialog[open]")) return;
-    if (JSON.stringify(JSON.parse(next.dataset.pad).command) === keyed) return; // not yet accepted
+    const asks = JSON.stringify(JSON.parse(next.dataset.pad).command);
+    if (asks === keyed || asks === declined) return; // not yet accepted, or closed without a card
     keyed = "";
     openPad(next);
+    if (pad.left) sendPicked(); // the deck's last row is what is left
   }
 
   function markUsed() {
@@ -191,7 +196,9 @@
     pad.follow = button.hasAttribute("data-follow");
     const left = [...document.querySelectorAll("#pad [data-card]:not(.used)")].map((key) => key.dataset.card);
     const have = left.length === pad.count && !pad.have.length ? left : pad.have; // the deck's last row fills itself
+    pad.left = have === left;
     picked = Array.from({ length: pad.count }, (_, i) => have[i] ?? null);
+    showLikely();
     $("pad-title").textContent = pad.title;
     $("pad").classList.toggle("several", pad.count > 1);
     $("pad").classList.toggle("swapping", Boolean(pad.command.swap)); // a card from elsewhere swaps both
@@ -199,7 +206,30 @@
     $("pad").showModal();
   }
 
+  // What it probably is stands before the fifty-two.
+  function showLikely() {
+    const keys = (pad.likely || []).map((code) => document.querySelector(`.padcards [data-card="${code}"]`).cloneNode(true));
+    for (const key of keys) { key.dataset.likely = key.dataset.card; delete key.dataset.card; }
+    $("pad-likely").replaceChildren(...keys);
+    $("pad-likely").hidden = keys.length === 0;
+  }
+
+  // All that are left of a rank, where the row has room for them: a pair that is the last of its rank is one touch.
+  const leftOf = (rank) => [...document.querySelectorAll(`.padcards [data-card^="${rank}"]:not(.used)`)].map((key) => key.dataset.card).filter((code) => !picked.includes(code));
+
+  function pickRank(rank) {
+    const free = picked.flatMap((code, at) => (code ? [] : [at]));
+    leftOf(rank).forEach((code, i) => { picked[free[i]] = code; });
+    showPicked();
+    if (!picked.includes(null)) sendPicked();
+  }
+
   function showPicked() {
+    const room = picked.filter((code) => code === null).length;
+    for (const key of document.querySelectorAll("#pad [data-rank]")) {
+      const left = leftOf(key.dataset.rank).length;
+      key.disabled = left < 2 || left > room;
+    }
     for (const key of document.querySelectorAll("#pad [data-card]")) {
       key.setAttribute("aria-pressed", picked.includes(key.dataset.card));
     }
@@ -227,6 +257,9 @@
     showPicked();
     if (picked[at] && !picked.includes(null)) sendPicked(); // the last touch of a row is its end
   }
+
+  $("pad").addEventListener("cancel", () => { declined = JSON.stringify(pad.command); });
+  $("pad").querySelector("[data-close]").addEventListener("click", () => { declined = JSON.stringify(pad.command); });
 
   function sendPicked() {
     $("pad").close();
@@ -285,6 +318,14 @@
     $("keyed-change").hidden = asked !== null || sum.into === "past";
     $("keypad-title").textContent = title;
     $("keypad-who").replaceChildren();
+    $("keyed-chips").replaceChildren(...(asked ? [] : sum.chips || []).map((cents) => {
+      const key = document.createElement("button");
+      key.type = "button";
+      key.className = "action plain";
+      key.dataset.chip = cents;
+      key.append(Object.assign(document.createElement("span"), { textContent: `+${written(cents)}` }));
+      return key;
+    }));
     $("keypad").querySelector("[data-key='00']").disabled = asked !== null; // only for sums
     showKeyed();
     if (!$("keypad").open) $("keypad").showModal();
@@ -322,6 +363,13 @@
     done.disabled = figures === "" || cents < sum.least || after > sum.most;
   }
 
+  // A sum of chips that players often bring: one touch, unless it has to be asked.
+  function keyChip(cents) {
+    figures = String(cents / 100);
+    showKeyed();
+    if (!$("keypad-done").disabled && !$("keypad-done").hasAttribute("data-hold")) $("keypad-done").click();
+  }
+
   const keyedCommand = () => (asked ? { ...asked, by: entry.who, pin: figures }
     : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
 
@@ -355,7 +403,9 @@
     if (!button || body.dataset.notlive === "page") return;
     if (button.dataset.open) open(button.dataset.open);
     else if (button.dataset.pad) { closeDialogs(); openPad(button); }
-    else if (button.dataset.card) pick(button.dataset.card);
+    else if (button.dataset.card || button.dataset.likely) pick(button.dataset.card || button.dataset.likely);
+    else if (button.dataset.rank) pickRank(button.dataset.rank);
+    else if (button.dataset.chip) keyChip(Number(button.dataset.chip));
     else if (button.dataset.amount) { closeDialogs(); openKeypad(JSON.parse(button.dataset.amount)); }
     else if (button.dataset.name) { closeDialogs(); openLetters(button); }
     else if (button.dataset.key) key(button.dataset.key);
@@ -390,5 +440,6 @@
   document.addEventListener("contextmenu", (event) => { if (event.target.closest("button")) event.preventDefault(); });
 
   markUsed();
+  goOnKeying();
   follow();
 })();

@@ -23,7 +23,7 @@ from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.floor_call import Heard, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
-    awaited_words,
+    awaits,
     back_to_setting,
     dealing_words,
     more,
@@ -36,7 +36,7 @@ from dealer_ui.view.payments import all_marked, chips, marks, payments
 from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_words
 from dealer_ui.view.questions import needs
 from dealer_ui.view.rules_sheet import sheet
-from dealer_ui.view.screen import Action, Device, Payment, PuckDue, Screen, Tone
+from dealer_ui.view.screen import Action, Correction, Device, Payment, PuckDue, Screen, Tone
 from dealer_ui.view.seats import free_seats, is_between, next_hand_refused
 from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import swap_notices, swap_undone, used
@@ -79,8 +79,8 @@ def view(
     settlement = recorded(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
     puck = puck_due(state, rules) if rules and answering else None
-    pays, current = payments(settlement, state.paid, due=due) if settlement else ((), None)
     players = {seat.seat: seat.player for seat in state.seats}
+    pays, current = payments(settlement, state.paid, players, due=due) if settlement else ((), None)
     put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
     transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
     refused = next_hand_refused(state, rules)
@@ -110,6 +110,8 @@ def view(
         alert=with_call(unseen_press(table) or alert(state), state, heard) if answering else None,
         puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
+        correction=_correction(state),
+        awaits=awaits(state),
         refund=refund(state) if rules and is_between(state) else None,
         free=free_seats(state, rules) if rules and answering and is_between(state) else (),
         sheet=sheet(rules) if rules else None,
@@ -123,6 +125,12 @@ def view(
         cues=_cues(state, rules, answering),
         used=used(state),
     )
+
+
+def _correction(state: State) -> Correction | None:
+    table = state.suspended_state
+    waits = table.hand if table is not None and table.phase in OPEN else None
+    return Correction(state.hand, waits) if state.reopened else None
 
 
 def _unit(state: State) -> str:
@@ -159,8 +167,8 @@ def _phase(
             return placing_words(state)
         case Phase.SHOWDOWN:
             return _("Showdown"), _("Turn all cards face up in their zones.")
-        case Phase.READING if state.awaited:
-            return _("Reading"), awaited_words(state.awaited)
+        case Phase.READING if cards := awaits(state):
+            return _("Reading"), cards.sentence
         case Phase.READING:
             return _("Reading"), _("Keep hands off the felt while the camera looks.")
         case Phase.REVIEW if state.questions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from dealer_ui.text.i18n import N_
@@ -11,7 +12,7 @@ from dealer_ui.text.words import capital, device_name
 from dealer_ui.view.screen import Alert
 from dealer_ui.view.table_answer import TableAnswer
 from firmware.table.phase import Phase
-from firmware.table.state import State
+from firmware.table.state import Ask, State
 
 RECORD: Final = "record"
 """The fault of a record in doubt, which is a need of its own."""
@@ -50,15 +51,20 @@ def alert(state: State) -> Alert | None:
     if not faults:
         return None
     order = list(SAID)
-    first, *others = sorted(
-        faults, key=lambda name: (order.index(name) if name in order else len(order), name)
+    first, *others = (
+        _said(state, name)
+        for name in sorted(
+            faults, key=lambda name: (order.index(name) if name in order else len(order), name)
+        )
     )
-    title, todo = SAID.get(first, (N_("%(device)s: not working"), PLAY_ON))
+    return replace(first, others=tuple(others))
+
+
+def _said(state: State, name: str) -> Alert:
+    title, todo = SAID.get(name, (N_("%(device)s: not working"), PLAY_ON))
     advice = _(todo)
-    if first == "puck" and state.button is not None:
+    if name == "puck" and state.button is not None:
         advice = _("Play on: the puck is at seat %(seat)s.", seat=state.button)
-    return Alert(
-        title=_(title, device=capital(device_name(first))) if first not in SAID else _(title),
-        todo=advice,
-        others=tuple(capital(device_name(name)) for name in others),
-    )
+    if name == "camera" and state.phase is Phase.REVIEW and any(q.what is Ask.COUNT for q in state.questions):
+        advice = _("Look at its cable, or key the cards.")
+    return Alert(_(title, device=capital(device_name(name))) if name not in SAID else _(title), advice)

@@ -10,13 +10,14 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, kind_name, money, row_name, signed_money, signed_points, trend
 from dealer_ui.view.more_actions import seat_pads
 from dealer_ui.view.payments import foul_reasons, row_outcomes
+from dealer_ui.view.questions import likely, silent_surrender
 from dealer_ui.view.screen import Action, Card, Face, Flag, Outcome, Pad, Payment, Row, Seat
 from dealer_ui.view.swaps import pairs
 from firmware.rules import Profile
 from firmware.rules.recorded import RecordedHand, RecordedSettlement
 from firmware.table.events import ROWS
 from firmware.table.phase import Phase
-from firmware.table.state import Ask, State
+from firmware.table.state import Ask, Question, State
 from firmware.table.state import Card as TableCard
 from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, turn
@@ -80,7 +81,19 @@ def _seat(
         pads=seat_pads(state, seat) if answering else (),
         stack=money(seat.stack) if seat.stack is not None else "",
         due=turn(state) == seat.seat,
+        looked=_looked(state, seat),
     )
+
+
+def _looked(state: State, seat: TableSeat) -> Any:
+    """Return what the camera has seen of a seat's cards while those of others are awaited."""
+    awaited = state.awaited
+    if state.phase is not Phase.READING or awaited is None or seat.open or seat.surrenders or seat.confirmed:
+        return ""
+    if seat.seat in awaited.seats:
+        return "none" if seat.seat in awaited.empty else "short"
+    sure = [card != "??" for row in awaited.shown if row.seat == seat.seat for card in row.cards]
+    return "read" if sure and all(sure) else "seen"
 
 
 def _role(seat: int, payment: Payment | None) -> Any:
@@ -120,6 +133,8 @@ def _flags(
 
 
 def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple[Action, ...]:
+    if rules and _looked(state, seat) == "none":
+        return silent_surrender(state, rules, seat, _("Surrendered"), "warn")
     if state.phase not in (Phase.SETTING, Phase.PLACING):
         return ()
     at = {"seat": seat.seat, "hand": state.hand}
@@ -155,8 +170,10 @@ def _row(
 def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Card, ...]:
     count = ROWS[row]
     if state.phase not in FACES_READ and not seat.open:
-        lying: Face = "back" if state.phase in (Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN) else "empty"
-        return (Card("unread" if state.phase is Phase.READING else lying),) * count
+        if state.phase is Phase.READING and not seat.surrenders:
+            return _awaited(state, seat, row, count)
+        lying: Face = "empty" if state.phase in (Phase.IDLE, Phase.DEALING) else "back"
+        return (Card(lying),) * count
     lie = seat.row(row)
     still = (Card("empty"),) * (count - len(lie)) if seat.open else ()
     if seat.open and not lie:
@@ -188,6 +205,14 @@ def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Ca
     )
 
 
+def _awaited(state: State, seat: TableSeat, row: Any, count: int) -> tuple[Card, ...]:
+    """Return what the camera has seen of a row while other cards are awaited: nothing of it is settled."""
+    shown = state.awaited.shown if state.awaited else ()
+    seen = next((one.cards for one in shown if (one.seat, one.row) == (seat.seat, row)), ())
+    cards = tuple(Card("unread") if code == "??" else Card("up", code) for code in seen[:count])
+    return cards + (Card("unseen"),) * (count - len(cards))
+
+
 def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, asked: bool) -> Pad:
     place = {"seat": seat, "row": row_name(row), "number": index + 1}
     code = lies.card
@@ -203,4 +228,12 @@ def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, 
             "hand": state.hand,
             **({"swap": True} if lies.sure and lies.as_read and not asked else {}),
         },
+        likely=likely(
+            state, code, next((q.cards for q in state.questions if _is_of(q, seat, row, index)), ())
+        ),
     )
+
+
+def _is_of(question: Question, seat: int, row: str, index: int) -> bool:
+    is_card = question.what is Ask.CARD
+    return is_card and (question.seat, question.row, question.index) == (seat, row, index)

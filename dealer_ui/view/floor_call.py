@@ -70,13 +70,15 @@ def call_groups(state: State, heard: Heard) -> tuple[Group, ...]:
 
 
 def with_call(found: Alert | None, state: State, heard: Heard) -> Alert | None:
-    """Return the line over the felt, with the call where one is open; a fault comes first."""
+    """Return the line over the felt, with the call where one is open; a call that nobody has comes first."""
     if not state.floor_called:
         return found
     if found is not None:
-        heard_of = heard in (Heard.SENDING, Heard.HEARD)
-        words = _("Floor called") if heard_of else _("Call the floor aloud")
-        return replace(found, others=(*found.others, words))
+        call = with_call(None, state, heard)
+        assert call is not None
+        if heard in (Heard.SENDING, Heard.HEARD):
+            return replace(found, others=(*found.others, call))
+        return replace(call, others=(replace(found, others=()), *found.others))
     words = {
         Heard.SENDING: _("The call is on its way."),
         Heard.HEARD: _("The pit has the call."),

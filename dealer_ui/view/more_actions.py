@@ -10,11 +10,11 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import money, row_name
 from dealer_ui.view.payments import payments
 from dealer_ui.view.questions import KEYABLE, named
-from dealer_ui.view.screen import Action, Amount, Group, Pad
+from dealer_ui.view.screen import Action, Amount, Awaits, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.rules.recorded import recorded
 from firmware.table.errors import CommandRefused
-from firmware.table.events import ROWS, AwaitedCards, Payback
+from firmware.table.events import ROWS, Payback
 from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, MISDEALING, OPEN, Phase
 from firmware.table.state import Seat, State
 from firmware.table.streets import STREETS, not_complete, street, turn
@@ -75,29 +75,17 @@ def more(state: State) -> tuple[Group, ...]:
 def _of_hand(state: State) -> list[Group]:
     groups: list[Group] = [*swap_groups(state)]
     at = {"hand": state.hand}
+    if state.phase is Phase.REVIEW and not state.reopened:
+        groups.append(Group(_("The showdown came too early"), (back_to_setting(state),)))
+    if state.phase in KEYABLE and not state.keyed:
+        key = Action(_("Key this hand"), {"do": "key_hand", "reason": KEYED, **at})
+        groups.append(Group(_("Without the camera"), (key,)))
     if state.phase in OPEN and not state.paid:
         seats = [seat.seat for seat in state.seats if seat.seat != state.button]
         keyed = [
             Action(_("Seat %(seat)s", seat=seat), {"do": "key_button", "seat": seat, **at}) for seat in seats
         ]
         groups.append(Group(_("The puck is at"), tuple(keyed)))
-    misdeals = state.phase in MISDEALING
-    if misdeals:
-        dealt_again = _("Misdeal: nothing is settled, the puck stays, the cards are dealt again")
-        groups.append(Group(dealt_again, tuple(_stops(state, "misdeal", DEALT_WRONG))))
-    if state.phase in OPEN:
-        title = (
-            _("Void this hand: everything is paid back")
-            if state.reopened
-            else _("Void this hand: nothing is settled, nobody pays")
-        )
-        reasons = NOT_PLAYED if misdeals else (*DEALT_WRONG, *NOT_PLAYED)
-        groups.append(Group(title, tuple(_stops(state, "void", reasons))))
-    if state.phase is Phase.REVIEW and not state.reopened:
-        groups.append(Group(_("The showdown came too early"), (back_to_setting(state),)))
-    if state.phase in KEYABLE and not state.keyed:
-        key = Action(_("Key this hand"), {"do": "key_hand", "reason": KEYED, **at})
-        groups.append(Group(_("Without the camera"), (key,)))
     if state.phase in (Phase.REVIEW, Phase.SETTLED) and not state.paid:
         again = (
             [Action(_("Look again"), {"do": "look_again", **at}, lamp="red")] if not state.reopened else []
@@ -113,6 +101,24 @@ def _of_hand(state: State) -> list[Group]:
         groups.append(Group(_("Read again"), tuple(again)))
     if state.phase is Phase.SETTLED and not state.reopened:
         groups.append(_closing(state))
+    return [*groups, *_stopping(state)]
+
+
+def _stopping(state: State) -> list[Group]:
+    """Return what ends the hand without a settlement."""
+    groups: list[Group] = []
+    misdeals = state.phase in MISDEALING
+    if misdeals:
+        dealt_again = _("Misdeal: nothing is settled, the puck stays, the cards are dealt again")
+        groups.append(Group(dealt_again, tuple(_stops(state, "misdeal", DEALT_WRONG)), stops=True))
+    if state.phase in OPEN:
+        title = (
+            _("Void this hand: everything is paid back")
+            if state.reopened
+            else _("Void this hand: nothing is settled, nobody pays")
+        )
+        reasons = NOT_PLAYED if misdeals else (*DEALT_WRONG, *NOT_PLAYED)
+        groups.append(Group(title, tuple(_stops(state, "void", reasons)), stops=True))
     return groups
 
 
@@ -134,23 +140,22 @@ def _closing(state: State) -> Group:
     )
 
 
-def awaited_words(awaited: AwaitedCards) -> str:
-    """Describe where cards are still missing after the showdown signal, and that the table is read again."""
-    where = awaited.empty or awaited.seats
-    seats = ", ".join(map(str, where))
-    cards = (
-        ngettext(
-            "No cards yet at seat %(seats)s.", "No cards yet at seats %(seats)s.", len(where), seats=seats
+def awaits(state: State) -> Awaits | None:
+    """Describe where cards are still missing after the showdown signal; None if the camera waits for none."""
+    if state.phase is not Phase.READING or state.awaited is None:
+        return None
+    where = state.awaited.empty or state.awaited.seats
+    seat = state.seat(where[0])
+    sentence = (
+        _(
+            "Turn up the cards of seat %(seat)s, %(player)s. They are read by themselves.",
+            seat=where[0],
+            player=seat.player if seat else "",
         )
-        if awaited.empty
-        else ngettext(
-            "Cards are missing at seat %(seats)s.",
-            "Cards are missing at seats %(seats)s.",
-            len(where),
-            seats=seats,
-        )
+        if len(where) == 1
+        else _("Turn up their cards. They are read by themselves.")
     )
-    return _("%(cards)s Turn them up: the camera looks again by itself.", cards=cards)
+    return Awaits(where, _("No cards") if state.awaited.empty else _("Cards are missing"), sentence)
 
 
 def back_to_setting(state: State) -> Action:
@@ -173,6 +178,7 @@ def undo_close(state: State) -> tuple[Action, ...]:
             _("Undo the closing"),
             {"do": "undo_close", "hand": state.hand, "phase": str(state.phase)},
             tone="quiet",
+            takes_back=True,
         ),
     )
 

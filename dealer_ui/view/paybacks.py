@@ -56,9 +56,8 @@ def refund_actions(state: State) -> tuple[Action, ...]:
     later = Action(_("Later: open a hand"), {"do": "open_hand", **at}, tone="quiet", hold=True)
     undo: tuple[Action, ...] = ()
     if due > 1 and state.paybacks[due - 2].paid:
-        undo = (
-            Action(_("Undo"), {"do": "mark_paid_back", "number": due - 1, "paid": False, **at}, tone="quiet"),
-        )
+        back = {"do": "mark_paid_back", "number": due - 1, "paid": False, **at}
+        undo = (Action(_("Undo"), back, tone="quiet", takes_back=True),)
     if payback_refused(state) is not None:
         return (*undo, later)
     mark = {"do": "mark_paid_back", "number": due, "paid": True, **at}

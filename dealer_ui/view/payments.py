@@ -8,15 +8,46 @@ from typing import Any, Final
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import money, signed_points
+from dealer_ui.text.words import money, row_name, signed_points
 from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
 from firmware.rules import chips_plan
-from firmware.rules.recorded import RecordedPair, RecordedSettlement
+from firmware.rules.recorded import RecordedLine, RecordedPair, RecordedSettlement
 
 Pair = tuple[int, int]
 
 ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "bonus_in_place"})
 """The settlement's lines that say who won a row."""
+
+ROWS_COMPARED: Final = frozenset({"row_won", "row_tied", "row_tied_button"})
+"""Lines that say which cards won: the only ones that are told in full as long as there is room."""
+
+BRIEF: Final[Mapping[str, str]] = {
+    "row_tied": N_("%(row)s: push"),
+    "row_tied_button": N_("%(row)s: puck"),
+    "two_rows": N_("two of three rows"),
+    "all_rows": N_("all three rows"),
+    "majority": N_("most rows"),
+    "scoop": N_("all three rows"),
+    "bonus": N_("%(row)s bonus"),
+    "bonus_in_place": N_("%(row)s bonus"),
+    "bonus_doubled": N_("%(row)s bonus, twice"),
+    "bonus_weaker": N_("%(row)s: bonus beaten"),
+    "bonuses_tie": N_("%(row)s: bonuses tie"),
+    "foul": N_("foul of seat %(loser)s"),
+    "foul_bonus": N_("%(row)s bonus"),
+    "both_foul": N_("both foul"),
+    "natural": N_("natural of seat %(winner)s"),
+    "natural_bonus": N_("%(row)s bonus"),
+    "natural_pays_bonus": N_("%(row)s bonus"),
+    "naturals_tie": N_("naturals tie"),
+    "declaration_not_borne_out": N_("no natural: plays as set"),
+    "declaration_excused": N_("no natural: plays as set"),
+    "declaration_voided": N_("natural void"),
+    "surrender": N_("seat %(loser)s surrenders"),
+    "surrender_foul": N_("surrender before a foul"),
+    "both_surrender": N_("both surrender"),
+}
+"""By a line's kind. A kind that is not here is told in its own sentence."""
 
 FAULTS: Final = {
     "front_above_middle": N_("front above middle"),
@@ -28,16 +59,23 @@ FAULTS: Final = {
 
 
 def payments(
-    settlement: RecordedSettlement, paid: frozenset[Pair], *, due: bool = True
+    settlement: RecordedSettlement,
+    paid: frozenset[Pair],
+    players: Mapping[int, str] | None = None,
+    *,
+    due: bool = True,
 ) -> tuple[tuple[Payment, ...], int | None]:
-    """Return every pair's payment, in the order of payment, and the index of the current one.
+    """Return every pair's payment, in the order of payment, and the index of the current one. `players`: by seat.
 
     A pair that exchanges nothing is listed but never waited for. No payment is current if the hand is not being paid
     (not `due`): it is over, or it is reopened and its paybacks are shown instead.
     """
     waiting = (i for i, pair in enumerate(settlement.pairs) if pair.paid and pair.seats not in paid)
     current = next(waiting, None) if due else None
-    return tuple(_payment(pair, paid, i == current) for i, pair in enumerate(settlement.pairs)), current
+    names = players or {}
+    return tuple(
+        _payment(pair, paid, names, i == current) for i, pair in enumerate(settlement.pairs)
+    ), current
 
 
 def marks(
@@ -53,7 +91,7 @@ def marks(
     back = None
     if done:
         label = _("Undo %(pair)s", pair=label_of(*done[-1].payer_winner))
-        back = Action(label, _mark(done[-1], hand, made=False), tone="quiet")
+        back = Action(label, _mark(done[-1], hand, made=False), tone="quiet", takes_back=True)
     return forward, back
 
 
@@ -118,7 +156,7 @@ def _fault(fault: str) -> str:
     return _(FAULTS[fault]) if fault in FAULTS else ""
 
 
-def _payment(pair: RecordedPair, paid: frozenset[Pair], now: bool) -> Payment:
+def _payment(pair: RecordedPair, paid: frozenset[Pair], names: Mapping[int, str], now: bool) -> Payment:
     payer, winner = pair.payer_winner
     sign = -1 if payer == pair.a else 1
     return Payment(
@@ -128,8 +166,13 @@ def _payment(pair: RecordedPair, paid: frozenset[Pair], now: bool) -> Payment:
         payer=payer,
         winner=winner,
         points=signed_points(sign * pair.points),
-        lines=tuple(Line(say(line.message), signed_points(sign * line.points)) for line in pair.lines),
+        lines=tuple(
+            Line(say(line.message), signed_points(sign * line.points), brief(line), line.id in ROWS_COMPARED)
+            for line in pair.lines
+        ),
         short=_short(pair),
+        payer_name=names.get(payer, ""),
+        winner_name=names.get(winner, ""),
     )
 
 
@@ -141,3 +184,13 @@ def _short(pair: RecordedPair) -> str:
         short=money(pair.short),
         owed=money(pair.owed),
     )
+
+
+def brief(line: RecordedLine) -> str:
+    """Return a line in a few words; "" for a kind that this release does not know."""
+    row = row_name(line.row) if line.row else ""
+    if line.id == "row_won":
+        return row
+    if line.id not in BRIEF:
+        return ""
+    return _(BRIEF[line.id], row=row, winner=line.winner or "", loser=line.loser or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
@@ -15,9 +15,9 @@ from dealer_ui.view.irregularities import irregularity_words, things_words
 from dealer_ui.view.natural_question import look_again, natural_question
 from dealer_ui.view.pictures import enlarged, marked, row_pictures
 from dealer_ui.view.puck import puck_words
-from dealer_ui.view.screen import Action, Card, Need, Pad, Picture
+from dealer_ui.view.screen import Action, Card, Need, Pad, Picture, Tone
 from dealer_ui.view.seats import house_of
-from firmware.rules import SEATS, Profile
+from firmware.rules import CARDS, SEATS, Profile
 from firmware.table.dealing import need_right_seats, right_buttons
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, RecordDamage, Row
@@ -218,7 +218,8 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         if len(sure) == expected
         else ()
     )
-    folded, again = _folded(state, rules, seat), look_again(state)
+    label = _("Seat %(seat)s has surrendered", seat=seat.seat)
+    folded, again = silent_surrender(state, rules, seat, label), look_again(state)
     return Need(
         kind="count",
         title=title,
@@ -228,6 +229,7 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         row=row,
         pictures=row_pictures(seat, row),
         follow=bool(state.reading_failure or state.keyed) and not seen,
+        begins=bool(state.keyed) and not seen,
         rows=(
             tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
             + (Card("empty"),) * (expected - seen),
@@ -291,24 +293,51 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         index=index,
         pictures=(*enlarged(state, seat, row, index), *row_pictures(seat, row)),
         candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
-        pads=(Pad(_("Another card…") if candidates else _("Choose the card…"), command, title=where),),
+        pads=(
+            Pad(
+                _("Another card…") if candidates else _("Choose the card…"),
+                command,
+                title=where,
+                likely=likely(state, None, question.cards),
+            ),
+        ),
         actions=look_again(state),
     )
 
 
-def _folded(state: State, rules: Profile, seat: Seat) -> tuple[Action, ...]:
+def silent_surrender(
+    state: State, rules: Profile, seat: Seat, label: str, tone: Tone = "plain"
+) -> tuple[Action, ...]:
     """Offer to record at an empty seat that its player had surrendered before the showdown."""
     if seat.placed or seat.open or seat.declares or state.reopened or not rules.surrender.points:
         return ()
     at = {"hand": state.hand}
     return (
         Action(
-            _("Seat %(seat)s has surrendered", seat=seat.seat),
+            label,
             {"do": "back_to_setting", **at},
+            tone=tone,
             hold=True,
             also=({"do": "surrender", "seat": seat.seat, **at}, {"do": "next", **at}),
         ),
     )
+
+
+LOOKS_LIKE: Final = {"s": "chd", "c": "shd", "h": "dsc", "d": "hsc"}
+"""The other suits, the one that is most easily taken for it first."""
+FEW: Final = 13
+"""So few cards lie nowhere if four play."""
+LIKELY: Final = 9
+
+
+def likely(state: State, code: str | None, candidates: Sequence[str]) -> tuple[str, ...]:
+    """Return what a card most probably is: what the camera thought of, its rank in other suits, what lies nowhere."""
+    seen = (*candidates, *filter(None, (code,)))
+    twins = [one[0] + suit for one in seen[:1] for suit in LOOKS_LIKE[one[1]]]
+    lying = {card.card for seat in state.seats for row in ROWS for card in seat.row(row)}
+    rest = [card.code for card in CARDS if card.code not in lying]
+    found = dict.fromkeys((*candidates, *twins, *(rest if len(rest) <= FEW else ())))
+    return tuple(card for card in found if card != code)[:LIKELY]
 
 
 def _spot(question: Question) -> dict[str, str]:

@@ -28,6 +28,8 @@ def parts(moment: Snapshot) -> dict[str, str]:
             "need",
             "strip",
             "more",
+            "stops",
+            "faults",
             "details",
             "chips",
             "between",

@@ -12,8 +12,9 @@ from dealer_ui.view.quiz_screen import Quiz
 from dealer_ui.view.rules_sheet import Sheet
 from firmware.rules import DOLLARS
 
-Face = Literal["up", "back", "unread", "empty"]
-"""`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `empty`: no card yet."""
+Face = Literal["up", "back", "unread", "unseen", "empty"]
+"""`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `unseen`: the camera has
+not seen it yet, and nothing is asked; `empty`: no card yet."""
 
 Outcome = Literal["", "won", "lost", "push"]
 Tone = Literal["plain", "go", "wait", "warn", "quiet"]
@@ -31,6 +32,8 @@ class Action:
     """Press and hold: for what cannot be undone, or what the cards do not show."""
     lamp: Literal["", "green", "red", "white"] = ""
     """The real button that does the same."""
+    takes_back: bool = False
+    """Undoes the last step: it stands away from the next one."""
     also: tuple[dict[str, Any], ...] = ()
     """Commands that follow once the table has taken the first; the first refusal ends them."""
 
@@ -46,6 +49,8 @@ class Pad:
     """What stands over the pad; the label where this is empty."""
     have: tuple[str, ...] = ()
     """The row's cards that are named already, left to right: only those that are wrong are touched."""
+    likely: tuple[str, ...] = ()
+    """Cards that it most probably is, the first the most: they stand before the others."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class Amount:
     """What the player has now; None where it is not counted, or is no stack."""
     limit: int = 0
     """Beyond this it is asked again: the house's most, or all that is on the table; 0 for never."""
+    chips: tuple[int, ...] = ()
+    """Sums in cents that are one touch: whole units of the currency."""
     into: Literal["stack", "amount", "past"] = "stack"
     """In cents, except the number of a past hand."""
 
@@ -89,6 +96,8 @@ class Group:
     actions: tuple[Action, ...] = ()
     pads: tuple[Pad, ...] = ()
     amounts: tuple[Amount, ...] = ()
+    stops: bool = False
+    """Whether it ends the hand without a settlement: all of these are behind one entry."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +162,9 @@ class Seat:
     """What lay in front of the player when the hand began."""
     due: bool = False
     """True where this seat's card is due."""
+    looked: Literal["", "read", "seen", "short", "none"] = ""
+    """While cards are awaited after the showdown signal: whether the seat's cards are all `read`, or `seen` but not
+    all sure, some of them missing (`short`), or `none` there."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +203,10 @@ class Line:
 
     text: str
     points: str
+    brief: str = ""
+    """The same in a few words; "" where there are no fewer."""
+    compares: bool = False
+    """Whether it tells which cards won a row: told in full as long as there is room."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +221,8 @@ class Payment:
     points: str
     lines: tuple[Line, ...]
     short: str = ""
+    payer_name: str = ""
+    winner_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -213,7 +231,26 @@ class Alert:
 
     title: str
     todo: str
-    others: tuple[str, ...] = ()
+    others: tuple[Alert, ...] = ()
+    """A touch away, each in whole sentences."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A past hand that is on the page to be corrected."""
+
+    hand: int
+    waits: int | None = None
+    """The hand in play, which waits where it is."""
+
+
+@dataclass(frozen=True)
+class Awaits:
+    """The seats whose cards are still to be turned up."""
+
+    seats: tuple[int, ...]
+    title: str
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -309,6 +346,8 @@ class Need:
     """Whether the cards bear a declared natural out."""
     follow: bool = False
     """The pad of the next need opens by itself once this one is answered: a hand is keyed row by row."""
+    begins: bool = False
+    """The pad opens by itself at once: the dealer has said that the hand is keyed."""
     pads: tuple[Pad, ...] = ()
     actions: tuple[Action, ...] = ()
 
@@ -357,6 +396,10 @@ class Screen:
     """What does not work and the hand does not need."""
     puck_due: PuckDue | None = None
     """That the puck was not moved; between hands only."""
+    correction: Correction | None = None
+    """The past hand that is being corrected, if any."""
+    awaits: Awaits | None = None
+    """Where cards are still to be turned up, after the showdown signal."""
     refund: Refund | None = None
     """What is to be paid back now of a corrected hand; between hands only."""
     free: tuple[Naming, ...] = ()
@@ -397,6 +440,19 @@ class Screen:
     def payment(self) -> Payment | None:
         """The payment to be made now."""
         return None if self.current is None else self.payments[self.current]
+
+    @property
+    def payment_after(self) -> Payment | None:
+        """The payment to be made after that."""
+        after = self.payments[self.current + 1 :] if self.current is not None else ()
+        return next((pay for pay in after if pay.state == "later"), None)
+
+    @property
+    def paid(self) -> int | None:
+        """How many payments were made, once all are; None before."""
+        if self.current is not None or not self.payments or self.phase != "settled" or self.correction:
+            return None
+        return sum(pay.state == "paid" for pay in self.payments)
 
     def as_json(self) -> dict[str, Any]:
         """Return the screen as JSON-compatible dicts and lists."""

@@ -143,9 +143,16 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None) -> tupl
         most=most,
         old=stack,
         limit=0 if limits.max_stack else max(on_table, stack),
+        chips=chip_sums(unit, most - stack),
         into="amount",
     )
     return (add, count)
+
+
+def chip_sums(unit: int, most: int) -> tuple[int, ...]:
+    """Return sums that players often bring, in cents: of whole hundreds of cents, for a point worth `unit` cents."""
+    sums = (unit * points for points in (20, 50, 100, 200))
+    return tuple(cents for cents in sums if cents % 100 == 0 and cents <= most)
 
 
 def _buy_in(command: dict[str, Any], into: Any, name: str, unit: int, rules: Profile) -> Amount:
@@ -156,6 +163,11 @@ def _buy_in(command: dict[str, Any], into: Any, name: str, unit: int, rules: Pro
         _("%(player)s buys in", player=name) if name else _("Buy in"),
         least=max(1, limits.buy_in * unit),
         most=limits.max_stack * unit or MOST,
+        chips=tuple(
+            cents
+            for cents in chip_sums(unit, limits.max_stack * unit or MOST)
+            if cents >= limits.buy_in * unit
+        ),
         into=into,
         old=0,
     )

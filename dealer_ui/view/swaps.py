@@ -49,6 +49,7 @@ def swap_undone(state: State) -> tuple[Action, ...]:
                 "hand": state.hand,
             },
             tone="quiet",
+            takes_back=True,
         )
         for one, other in pairs(state)
     )

@@ -129,11 +129,24 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class ShownRow:
+    """The cards that a reading saw in a row: `"??"` for one that it is not sure of."""
+
+    seat: int
+    row: Row
+    cards: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AwaitedCards:
-    """The seats at which a reading after the showdown signal found too few cards; `empty`: those without any card."""
+    """The seats at which a reading after the showdown signal found too few cards; `empty`: those without any card.
+
+    `shown`: what that reading saw, to be shown only; the reading that is complete decides.
+    """
 
     seats: tuple[int, ...]
     empty: tuple[int, ...] = ()
+    shown: tuple[ShownRow, ...] = ()
 
 
 Irregular = Literal[

@@ -1,4 +1,5 @@
-// What of a page does not fit: overflow, text that is cut, text that lies on text. Returns sentences.
+// What of a page does not fit: overflow, text, cards or buttons that are cut, text or a button that lies on another.
+// Returns sentences.
 // `scrolls`: the page may be longer than the screen (a phone's).
 ({ scrolls }) => {
   const found = new Set();
@@ -61,6 +62,32 @@
   texts.forEach((a, i) => {
     for (const b of texts.slice(i + 1)) {
       if (a.node !== b.node && area(meet(a.shown, b.shown), 1)) found.add(`${a.text} lies on ${b.text}`);
+    }
+  });
+
+  // Cards and buttons: nothing of them is cut, and no button lies on foreign text or on another button.
+  const boxes = [];
+  for (const element of (open || document.body).querySelectorAll(".card, .action, .candidate, .flag")) {
+    if (!seen(element) || element.closest("template, .used, #asleep")) continue;
+    const box = element.getBoundingClientRect();
+    const view = window_(element.parentElement);
+    if (!area(box, 2) || !area(view.box, 2)) continue;
+    const name = (element.getAttribute("aria-label") || element.textContent).trim().replace(/\s+/g, " ").slice(0, 40);
+    if (alerts.some((alert) => area(meet(box, alert.getBoundingClientRect()), 0))) continue;
+    if (!view.reached) {
+      const shown = meet(box, view.box);
+      if (shown.right < box.right - 2 || shown.left > box.left + 2 || shown.bottom < box.bottom - 2 || shown.top > box.top + 2) found.add(`cut: ${name}`);
+      if (box.right > innerWidth + 1 || box.left < -1 || (!scrolls && (box.bottom > innerHeight + 1 || box.top < -1))) found.add(`off the screen: ${name}`);
+    }
+    boxes.push({ element, box: meet(box, view.box), name, button: !element.matches(".card") });
+  }
+  boxes.forEach((a, i) => {
+    for (const { text, shown, node } of texts) {
+      if (!a.element.contains(node) && !node.parentElement.closest("[role=alert], [popover]") && area(meet(a.box, shown), 1)) found.add(`${a.name} lies on ${text}`);
+    }
+    for (const b of boxes.slice(i + 1)) {
+      const other = !a.element.contains(b.element) && !b.element.contains(a.element);
+      if (other && (a.button || b.button) && area(meet(a.box, b.box), 1)) found.add(`${a.name} lies on ${b.name}`);
     }
   });
   return [...found];

@@ -17,11 +17,29 @@ from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
 
+def turned_up(felt: Felt, *seats: int) -> tuple[ev.ShownRow, ...]:
+    """What the camera saw at seats that have turned their cards up."""
+    return tuple(
+        ev.ShownRow(seat, row, tuple(cards.split()))
+        for seat in seats
+        for row, cards in zip(ev.ROWS, felt.hands[seat], strict=True)
+    )
+
+
 def no_cards_yet(felt: Felt) -> None:
-    """Showdown was pressed before the last seats had turned their cards up."""
+    """Showdown was pressed before the last seat had turned its cards up, or its player has surrendered silently."""
     felt.to_setting()
     felt.to_reading()
-    felt.say(ev.CardsAwaited((3, 4), (4,)))
+    felt.say(ev.CardsAwaited((4,), (4,), turned_up(felt, 1, 2, 3)))
+
+
+def some_cards_yet(felt: Felt) -> None:
+    """One seat has turned up two rows, two have turned up none, and a card is not sure."""
+    felt.to_setting()
+    felt.to_reading()
+    front, middle, _back = turned_up(felt, 3)
+    unsure = ev.ShownRow(1, "front", ("Qh", "??", "7c"))
+    felt.say(ev.CardsAwaited((2, 3, 4), (2, 4), (unsure, *turned_up(felt, 1)[1:], front, middle)))
 
 
 def timed_out(felt: Felt) -> None:
@@ -133,7 +151,8 @@ PLAY: Final = (
     State("floor called", floor_called),
     State("floor called and more", floor_called, opened("more")),
     State("floor call not heard", call_unheard),
-    State("no cards yet", no_cards_yet),
+    State("no cards yet", no_cards_yet, table={"profile": "poker-flush-eastern", "options": {}}),
+    State("some cards yet", some_cards_yet),
     State("reading timed out", timed_out),
     State("empty seat asked", folded, table={"profile": "washington-1-unit", "options": {}}),
     State("wrong button", wrong_button, table={"seats": {1: "A", 2: "B", 3: "C", 4: "D", 5: "A"}}),

@@ -270,6 +270,7 @@ def test_a_hand_is_voided_only_by_press_and_hold(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
     page.locator("[data-open=more-dialog]").tap()
+    page.locator("[data-open=stops-dialog]").tap()
     page.evaluate(KEEP_THE_HOLD)
     misdeal = page.get_by_role("button", name="Dealer's error")
     misdeal.click()
@@ -287,6 +288,8 @@ def held(screen: Screen, dialog: str) -> bool:
     page = screen.page
     if page.evaluate("() => window.held === undefined"):
         screen.wait_for_news()
+        if dialog == "stops-dialog":
+            page.locator("[data-open=more-dialog]").tap()
         page.locator(f"[data-open={dialog}]").tap()
         page.evaluate(KEEP_THE_HOLD)
         page.locator(f"#{dialog} button[data-hold]").first.hover()
@@ -296,10 +299,10 @@ def held(screen: Screen, dialog: str) -> bool:
 
 def test_a_hold_ends_with_the_phase_that_it_was_meant_for(show: Show) -> None:
     screen = show(Felt.to_setting)
-    assert held(screen, "more-dialog")
+    assert held(screen, "stops-dialog")
     screen.felt.to_reading()
     screen.wait_for_phase("reading")
-    assert not held(screen, "more-dialog")
+    assert not held(screen, "stops-dialog")
 
 
 def test_a_hold_ends_with_the_button_that_it_was_meant_for(show: Show) -> None:
@@ -312,11 +315,11 @@ def test_a_hold_ends_with_the_button_that_it_was_meant_for(show: Show) -> None:
 
 def test_a_hold_ends_with_the_line_to_the_table(show: Show) -> None:
     screen = show(Felt.to_setting, killable=True)
-    assert held(screen, "more-dialog")
+    assert held(screen, "stops-dialog")
     assert screen.process is not None
     screen.process.kill()
     screen.wait_for("body[data-notlive]")
-    assert not held(screen, "more-dialog")
+    assert not held(screen, "stops-dialog")
 
 
 def test_a_refusal_is_shown_as_the_tables_sentence(show: Show) -> None:
@@ -424,7 +427,7 @@ def test_large_sums_and_long_names_stay_in_their_place(
         "tests.dealer_ui.felt.PLAYERS", {seat: f"{seat} Wolfeschlegelsteinhausen" for seat in range(1, 5)}
     )
     screen = show(lambda felt: (felt.to_settled(), felt.pay()), size=size, unit=12_345, stack=None)
-    assert screen.page.inner_text(".place-C .total") == "−$4,938"
+    assert screen.page.inner_text(".place-C .inall b") == "−$4,938"
     assert screen.page.evaluate(OVERFLOWING) == []
 
 
@@ -473,4 +476,4 @@ def test_a_payments_reasons_stay_while_a_device_does_not_work(show: Show) -> Non
     page = show(with_fault).page
     expect(page.locator(".bar .alert")).to_contain_text("The puck is not seen")
     expect(page.locator(".centre .notice")).to_have_count(0)
-    expect(page.locator(".centre .lines")).to_be_visible()
+    expect(page.locator(".centre .reasons li")).to_have_count(3)

@@ -137,8 +137,13 @@ def test_each_panel_says_what_this_payment_moves_and_who_is_not_concerned_is_dim
     ]
     assert "pts" not in page.inner_text("main")
     size = "(e) => parseFloat(getComputedStyle(e).fontSize)"
-    small = page.locator(".place-C .total b").evaluate(size)
+    small = page.locator(".place-C .inall b").evaluate(size)
     assert small < page.locator(".amount b").evaluate(size) / 2, "the total is no payment"
+    colours = "(e) => getComputedStyle(e).color"
+    grey = page.locator(".place-C .inall b").evaluate(colours)
+    assert grey == page.locator(".place-B .inall b").evaluate(colours), (
+        "who pays never stands over a large green sum"
+    )
     for _ in range(6):
         screen.felt.pay()
     settled_down(screen)

@@ -33,6 +33,7 @@ from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
 
 PAGE: Final = Path(__file__).parents[2] / "docs/dealer/touches.md"
+DECK: Final = tuple(rank + suit for suit in "shdc" for rank in "23456789TJQKA")
 WHITE: Final = ".strip button:has(.lamp-white)"
 FLOOR: Final = "Moreno F."
 PIN: Final = "2580"
@@ -55,6 +56,11 @@ class Finger:
     """The commands that reached the table."""
     count: int = 0
     keyed_pin: bool = False
+
+    @property
+    def won(self) -> int:
+        """What Lin won in hand 1, in cents: the chips that are added lie beside it."""
+        return 23_000
 
     def tap(self, what: str | Locator) -> None:
         """Touch what takes touches: nothing fresh is on the page then."""
@@ -154,22 +160,47 @@ def correct_row(finger: Finger) -> None:
 def key_hand(finger: Finger) -> None:
     """Key a whole hand of four without a camera."""
     page = finger.page
-    finger.tap(finger.named("Key the row…"))
+    keyed: set[str] = set()
     for seat in (1, 2, 3, 4):
         for row, cards in zip(ev.ROWS, HANDS[seat], strict=True):
-            page.wait_for_selector(f"#pad-title:has-text('Seat {seat} · {row}')")
             if (seat, row) == (4, "back"):
-                finger.tap("#pad-done")
-                break
-            for code in cards.split():
-                finger.tap(f"#pad [data-card='{code}']")
+                break  # the deck's last row is what is left
+            page.wait_for_selector(f"#pad-title:has-text('Seat {seat} · {row}')")
+            todo = cards.split()
+            while todo:
+                alike = [code for code in todo if code[0] == todo[0][0]]
+                left = [code for code in DECK if code[0] == todo[0][0] and code not in keyed]
+                whole = len(alike) > 1 and sorted(alike) == sorted(left)  # all that are left of the rank
+                finger.tap(f"#pad [data-rank='{todo[0][0]}']" if whole else f"#pad [data-card='{todo[0]}']")
+                done = alike if whole else todo[:1]
+                keyed.update(done)
+                todo = [code for code in todo if code not in done]
     finger.until_phase(Phase.SETTLED)
+
+
+def add_chips(finger: Finger) -> None:
+    """Add $500 to a player's chips."""
+    finger.tap(finger.page.locator(".players li", has_text="Lin").locator("[data-amount]").first)
+    finger.tap("#keypad [data-chip='50000']")
+    finger.until(lambda: finger.felt.state.stacks["Lin"] == 100_000 + finger.won + 50_000)
+
+
+def say_surrender(finger: Finger) -> None:
+    """Say at the showdown that a player has surrendered without a word."""
+    finger.tap(finger.named("Surrendered"))
+    finger.until(lambda: finger.felt.state.phase is Phase.SHOWDOWN and _surrenders(finger.felt, 4))
+
+
+def _surrenders(felt: Felt, number: int) -> bool:
+    seat = felt.state.seat(number)
+    return seat is not None and seat.surrenders
 
 
 def void(finger: Finger) -> None:
     """Call a misdeal, or void a hand."""
     finger.tap("[data-open=more-dialog]")
-    finger.tap(finger.page.locator("#more button[data-command*='misdeal']").first)
+    finger.tap("[data-open=stops-dialog]")
+    finger.tap(finger.page.locator("#stops button[data-command*='misdeal']").first)
     finger.until(lambda: finger.felt.state.phase is Phase.VOID)
 
 
@@ -245,6 +276,17 @@ def _an_earlier_hand(felt: Felt) -> None:
     felt.to_settled()
 
 
+def _closed(felt: Felt) -> None:
+    felt.to_settled()
+    felt.do("archive")
+
+
+def _nothing_at_seat_4(felt: Felt) -> None:
+    felt.to_setting()
+    felt.to_reading()
+    felt.say(ev.CardsAwaited((4,), (4,)))
+
+
 def _four_hands(felt: Felt) -> None:
     felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed(FLOOR, Role.FLOOR, PinStore(felt.folder).keep(PIN)))
@@ -265,6 +307,8 @@ class Task:
     do: Callable[[Finger], None]
     limit: int
     seats: Mapping[int, str] | None = None
+    profile: str = ""
+    """The game, where it is not the usual one."""
     floor: bool = False
     """Whether a floor person is signed on."""
     pin: bool = False
@@ -289,8 +333,10 @@ TASKS: Final = (
     Task(Felt.to_settled, correct_card, 3, THREE),
     Task(Felt.to_settled, correct_card_to_a_name_that_lies, 3),
     Task(Felt.to_settled, correct_row, 6, THREE),
-    Task(_camera_dead, key_hand, 52),
-    Task(Felt.to_setting, void, 2),
+    Task(_camera_dead, key_hand, 45),
+    Task(_closed, add_chips, 2),
+    Task(_nothing_at_seat_4, say_surrender, 1, profile="poker-flush-eastern"),
+    Task(Felt.to_setting, void, 3),
     Task(_four_hands, see_picture, 3, pin=True),
     Task(_four_hands, open_dispute, 3, pin=True),
     Task(_four_hands, reopen, 4, pin=True),
@@ -304,6 +350,8 @@ def on_page(browser: Browser, folder: Path, task: Task) -> Iterator[Finger]:
     """Open the page of a felt on which the task is to be done."""
     made: dict[str, Any] = {"seats": task.seats} if task.seats else {}
     with ExitStack() as stack:
+        if task.profile:
+            made |= {"profile": task.profile, "options": {}}
         felt = Felt(folder, **made)
         stack.callback(felt.journal.close)
         if task.seats:

@@ -22,7 +22,13 @@ from firmware.runtime.reading.messages import (
     Watch,
     short_places,
 )
-from firmware.runtime.reading.translate import known_cards, lie_as_before, reading_failed, reading_taken
+from firmware.runtime.reading.translate import (
+    known_cards,
+    lie_as_before,
+    reading_failed,
+    reading_taken,
+    shown_rows,
+)
 from firmware.table import CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.placing import compare
@@ -172,8 +178,10 @@ class ReadingScheduler:
         awaited = ev.CardsAwaited(
             tuple(seat.seat for seat in state.seats if seat.place in short),
             tuple(seat.seat for seat in state.seats if seat.place in short and seat.place not in shown),
+            shown_rows(answer, state),
         )
-        if awaited != state.awaited:
+        told = state.awaited
+        if told is None or (awaited.seats, awaited.empty) != (told.seats, told.empty):
             self._table.attempt([awaited], CAMERA)
         return self._again_at(now)
 

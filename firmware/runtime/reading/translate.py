@@ -7,7 +7,15 @@ from typing import Any, Final
 
 from firmware.runtime.reading.messages import KnownCard, ReadingDone, ReadingLost
 from firmware.table import State
-from firmware.table.events import Capture, CardReading, ReadingFailed, ReadingTaken, RowReading, Thing
+from firmware.table.events import (
+    Capture,
+    CardReading,
+    ReadingFailed,
+    ReadingTaken,
+    RowReading,
+    ShownRow,
+    Thing,
+)
 from firmware.table.streets import open_seats
 
 LEFT_OVER: Final = 10
@@ -37,6 +45,17 @@ def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
         if place in seats
     )
     return ReadingTaken(rows, _capture(reading["frame"]), reading["verdicts"], reading["ms"], things)
+
+
+def shown_rows(done: ReadingDone, state: State) -> tuple[ShownRow, ...]:
+    """Return what a reading saw in the rows of the seats in play."""
+    return tuple(
+        ShownRow(
+            row.seat, row.row, tuple(card.card if card.sure and card.card else "??" for card in row.cards)
+        )
+        for row in reading_taken(done, state).rows
+        if row.cards
+    )
 
 
 def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:

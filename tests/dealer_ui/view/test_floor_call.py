@@ -72,16 +72,16 @@ def test_a_call_made_while_a_past_hand_is_corrected_stays_when_that_is_closed(fe
 
 
 @pytest.mark.parametrize(
-    ("how", "words", "short"),
+    ("how", "words", "first"),
     [
-        (Heard.SENDING, "The call is on its way.", "Floor called"),
-        (Heard.HEARD, "The pit has the call.", "Floor called"),
-        (Heard.UNHEARD, "The pit has not got the call. Call aloud.", "Call the floor aloud"),
-        (Heard.NONE, "The pit has not got the call. Call aloud.", "Call the floor aloud"),
+        (Heard.SENDING, "The call is on its way.", "The puck is not seen"),
+        (Heard.HEARD, "The pit has the call.", "The puck is not seen"),
+        (Heard.UNHEARD, "The pit has not got the call. Call aloud.", "The floor is called"),
+        (Heard.NONE, "The pit has not got the call. Call aloud.", "The floor is called"),
     ],
 )
 def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(
-    felt: Felt, how: Heard, words: str, short: str
+    felt: Felt, how: Heard, words: str, first: str
 ) -> None:
     felt.do("call_floor")
     alert = shown(felt, how).alert
@@ -90,7 +90,10 @@ def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(
     felt.say(ev.DeviceFault("puck", "The cable is out."))
     alert = shown(felt, how).alert
     assert alert is not None
-    assert (alert.title, alert.others) == ("The puck is not seen", (short,))
+    assert alert.title == first
+    said = {one.title: one.todo for one in (alert, *alert.others)}
+    assert said["The floor is called"] == words, "a call that nobody has comes first, and none is left out"
+    assert "The puck is not seen" in said
 
 
 def test_a_call_is_heard_once_the_pit_has_its_row_and_stays_heard(felt: Felt) -> None:

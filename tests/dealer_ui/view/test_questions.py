@@ -249,4 +249,4 @@ def test_every_state_of_the_page_is_rendered(felt: Felt, client: FlaskClient) ->
         with felt.answering():
             page = client.get("/")
         assert page.status_code == 200
-        assert len(page.data) < 92_000
+        assert len(page.data) < 100_000
