@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from firmware.cli.options import ask_table, by_option, data_option, need_record
+from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
 from firmware.command_options import progress_bar
 from firmware.runtime.config import HOUSE_CONFIG
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
+    from firmware.record.evidence.differences import Difference
     from firmware.record.retention import Deletion, Rule
 
 SHOWN: Final = 20
@@ -185,15 +186,29 @@ def backup(folder: Path, data: Path) -> None:
     help="Save what can be saved of a damaged FOLDER to the new folder NEW, and replace nothing.",
 )
 @data_option
-@click.option("--yes", is_flag=True, help="Replace the record without asking.")
-def restore(folder: Path | None, enrolment: Path | None, saved: Path | None, data: Path, yes: bool) -> None:
+@key_option
+@click.option("--yes", is_flag=True, help="Do not ask again, once it is said what differs.")
+@click.option(
+    "--unproven", is_flag=True, help="Restore also what is not signed, or contradicts what this box signed."
+)
+def restore(
+    folder: Path | None,
+    enrolment: Path | None,
+    saved: Path | None,
+    data: Path,
+    key_folder: Path,
+    yes: bool,
+    unproven: bool,
+) -> None:
     """Replace the record by the backup in FOLDER, or by what the pit has. The table must be stopped.
 
-    The backup is copied and verified before anything is replaced. What it replaces is kept in the data folder. If the
-    command is interrupted, give it again: it goes on. The record says that it was restored. PINs stay those of the
-    box: a person whose PIN was set after the backup needs a new one (feltwatch people pin NAME). The pit has no images
-    but those that it asked for, so a record from there is without. A picture that is missing or damaged in the backup
-    is named, also in the record.
+    The backup is copied and verified before anything is replaced, and compared with the present record and with what
+    this box signed last: what differs is said first. A backup that is not signed, or that contradicts what this box
+    signed, is restored with --unproven only. What it replaces is kept in the data folder. If the command is
+    interrupted, give it again: it goes on. The record says that it was restored. PINs stay those of the box: a person
+    whose PIN was set after the backup needs a new one (feltwatch people pin NAME). The pit has no images but those
+    that it asked for, so a record from there is without. A picture that is missing or damaged in the backup is named,
+    also in the record.
 
     A backup whose rows are damaged is refused. --salvage saves its rows up to the damage as a record that can be
     restored, the rows after it as lines of JSON, and the pictures, and lists what is lost. The exit status is 1 if
@@ -204,10 +219,8 @@ def restore(folder: Path | None, enrolment: Path | None, saved: Path | None, dat
         return
     if (folder is None) == (enrolment is None):
         raise click.UsageError("Name the folder of a backup, or --from-pit and the folder of the enrolment.")
-    if not yes:
-        click.confirm("Replace the record by this backup?", abort=True)
     if folder is not None:
-        _put_back(folder, data)
+        _put_back(folder, data, key_folder, yes, unproven)
         return
     from firmware.uplink.client import Client
     from firmware.uplink.errors import UplinkError
@@ -221,7 +234,7 @@ def restore(folder: Path | None, enrolment: Path | None, saved: Path | None, dat
             raise UplinkError("There is no enrolment in %(path)s.", path=str(enrolment))
         with progress_bar("fetching from the pit") as done, closing(Client(settings)) as client:
             fetch(client, Path(fetched), done)
-        _put_back(Path(fetched), data)
+        _put_back(Path(fetched), data, key_folder, yes, unproven)
 
 
 def _salvage(folder: Path, to: Path) -> None:
@@ -243,12 +256,22 @@ def _salvage(folder: Path, to: Path) -> None:
         raise SystemExit(1)
 
 
-def _put_back(folder: Path, data: Path) -> None:
+def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: bool) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
 
+    def agreed(found: tuple[Difference, ...]) -> None:
+        for one in found:
+            say(f"{'UNPROVEN' if one.is_unproven else 'differs'}: {one.what}")
+        if not unproven and any(one.is_unproven for one in found):
+            raise click.ClickException(
+                "Nothing was replaced. To restore it all the same, give --unproven; the record will show it."
+            )
+        if not yes:
+            click.confirm("Replace the record by this backup?", abort=True)
+
     with progress_bar("verifying the backup") as done:
-        replaced, lost = put_back(folder, data, box_clock(), done=done)
+        replaced, lost = put_back(folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done)
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:
         say(f"What was there is in {replaced}; remove it when you are sure.")

@@ -22,6 +22,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from firmware.messages import Message
+from firmware.record.evidence.anchors import Anchor, sign_head
+from firmware.record.evidence.differences import Difference, differences
+from firmware.record.evidence.signed_note import write_note
+from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
@@ -136,9 +140,19 @@ class Restored(NamedTuple):
     lost: tuple[ev.ImagesLost, ...]
 
 
-def restore(source: Path, data: Path, clock: Clock, *, done: Done = lambda rows, of: None) -> Restored:
+def restore(
+    source: Path,
+    data: Path,
+    clock: Clock,
+    *,
+    key_folder: Path | None = None,
+    agreed: Callable[[tuple[Difference, ...]], None] = lambda found: None,
+    done: Done = lambda rows, of: None,
+) -> Restored:
     """Replace the record by a backup.
 
+    `agreed` is called with what differs from the present record, and from what the box whose key is in `key_folder`
+    signed last, before anything is replaced; nothing is if it raises. With a key there the restored record is signed.
     The table must be stopped. Images that are missing or changed in the backup are lost; a row for each of their hands
     says so. Raises BackupError for a backup whose rows fail verification, JournalBusy, JournalError.
     """
@@ -147,16 +161,24 @@ def restore(source: Path, data: Path, clock: Clock, *, done: Done = lambda rows,
         with writing(data):
             staging = data / RESTORING
             if not (staging / READY).exists():
-                _prepare(source, staging, clock, done)
+                _prepare(source, staging, clock, key_folder, agreed, done)
             name, _, seq = (staging / READY).read_text(encoding="ascii").partition(" ")
             replaced = data / name
             _move_in(data, staging, replaced)
+        _note(data, key_folder)
     events = [row.event for row in JournalReader(data).events_since(int(seq))] if seq else []
     lost = tuple(event for event in events if isinstance(event, ev.ImagesLost))
     return Restored(replaced if replaced.exists() else None, lost)
 
 
-def _prepare(source: Path, staging: Path, clock: Clock, done: Done) -> None:
+def _prepare(
+    source: Path,
+    staging: Path,
+    clock: Clock,
+    key_folder: Path | None,
+    agreed: Callable[[tuple[Difference, ...]], None],
+    done: Done,
+) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     none = BackupError("There is no backup in %(path)s.", path=str(source))
     if not (source / FILE).exists():
@@ -168,6 +190,7 @@ def _prepare(source: Path, staging: Path, clock: Clock, done: Done) -> None:
         _need_plain(source / CAPTURES, folder=True)
     try:
         _need_holds(verify(source, images=False, replayed=False, done=done), source)
+        agreed(differences(source, staging.parent, key_folder))
         hand = _insert(source, staging)
         _copy_images(source, staging, hand)
         found = verify(staging, replayed=False, done=done)
@@ -176,6 +199,7 @@ def _prepare(source: Path, staging: Path, clock: Clock, done: Done) -> None:
             raise none
         with Journal(staging, clock) as journal:
             journal.append([ev.RecordRestored(*journal.head), *_lost(found, staging, hand)], "console")
+            _sign(journal, key_folder, clock)
         number = 1
         while (staging.parent / f"replaced-{number}").exists():
             number += 1
@@ -183,6 +207,42 @@ def _prepare(source: Path, staging: Path, clock: Clock, done: Done) -> None:
     except BaseException:
         shutil.rmtree(staging, ignore_errors=True)
         raise
+
+
+def _sign(journal: Journal, key_folder: Path | None, clock: Clock) -> None:
+    """Sign the restored record, so that the box knows it as the one that a person put there. Raises KeyUnusable."""
+    key = DeviceKey.existing(key_folder) if key_folder else None
+    if key is None:
+        return  # the table's first start says that it has no note
+    public = key.public.hex()
+    last = JournalReader(journal.folder).last_key()
+    if last is None or getattr(last.event, "key", "") != public:
+        journal.append([ev.KeyAnnounced(public)], "console")
+    state = journal.recover()
+    seq, digest = journal.head
+    event = sign_head(
+        key,
+        seq=seq,
+        digest=digest,
+        hands=state.last_hand,
+        wall_ms=clock().wall_ms,
+        table=state.house.table,
+    )
+    journal.append([event], "console")
+
+
+def _note(data: Path, key_folder: Path | None) -> None:
+    """Note in the key's folder what `_sign` signed. Raises NoteUnusable."""
+    key = DeviceKey.existing(key_folder) if key_folder else None
+    row = JournalReader(data).last_anchor()
+    if (
+        key
+        and key_folder
+        and row
+        and isinstance(row.event, ev.HeadSigned)
+        and row.event.key == key.public.hex()
+    ):
+        write_note(key_folder, Anchor.of(row.event))
 
 
 def _need_holds(found: Verification, source: Path) -> None:

@@ -146,6 +146,11 @@ class Journal:
         return db
 
     @property
+    def folder(self) -> Path:
+        """The folder that it lies in."""
+        return self._path.parent
+
+    @property
     def seq(self) -> int:
         """The last row's number; 0 when empty."""
         return self._last.seq if self._last else 0

@@ -191,7 +191,7 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
     said = run(backup, to, "--data", data, exits=1).output  # hand 3's image is missing, and that is said
     assert "This record does not hold" in said
     assert "000003/frame.jpg is missing" in said
-    assert "LOST: 1 images of hand 3" in run(restore, to, "--data", tmp_path / "new").output
+    assert "LOST: 1 images of hand 3" in run(restore, to, "--data", tmp_path / "new", "--unproven").output
     with Journal(data) as journal:
         image = ev.Capture("000003/frame.jpg", "", 0)
         for row in JournalReader(data).of_hand(3):
@@ -199,7 +199,7 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
         journal.append([ev.ImagesDropped(3, (image,), "lost")], "test")
     said = run(backup, tmp_path / "again", "--data", data, exits=1).stdout
     assert said.startswith("NOT signed.\n"), "a record that was made without a key"
-    assert "replaced-1" in run(restore, tmp_path / "again", "--data", data).stdout
+    assert "replaced-1" in run(restore, tmp_path / "again", "--data", data, "--unproven").stdout
     assert verify(data).ok
     assert "there already" in run(backup, to, "--data", data, exits=1).output
     assert CliRunner().invoke(restore, [str(to), "--data", str(data)], input="n\n").exit_code == 1

@@ -54,7 +54,9 @@ def test_every_ended_hand_of_an_old_record_is_settled_to_the_same_figures(old: P
 def test_an_old_backup_is_restored_and_verifies(tmp_path: Path) -> None:
     with tarfile.open(OLD / "washington-backup.tar.xz") as packed:
         packed.extractall(tmp_path, filter="data")
-    feltwatch("restore", tmp_path / "washington-backup", "--data", tmp_path / "restored", "--yes")
+    words = ("restore", tmp_path / "washington-backup", "--data", tmp_path / "restored", "--yes")
+    assert "NOT signed" in feltwatch(*words, exits=1)
+    feltwatch(*words, "--unproven")
     said = feltwatch("hands", "verify", "--all", "--data", tmp_path / "restored", exits=1)
     assert "WRONG" not in said
 
