@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from flask import Flask, request, url_for
+from flask import Flask, Response, request, url_for
 
 from dealer_ui.pit import (
     dealers,
@@ -151,8 +151,8 @@ def _navigation() -> list[tuple[str, str, bool]]:
     ]
 
 
-def _away(error: DatabaseError) -> tuple[str, int]:
-    return f"503\n{say(error.sentence)}\n", 503
+def _away(error: DatabaseError) -> Response:
+    return Response(f"503\n{say(error.sentence)}\n", 503, mimetype="text/plain")
 
 
 @cache

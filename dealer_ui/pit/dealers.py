@@ -9,7 +9,7 @@ from typing import Final
 
 from flask import Blueprint
 
-from dealer_ui.pit import guard
+from dealer_ui.pit import covered, guard
 from dealer_ui.pit.people import REPORTS
 from dealer_ui.pit.reports import DAYS, asked
 from dealer_ui.pit.services import page, pit
@@ -52,6 +52,7 @@ class Dealer:
 def listed() -> str:
     """List the dealers with their downs."""
     of = asked(frozenset({"dealer"}))
+    covers = covered.covered(of.span)
     found = downs_of(pit().database, of.span, of.dealer, MOST + 1)
     downs = sorted(
         found[-MOST:], key=lambda one: one.down.dealer
@@ -62,6 +63,8 @@ def listed() -> str:
         _("Dealers and downs"),
         asked=of,
         DAYS=DAYS,
+        covers=covers,
+        covered=covered.sentence(covers),
         heads=(_("Hands"), _("Corrected"), _("Asked"), _("Collection")),
         dealers=[
             Dealer(name, _lines(tuple(of_one)), _cells(totals.get(name, Counts())))

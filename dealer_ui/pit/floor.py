@@ -7,21 +7,21 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Any, Final
 
 from flask import Flask, render_template
 
-from dealer_ui.pit.tile import Band, Going, Health, Heard, Tile, is_closed, tile
+from dealer_ui.pit.tile import Band, Going, Heard, Tile, is_closed, tile
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
 from dealer_ui.view.followed import Followed
 from firmware.messages import Message, Text
+from firmware.pit import freshness
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.log.state import new_epoch
 from firmware.pit.search import Hour, last_hour
 from firmware.pit.table_facts import TableFacts
-from firmware.pit.tables import FORK
+from firmware.pit.table_health import health_of
 from firmware.pit.totals import Unusual, unusual
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import newest, tables_of
@@ -33,16 +33,12 @@ SUMS_S: Final = 10.0
 """Seconds between two looks at the house's sums."""
 UNUSUAL_S: Final = 60.0
 _HEADS: Final = f"""
-SELECT t.table_id, t.name, h.record_id, (extract(epoch FROM h.heard_at) * 1000)::bigint, h.health, f.fork_seq,
-       (extract(epoch FROM f.fork_at) * 1000)::bigint, n.seq, coalesce(n.stuck_why, p.stuck_why, ''),
+SELECT t.table_id, t.name, h.record_id, n.seq, f.fork_seq,
+       coalesce(n.stuck_why, p.stuck_why, ''),
        CASE WHEN m.announced IS DISTINCT FROM t.device_key THEN m.announced END, m.bad_seq,
-       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint
-FROM gaming_table t
-LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
-                   ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
-LEFT JOIN {FORK} f ON true
-LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
-LEFT JOIN log_mark m USING (record_id)
+       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint, coalesce(h.health, ''), {freshness.COLUMNS}
+FROM gaming_table t {freshness.FROM}
+LEFT JOIN log_mark m ON m.record_id = h.record_id
 LEFT JOIN going g ON g.table_id = t.table_id
 WHERE t.struck_at IS NULL ORDER BY t.name
 """
@@ -142,7 +138,7 @@ class FloorLive(Followed[Floor]):
         with self._database.transaction() as connection:
             heads = connection.execute(_HEADS).fetchall()
             known = {record: seq for record, (seq, _) in self._facts.items()}
-            news = [row[2] for row in heads if row[7] is not None and known.get(row[2]) != row[7]]
+            news = [row[2] for row in heads if row[3] is not None and known.get(row[2]) != row[3]]
             if news:
                 query = "SELECT record_id, seq, facts FROM table_now WHERE record_id = ANY(%s)"
                 for record_id, seq, text in connection.execute(query, (news,)):
@@ -152,14 +148,14 @@ class FloorLive(Followed[Floor]):
         return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
 
     def _tile(self, row: tuple[Any, ...], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]) -> TableTile:
-        table_id, name, record_id, heard_ms, health, fork_seq, fork_ms, _seq, stuck, key, bad, *going = row
+        table_id, name, record_id, _seq, fork_seq, stuck, key, bad, *rest = row
+        *going, health = rest[: -freshness.WIDTH]
+        fresh = freshness.of_row(rest[-freshness.WIDTH :])
         _, facts = self._facts.get(record_id, (0, TableFacts()))
         words = fingerprint(bytes(key)) if key is not None else ""
-        heard = Heard(name, heard_ms, fork_seq, fork_ms, stuck, words, bad)
+        heard = Heard(name, fresh, health_of(health), fork_seq, stuck, words, bad)
         who = Going(*going) if going[0] is not None else None
-        made = tile(
-            facts, Health.of_json(health_of(health or "{}")), heard, now_ms, who, found.get(record_id, ())
-        )
+        made = tile(facts, heard, now_ms, who, found.get(record_id, ()))
         return TableTile(table_id, name, record_id, made, not is_closed(facts, now_ms))
 
     def _sums(self) -> Hour:
@@ -185,16 +181,6 @@ def _stopped_wave(database: Database) -> Text:
         if wave is None or wave.phase is not Phase.STOPPED:
             return ""
         return said(wave, tables_of(connection, wave))
-
-
-@lru_cache(maxsize=4096)
-def health_of(text: str) -> dict[str, Any]:
-    """Return what a heartbeat said of a table's box."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):  # the door read it, standing less deep in its own calls
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def number_in(name: str) -> tuple[str, int]:

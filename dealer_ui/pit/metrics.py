@@ -5,7 +5,7 @@ A scraper shows the token in the pit's folder (`guard.METRICS_TOKEN`); people ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from flask import Blueprint, Response
@@ -14,15 +14,15 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from dealer_ui.pit import guard
-from dealer_ui.pit.floor import health_of
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
-from dealer_ui.pit.tile import Health
+from firmware.pit import freshness
 from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
+from firmware.pit.freshness import Lack, status_of
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state, new_epoch
-from firmware.pit.tables import FORK
+from firmware.pit.table_health import health_of
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import Wave
 from firmware.pit.waves.store import listed as all_waves
@@ -30,25 +30,17 @@ from firmware.pit.waves.store import listed as all_waves
 blueprint = Blueprint("metrics", __name__)
 
 _TABLES: Final = f"""
-SELECT t.name, extract(epoch FROM now() - h.heard_at), h.seq, greatest(0, h.table_seq - h.seq), h.release, h.health,
-       f.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL, h.seq - coalesce(n.seq, 0),
-       d.hands, d.cards, d.unsure, d.corrected, d.errors, d.faults
-FROM gaming_table t
-JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
-              ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
-LEFT JOIN {FORK} f ON true
-LEFT JOIN table_now n USING (record_id) LEFT JOIN projection p USING (record_id)
+SELECT t.name, coalesce(h.release, ''), coalesce(h.health, ''),
+       f.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL,
+       d.hands, d.cards, d.unsure, d.corrected, d.errors, d.faults, {freshness.COLUMNS}
+FROM gaming_table t {freshness.FROM}
 LEFT JOIN LATERAL (SELECT sum(hands) AS hands, sum(cards) AS cards, sum(unsure) AS unsure, sum(corrected) AS corrected,
                    sum(errors) AS errors, sum(faults) AS faults FROM down_total WHERE record_id = h.record_id) d ON true
 WHERE t.struck_at IS NULL ORDER BY t.name
 """
 _GAUGES: Final = (
-    ("feltwatch_pit_heard_seconds", "Seconds since the table was heard of"),
-    ("feltwatch_pit_rows", "Rows of the table's record"),
-    ("feltwatch_pit_behind_rows", "Rows that the table has and the pit lacks"),
     ("feltwatch_pit_fork", "1 while the table's record differs from what the pit has"),
     ("feltwatch_pit_stuck", "1 while a projection waits for a later release"),
-    ("feltwatch_pit_projection_behind_rows", "Rows that the floor page has not followed yet"),
     ("feltwatch_pit_hands", "Hands settled and closed"),
     ("feltwatch_pit_cards", "Cards read"),
     ("feltwatch_pit_cards_asked", "Cards that the dealer was asked about"),
@@ -58,9 +50,26 @@ _GAUGES: Final = (
 )
 
 
+_FRESH: Final = (
+    (
+        "feltwatch_pit_well",
+        "1 while the table is live and whole: what its tile, its lists and reports say, too",
+    ),
+    ("feltwatch_pit_rows", "Rows of the table's record"),
+    ("feltwatch_pit_behind_rows", "Rows that the table has and the pit lacks"),
+    ("feltwatch_pit_projection_behind_rows", "Rows that pages and reports do not know of yet"),
+)
+_AGES: Final = (
+    ("feltwatch_pit_heard_seconds", "Seconds since the table was heard of"),
+    ("feltwatch_pit_process_seconds", "Seconds since the table process last answered"),
+    ("feltwatch_pit_last_row_seconds", "Seconds since the last row that the pit has was made"),
+)
+"""Of a table for which there is none, there is no sample."""
+
+
 class _Now(Collector):
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, now_ms: Callable[[], int]) -> None:
+        self._database, self._now_ms = database, now_ms
 
     def collect(self) -> Iterator[Metric]:
         with self._database.transaction() as connection:
@@ -105,7 +114,7 @@ class _Now(Collector):
             sum(bool(one.other) for one in keys),
         )
         yield from _of_waves(waves)
-        yield from _of_tables(rows)
+        yield from _of_tables(rows, self._now_ms())
 
 
 def _of_waves(waves: list[tuple[Wave, int, int]]) -> Iterator[Metric]:
@@ -133,22 +142,35 @@ def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
     yield from (active, lost)
 
 
-def _of_tables(rows: list[tuple[Any, ...]]) -> Iterator[Metric]:
-    families = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in _GAUGES]
+def _of_tables(rows: list[tuple[Any, ...]], now_ms: int) -> Iterator[Metric]:
+    families = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in (*_GAUGES, *_FRESH)]
+    ages = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in _AGES]
     release = GaugeMetricFamily("feltwatch_pit_release", "The table's release", labels=["table", "release"])
-    celsius = GaugeMetricFamily("feltwatch_pit_celsius", "The table's temperature", labels=["table"])
-    free = GaugeMetricFamily("feltwatch_pit_disk_free_percent", "Free on the table's disk", labels=["table"])
-    for name, heard, seq, behind, version, health, *figures in rows:
-        values = [heard, seq, behind, *figures]
-        for family, value in zip(families, values, strict=True):
+    lacking = GaugeMetricFamily(
+        "feltwatch_pit_lack", "1 while this is not live or whole", labels=["table", "lack"]
+    )
+    check = GaugeMetricFamily(
+        "feltwatch_pit_check",
+        "The table's own health checks that are not well",
+        labels=["table", "check", "verdict"],
+    )
+    for name, version, health, *rest in rows:
+        fresh = freshness.of_row(rest[-freshness.WIDTH :])
+        status = status_of(fresh, now_ms)
+        behind = max(0, fresh.table_seq - fresh.seq), fresh.seq - fresh.followed
+        figures = (status.is_well, fresh.seq, *behind)
+        for family, value in zip(families, (*rest[: -freshness.WIDTH], *figures), strict=True):
             family.add_metric([name], float(value or 0))
-        release.add_metric([name, version], 1)
-        box = Health.of_json(health_of(health))
-        if box.celsius is not None:
-            celsius.add_metric([name], box.celsius)
-        if box.free_percent is not None:
-            free.add_metric([name], box.free_percent)
-    yield from (*families, release, celsius, free)
+        for family, at_ms in zip(ages, (fresh.heard_ms, fresh.answered_ms, fresh.last_ms), strict=True):
+            if at_ms is not None:
+                family.add_metric([name], max(0, now_ms - at_ms) / 1000)
+        for lack in Lack:
+            lacking.add_metric([name, lack.value], float(status.has(lack)))
+        if version:
+            release.add_metric([name, version], 1)
+        for one in health_of(health).checks or ():
+            check.add_metric([name, one.name, one.verdict], 1)
+    yield from (*families, *ages, release, lacking, check)
 
 
 @blueprint.get("/metrics")
@@ -156,5 +178,5 @@ def _of_tables(rows: list[tuple[Any, ...]]) -> Iterator[Metric]:
 def metrics() -> Response:
     """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Now(pit().database))
+    registry.register(_Now(pit().database, pit().live.clock_ms))
     return Response(generate_latest(registry), mimetype="text/plain; version=0.0.4")

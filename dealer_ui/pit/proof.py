@@ -13,6 +13,7 @@ from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.people import PitRole, record_act
 from dealer_ui.pit.services import page, pit
 from dealer_ui.text.i18n import gettext as _
+from firmware.pit import freshness
 from firmware.pit.enrolment import set_fact
 from firmware.pit.log import keys
 from firmware.pit.log.state import SEEN, log_state, new_epoch, tables
@@ -31,7 +32,11 @@ def shown() -> str:
         state = log_state(connection)
         of_tables = {one.table_id: one for one in keys.listed(connection)}
         epoch = new_epoch(connection)
-        rows = [(one, of_tables[one.table_id]) for one in tables(connection)]
+        known, now_ms = freshness.read(connection), pit().live.clock_ms()
+        rows = [
+            (one, of_tables[one.table_id], freshness.status_of(known[one.table_id], now_ms))
+            for one in tables(connection)
+        ]
     return page(
         "proof",
         _("Proof"),

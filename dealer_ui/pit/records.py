@@ -27,7 +27,6 @@ from werkzeug.wrappers import Response as AnyResponse
 from dealer_ui.pit import guard
 from dealer_ui.pit.people import HANDS, record_act
 from dealer_ui.pit.services import pit
-from dealer_ui.pit.tile import SILENT_MS
 from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.review.dispute_file import data
 from dealer_ui.review.routes import archive_of_record, number_of
@@ -35,6 +34,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.web.services import Services, services
+from firmware.pit.freshness import SILENT_MS
 from firmware.pit.log.proofs import proofs_of
 from firmware.pit.reader import PitCaptures, PitReader
 from firmware.pit.search import Record, record_of

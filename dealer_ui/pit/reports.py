@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
 from flask import Blueprint, Response, abort, request
 
-from dealer_ui.pit import guard
+from dealer_ui.pit import covered, guard
 from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.people import REPORTS
 from dealer_ui.pit.services import page, pit
-from dealer_ui.reports.report_view import Line, as_csv, cells, harmless, shown
+from dealer_ui.reports.report_view import Line, as_csv, cells, csv_of, shown
 from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_, language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.pages import attachment
+from firmware.pit.coverage import Coverage
 from firmware.pit.tables import listed as tables_listed
 from firmware.pit.totals import Group, Span, by_dealer, by_game, by_table, report_of
 from firmware.record.shift_report import Counts, Report
@@ -88,10 +87,27 @@ def asked(more: frozenset[str] = frozenset()) -> Asked:
         abort(400, str(error))
 
 
-def groups(of: Asked) -> list[Group]:
-    """Return the lines of a report that is not by down; "Table 9" comes before "Table 10"."""
+def groups(of: Asked, covers: Coverage) -> list[Group]:
+    """Return the lines of a report that is not by down; "Table 9" comes before "Table 10".
+
+    A table of which something is missing has a line, if there are tables and even if nothing of it came.
+    """
     find = {"house": by_table, "table": by_table, "dealer": by_dealer, "game": by_game, "down": by_dealer}
-    return sorted(find[of.by](pit().database, of.span), key=lambda group: number_in(group.name))
+    found = find[of.by](pit().database, of.span)
+    if find[of.by] is by_table:
+        names = {group.name for group in found}
+        found += [Group(gap.table, Counts()) for gap in covers.gaps if gap.table not in names]
+    return sorted(found, key=lambda group: number_in(group.name))
+
+
+def _lines(of: Asked, found: list[Group], covers: Coverage) -> list[Line]:
+    """Return the lines in words; a table's says what is missing of it."""
+    by = of.by in ("house", "table")
+    gaps = {gap.table: covered.missing(gap, alone=True) for gap in covers.gaps if by}
+    return [
+        Line(group.name or _("nobody logged on"), gaps.get(group.name, ""), cells(group.counts))
+        for group in found
+    ]
 
 
 @blueprint.get("/reports")
@@ -99,8 +115,9 @@ def groups(of: Asked) -> list[Group]:
 def report() -> str:
     """Show a report."""
     of = asked()
+    covers = covered.covered(of.span)  # before the sums: what comes meanwhile is more than is promised
     found = report_of(pit().database, of.span)
-    lines = groups(of)
+    lines = groups(of, covers)
     total = sum((group.counts for group in lines), Counts())
     return page(
         "reports",
@@ -109,7 +126,9 @@ def report() -> str:
         BY=BY,
         DAYS=DAYS,
         view=shown(found),
-        lines_of=[Line(group.name or _("nobody logged on"), "", cells(group.counts)) for group in lines],
+        lines_of=_lines(of, lines, covers),
+        covers=covers,
+        covered=covered.sentence(covers),
         dealers={group.name for group in lines},
         total=Line(_("Together"), "", cells(total)),
         tables=[one.table.name for one in tables_listed(pit().database)],
@@ -119,18 +138,15 @@ def report() -> str:
 @blueprint.get("/reports.csv")
 @guard.open_to(REPORTS)
 def report_csv() -> Response:
-    """Return the same as CSV: money in cents, times in UTC milliseconds."""
+    """Return the same as CSV: money in cents, times in UTC milliseconds. Every line says what the file covers."""
     of = asked()
+    covers = covered.covered(of.span)
+    more = covered.columns(covers)
     if of.by == "down":
-        text = as_csv(report_of(pit().database, of.span))
+        text = as_csv(report_of(pit().database, of.span), more)
     else:
-        written = io.StringIO()
-        out = csv.writer(written)
-        names = list(vars(Counts()))
-        out.writerow([of.by if of.by != "house" else "table", *names])
-        for group in groups(of):
-            out.writerow([harmless(group.name), *(getattr(group.counts, name) for name in names)])
-        text = written.getvalue()
+        lines = [((group.name,), group.counts) for group in groups(of, covers)]
+        text = csv_of(("table" if of.by == "house" else of.by,), lines, more)
     return attachment(text.encode(), "text/csv", f"{of.by}.csv")
 
 
@@ -141,7 +157,9 @@ def report_as_pdf() -> Response:
     from dealer_ui.reports.report_pdf import report_pdf  # slow import (half a second), rarely needed
 
     of = asked()
+    covers = covered.covered(of.span)
     found: Report = report_of(pit().database, of.span)
-    lines = [Line(group.name or _("nobody logged on"), "", cells(group.counts)) for group in groups(of)]
+    lines = _lines(of, groups(of, covers), covers)
     title, more = of.table or pit().name, None if of.by == "down" else (_(BY[of.by]), lines)
-    return attachment(report_pdf(found, title, language(), more), "application/pdf", f"{of.by}.pdf")
+    made = report_pdf(found, title, language(), more, covered.sentence(covers))
+    return attachment(made, "application/pdf", f"{of.by}.pdf")

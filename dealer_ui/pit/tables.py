@@ -8,19 +8,19 @@ from typing import Final
 
 from flask import Blueprint, abort
 
-from dealer_ui.pit import guard
+from dealer_ui.pit import covered, guard
 from dealer_ui.pit.files_page import sent_to
-from dealer_ui.pit.floor import health_of, number_in
+from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.people import EVERYONE, HANDS
 from dealer_ui.pit.services import page, pit
-from dealer_ui.pit.tile import Health
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.pit.copies import backup
+from firmware.pit.freshness import Status, status_of
 from firmware.pit.search import Found, Wanted, search
 from firmware.pit.tables import TableState
 from firmware.pit.tables import listed as tables_listed
-from firmware.pit.totals import Day, days_of, outside
+from firmware.pit.totals import DAY_MS, DAYS, Day, Span, days_of, outside
 
 blueprint = Blueprint("tables", __name__)
 LAST: Final = 10
@@ -39,27 +39,12 @@ class Row:
     """One table."""
 
     state: TableState
-    health: Health
-    heard_ms: int | None
-    disk: str
-    warmth: str
+    status: Status
 
 
 def _rows() -> list[Row]:
-    with pit().database.transaction() as connection:
-        texts = dict(
-            connection.execute(
-                "SELECT DISTINCT ON (table_id) table_id, health FROM record JOIN head USING (record_id)"
-                " ORDER BY table_id, heard_at DESC, record_id DESC"
-            ).fetchall()
-        )
-    rows = []
-    for state in tables_listed(pit().database):
-        health = Health.of_json(health_of(texts.get(state.table.table_id, "{}")))
-        heard = round(state.heard_at.timestamp() * 1000) if state.heard_at else None
-        disk = "" if health.free_percent is None else f"{health.free_percent:.0f} %"
-        warmth = "" if health.celsius is None else f"{health.celsius:.0f} °C"
-        rows.append(Row(state, health, heard, disk, warmth))
+    now_ms = pit().live.clock_ms()
+    rows = [Row(state, status_of(state.fresh, now_ms)) for state in tables_listed(pit().database)]
     return sorted(rows, key=lambda row: number_in(row.state.table.name))
 
 
@@ -102,5 +87,7 @@ def table(table_id: int) -> str:
         hands=found,
         heads=[_(words) for words in HEADS],
         days=sorted(days, reverse=True),
+        covers=(covers := covered.covered(Span(now_ms - DAYS * DAY_MS, now_ms + 1, name))),
+        covered=covered.sentence(covers),
         unusual=list(outside(sorted(days), now_ms // 86_400_000)),
     )

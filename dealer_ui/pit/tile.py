@@ -1,6 +1,7 @@
 """A table's tile on the floor page: which band, since when, in which words. Pure; texts are messages.
 
-A table that was not heard of is never shown as dealing well: its last state is old, and nobody here knows better.
+A table of which anything is not live or whole (`firmware.pit.freshness`) is never shown as dealing well: what is shown
+of it may be old, and nobody here knows better.
 """
 
 from __future__ import annotations
@@ -8,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from firmware.messages import Message, Term, Text
+from firmware.pit.freshness import Freshness, Lack, Status, status_of
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.table_health import TableHealth
 from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.uplink.follow import HEARTBEAT_S
 
-SILENT_MS: Final = round(1000 * HEARTBEAT_S) + 1_500
-"""A heartbeat is missing: nothing is shown as well any more. One that is late by a slow answer still comes in time."""
 UNHEARD_MS: Final = 30_000
+"""How long a table may be not heard of, or its process not answer, before somebody should come: it may start again."""
 QUESTION_MS: Final = 30_000
 """How long a dealer may look at a question before somebody should come."""
 GOING_MS: Final = 5 * 60_000
@@ -26,10 +27,8 @@ GOING_MS: Final = 5 * 60_000
 CLOSED_MS: Final = 10 * 60_000
 """A table without a dealer and without a hand for so long is closed."""
 DOWN_SOON_MS: Final = 3 * 60_000
-WARM_C: Final = 70.0
-FREE_PERCENT: Final = 15
-PLACES: Final = 4
-_NO_FIGURE: Final = 10_000
+OWN: Final = "pit"
+"""The table's check of how far the pit has heard: the pit knows that itself."""
 OUT: Final = frozenset({"camera", "puck", "view"})
 """Devices without which the table cannot read."""
 ASKED: Final = {
@@ -78,9 +77,9 @@ class Heard:
     """What the pit knows of a table without reading its rows; times are the pit's UTC milliseconds."""
 
     name: str = ""
-    at_ms: int | None = None
+    fresh: Freshness = field(default_factory=Freshness)
+    health: TableHealth = field(default_factory=TableHealth)
     fork_seq: int | None = None
-    fork_ms: int | None = None
     stuck: str = ""
     key: str = ""
     """The five words of a key with which it signs and which nobody has accepted."""
@@ -112,6 +111,9 @@ class Tile:
     """The disputed hand that it leads to."""
     going: str = ""
     silent: bool = False
+    """Whether anything of it is not live or whole."""
+    last_ms: int | None = None
+    """When the table's last row that is here was made."""
 
     @property
     def order(self) -> tuple[int, int]:
@@ -119,54 +121,32 @@ class Tile:
         return (list(Band).index(self.band), self.since_ms if self.since_ms is not None else 1 << 62)
 
 
-@dataclass(frozen=True)
-class Health:
-    """What a table's heartbeat says of the box; None where it does not."""
-
-    celsius: float | None = None
-    free_percent: float | None = None
-    weak: bool = False
-    more: Mapping[str, Any] = field(default_factory=dict, compare=False)
-
-    @classmethod
-    def of_json(cls, data: Mapping[str, Any]) -> Health:
-        """Return the health in a heartbeat; what is no figure is not known."""
-
-        def number(name: str) -> float | None:
-            value = data.get(name)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                return None
-            return float(value) if abs(value) < _NO_FIGURE else None  # NaN is none either
-
-        return cls(number("celsius"), number("free_percent"), data.get("weak") is True, data)
-
-
 def tile(
     facts: TableFacts,
-    health: Health,
     heard: Heard,
     now_ms: int,
     going: Going | None = None,
     unusual: tuple[Unusual, ...] = (),
 ) -> Tile:
     """Return a table's tile at a time."""
-    silent = heard.at_ms is None or now_ms - heard.at_ms > SILENT_MS
-    found = [*_now(facts, heard, now_ms), *_soon(facts, health, heard, unusual, now_ms)]
-    made = found[0] if found else _quiet(facts, now_ms)
+    status = status_of(heard.fresh, now_ms)
+    found = [*_now(facts, heard, status, now_ms), *_soon(facts, heard, unusual, now_ms)]
+    made = replace(found[0] if found else _quiet(facts, now_ms), last_ms=heard.fresh.last_ms)
     if len(found) > 1:
         also = (Message("also: %(what)s", what=one.title) for one in found[1:3])
         worst = Tone.ALARM if any(one.tone is Tone.ALARM for one in found) else made.tone
         made = replace(made, tone=worst, notes=(*made.notes, *also))
     if going and made.need and going.need == made.need and now_ms - going.at_ms < GOING_MS:
         made = replace(made, going=going.person)
-    if silent:
-        made = replace(made, silent=True, tone=Tone.SILENT if made.tone is Tone.WELL else made.tone)
-        if made.need != "silent":
-            made = replace(made, notes=(*made.notes, Message("not heard of now")))
+    if not status.is_well:
+        said = {"silent": Lack.HEARD, "process": Lack.PROCESS, "fork": Lack.RECORD}.get(made.need)
+        lacks = tuple(status.words(lack) for lack, _ in status.lacks if lack is not said)
+        tone = Tone.SILENT if made.tone is Tone.WELL else made.tone
+        made = replace(made, silent=True, tone=tone, notes=(*made.notes, *lacks))
     return made
 
 
-def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
+def _now(facts: TableFacts, heard: Heard, status: Status, now_ms: int) -> Iterator[Tile]:
     """Yield what needs somebody now, the most urgent first. A call is new; a dispute may be open for hours."""
     offset = facts.offset_ms
     if heard.fork_seq is not None:
@@ -174,7 +154,7 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
             Band.NOW,
             Tone.ALARM,
             Message("Record differs from what was sent before"),
-            heard.fork_ms,
+            heard.fresh.fork_ms,
             notes=(Message("row %(row)s · tell surveillance", row=f"{heard.fork_seq:,}"),),
             need="fork",
         )
@@ -186,6 +166,14 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
         note = Message("compare with the words on its slip: %(words)s", words=heard.key)
         title = Message("It signs with a key that nobody has accepted")
         yield Tile(Band.NOW, Tone.ALARM, title, notes=(note,), need=f"key:{heard.key}")
+    gone_ms = heard.fresh.answered_ms
+    if status.has(Lack.PROCESS) and gone_ms is not None and now_ms - gone_ms > UNHEARD_MS:
+        title = Message("The table process does not answer")
+        notes = (
+            Message("nothing is recorded there; last hand %(hand)s", hand=f"{facts.hand:,}"),
+            *_dealer(facts),
+        )
+        yield Tile(Band.NOW, Tone.ALARM, title, gone_ms, notes=notes, need="process")
     for need in facts.needs:
         if need.kind == "call":
             yield Tile(
@@ -231,6 +219,7 @@ def _now(facts: TableFacts, heard: Heard, now_ms: int) -> Iterator[Tile]:
                 notes=tuple(_where(facts)),
                 need=need.key,
             )
+    yield from _checks(facts, heard, "bad", Band.NOW, Tone.ALARM)
 
 
 def _asks(need: Need) -> Message:
@@ -251,15 +240,14 @@ def _dispute_notes(need: Need, facts: TableFacts) -> Iterator[Text]:
         yield Message("marked by %(name)s", name=name)
 
 
-def _soon(
-    facts: TableFacts, health: Health, heard: Heard, unusual: tuple[Unusual, ...], now_ms: int
-) -> Iterator[Tile]:
+def _soon(facts: TableFacts, heard: Heard, unusual: tuple[Unusual, ...], now_ms: int) -> Iterator[Tile]:
     """Yield what somebody should see to soon."""
-    if heard.at_ms is None:
+    heard_ms = heard.fresh.heard_ms
+    if heard_ms is None:
         yield Tile(Band.SOON, Tone.SILENT, Message("Never heard of"), need="silent")
-    elif now_ms - heard.at_ms > UNHEARD_MS:
+    elif now_ms - heard_ms > UNHEARD_MS:
         last = Message("it deals on by itself; last hand %(hand)s", hand=f"{facts.hand:,}")
-        yield Tile(Band.SOON, Tone.SILENT, Message("Not heard of"), heard.at_ms, notes=(last,), need="silent")
+        yield Tile(Band.SOON, Tone.SILENT, Message("Not heard of"), heard_ms, notes=(last,), need="silent")
     if heard.stuck:
         yield Tile(
             Band.SOON, Tone.SOON, Message("The pit cannot read its rows"), notes=(heard.stuck,), need="stuck"
@@ -280,23 +268,25 @@ def _soon(
             title = Message("Device: %(device)s", device=Term(need.detail, context="device"))
             since = need.since_ms + facts.offset_ms
             yield Tile(Band.SOON, Tone.SOON, title, since, notes=(need.text,), need=need.key)
-    if health.celsius is not None and health.celsius >= WARM_C:
-        yield Tile(Band.SOON, Tone.SOON, Message("Warm"), figure=f"{health.celsius:.0f} °C", need="warm")
-    if health.weak:
-        yield Tile(Band.SOON, Tone.SOON, Message("The power is weak"), need="weak")
-    if health.free_percent is not None and health.free_percent < FREE_PERCENT:
-        title = Message("The disk is nearly full")
-        yield Tile(Band.SOON, Tone.SOON, title, figure=f"{health.free_percent:.0f} %", need="disk")
-    for one in unusual:
-        note = Message("usual here: %(usual)s", usual=one.usual)
+    yield from _checks(facts, heard, "look", Band.SOON, Tone.SOON)
+    for figure in unusual:
+        note = Message("usual here: %(usual)s", usual=figure.usual)
         yield Tile(
             Band.SOON,
             Tone.SOON,
-            UNUSUAL[one.what],
-            figure=one.today,
+            UNUSUAL[figure.what],
+            figure=figure.today,
             notes=(note,),
-            need=f"unusual:{one.what}",
+            need=f"unusual:{figure.what}",
         )
+
+
+def _checks(facts: TableFacts, heard: Heard, verdict: str, band: Band, tone: Tone) -> Iterator[Tile]:
+    """Yield what the table's own health checks say. Of a device's fault the record says since when."""
+    faulty = {need.detail for need in facts.needs if need.kind == "fault"}
+    for one in heard.health.checks or ():
+        if one.verdict == verdict and one.name not in faulty | {OWN}:
+            yield Tile(band, tone, one.title, figure=one.figure, notes=(one.says,), need=f"check:{one.name}")
 
 
 UNUSUAL: Final[Mapping[str, Message]] = {
@@ -321,7 +311,8 @@ def _quiet(facts: TableFacts, now_ms: int) -> Tile:
     title = PHASES.get(facts.phase, Message("Dealing"))
     if facts.reopened:
         title = Message("Hand %(hand)s is reopened", hand=f"{facts.reopened:,}")
-    seats = Message("%(taken)s of %(places)s seats", taken=facts.taken, places=PLACES)
+    places = max(facts.taken, facts.seats)  # a pit that was just updated has facts without the second
+    seats = Message("%(taken)s of %(places)s seats", taken=facts.taken, places=places)
     return Tile(Band.DEALING, Tone.WELL, title, since, notes=(*_dealer(facts), seats))
 
 

@@ -29,23 +29,26 @@ def report_pdf(
     table: str = "",
     language: str = "en",
     group: tuple[str, Sequence[Line]] | None = None,
+    covers: str = "",
 ) -> bytes:
     """Return a report as a PDF, in a language of the page; the same report gives the same bytes.
 
-    `group`: a title and lines in the place of the downs and dealers.
+    `group`: a title and lines in the place of the downs and dealers. `covers`: up to when it is complete.
     """
     with speaking(language):
         title = _("Shift report") + (f" · {table}" if table else "")
         type_ = Type(language)
-        return document(list(_flow(report, title, type_, group)), title, type_, _("Page %(page)s"))
+        return document(list(_flow(report, title, type_, group, covers)), title, type_, _("Page %(page)s"))
 
 
 def _flow(
-    report: Report, title: str, type_: Type, group: tuple[str, Sequence[Line]] | None
+    report: Report, title: str, type_: Type, group: tuple[str, Sequence[Line]] | None, covers: str
 ) -> Iterable[Flowable]:
     view = shown(report)
     tables = [group] if group else [(_("By down"), view.downs), (_("By dealer"), view.dealers)]
     yield type_.text(title, type_.title)
+    if covers:
+        yield type_.text(covers, type_.head)
     if view.is_empty:
         yield type_.text(_("Nothing happened at this table in that time."))
         return

@@ -127,15 +127,28 @@ def _bars(
     return tuple(Bar(name(of), say(figure), round(100 * figure / most)) for of, figure in figures)
 
 
-def as_csv(report: Report) -> str:
+def as_csv(report: Report, more: Sequence[tuple[str, str]] = ()) -> str:
     """Return the report as CSV: one line per down, for a spreadsheet; money in cents, times in UTC milliseconds."""
-    text = io.StringIO()
-    names = list(vars(Counts()))
+    heads = ("dealer", "down", "from_ms", "to_ms")
+    lines = [((down.dealer, down.number, down.began_ms, down.ended_ms), down.counts) for down in report.downs]
+    return csv_of(heads, lines, more)
+
+
+def csv_of(
+    heads: Sequence[str],
+    lines: Sequence[tuple[Sequence[object], Counts]],
+    more: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return lines with their counts as CSV. `more`: columns with one value in all lines; without any line, in one."""
+    text, names = io.StringIO(), list(vars(Counts()))
     out = csv.writer(text)
-    out.writerow(["dealer", "down", "from_ms", "to_ms", *names])
-    for down in report.downs:
-        counts = [getattr(down.counts, name) for name in names]
-        out.writerow([harmless(down.dealer), down.number, down.began_ms, down.ended_ms, *counts])
+    out.writerow([*heads, *names, *(head for head, _value in more)])
+    values = [harmless(value) for _head, value in more]
+    for first, counts in lines:
+        cells = [harmless(cell) if isinstance(cell, str) else cell for cell in first]
+        out.writerow([*cells, *(getattr(counts, name) for name in names), *values])
+    if more and not lines:
+        out.writerow([*[""] * (len(heads) + len(names)), *values])
     return text.getvalue()
 
 

@@ -12,8 +12,9 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
+from firmware.pit.table_list import list_command
 from firmware.pit_options import pit_database_option, pit_folder_option
-from firmware.terminal import say, say_json
+from firmware.terminal import say
 
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
 STOPS_S: Final = 8
@@ -182,11 +183,11 @@ def migrate_command(url: str, door: str | None, floor: str | None, check: bool) 
 @pit_database_option
 def reindex_command(url: str) -> None:
     """Make the list of hands, and what each table does, again from the rows; nothing is lost by it."""
-    from firmware.pit.database import Database
+    from firmware.pit.database import LONG_JOB, Database
     from firmware.pit.now import Follower
     from firmware.pit.projector import reindex
 
-    with Database(url) as database:
+    with Database(url, limits=LONG_JOB) as database:
         Follower(database).again()
         say(f"{reindex(database)} rows were followed.")
 
@@ -304,44 +305,4 @@ def strike_command(name: str, url: str) -> None:
     say(f"{name} is struck off.")
 
 
-@table_group.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@pit_database_option
-def list_command(as_json: bool, url: str) -> None:
-    """List the tables: how far each has been heard, and what is wrong."""
-    from firmware.pit.database import Database
-    from firmware.pit.tables import listed
-
-    with Database(url) as database:
-        tables = listed(database)
-    if as_json:
-        say_json(
-            [
-                {
-                    "table": one.table.name,
-                    "have": one.seq,
-                    "behind": max(0, one.table_seq - one.seq),
-                    "heard": one.heard_at.isoformat() if one.heard_at else None,
-                    "release": one.release,
-                    "struck": one.struck_at is not None,
-                    "fork": one.fork_seq,
-                    "waits": one.stuck_why,
-                }
-                for one in tables
-            ]
-        )
-        return
-    for one in tables:
-        heard = f"{one.heard_at:%Y-%m-%d %H:%M:%S}" if one.heard_at else "never"
-        trouble = (
-            "struck off"
-            if one.struck_at
-            else f"record differs at row {one.fork_seq}"
-            if one.fork_seq
-            else one.stuck_why or ""
-        )
-        heard += f", release {one.release}" if one.release else ""
-        behind = max(0, one.table_seq - one.seq)
-        say(f"{one.table.name}: {one.seq} rows, {behind} behind, heard {heard}  {trouble}")
-    if not tables:
-        say("No table is enrolled. Begin with: feltwatch pit table add NAME --pit HOST:PORT")
+table_group.add_command(list_command)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -19,7 +19,8 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from firmware.pit.errors import UNREADABLE, DatabaseError
+from firmware.messages import Message
+from firmware.pit.errors import UNREADABLE, DatabaseError, Held, TooLong
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
@@ -27,6 +28,31 @@ if TYPE_CHECKING:
 Connection = psycopg.Connection[TupleRow]
 Change = TypeVar("Change")
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
+_OPTIONS: Final = "-c lock_timeout={:d} -c statement_timeout={:d} -c idle_in_transaction_session_timeout={:d}"
+
+
+class Limits(NamedTuple):
+    """Seconds for which the database lets a connection wait for a lock, work on a statement, leave a transaction idle.
+
+    What takes longer is undone by the database itself, so that nothing waits for it for ever.
+    """
+
+    lock_s: float
+    statement_s: float
+    idle_s: float
+
+    @property
+    def options(self) -> str:
+        """The limits as libpq's `options`."""
+        return _OPTIONS.format(*(round(1000 * seconds) for seconds in self))
+
+
+ANSWERING: Final = Limits(5.0, 30.0, 60.0)
+"""Of the door, the pages, and what follows the rows: somebody waits, or others' rows do."""
+LONG_JOB: Final = Limits(30.0, 3600.0, 600.0)
+"""Of what reads or makes everything again: reindexing, verifying, a restored record's rows."""
+MIGRATING: Final = Limits(60.0, 3600.0, 600.0)
+"""Of migrations and rights: a table is rewritten, and another service may be at it."""
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
 IDLE_S: Final = 30.0
@@ -54,13 +80,14 @@ logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of it
 class Database:
     """Connections to one database, for several threads. A context manager that closes them."""
 
-    def __init__(self, url: str, *, connections: int = 8) -> None:
+    def __init__(self, url: str, *, connections: int = 8, limits: Limits = ANSWERING) -> None:
         """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
         self.url: Final = url
+        self._limits = limits
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url,
             # `transaction` begins and ends its own. Nothing waits for a standby but a checkpoint (log/keeper.py).
-            kwargs={"autocommit": True, "options": "-c synchronous_commit=local"},
+            kwargs={"autocommit": True, "options": f"-c synchronous_commit=local {limits.options}"},
             min_size=1,
             max_size=connections,
             max_idle=IDLE_S,
@@ -82,7 +109,7 @@ class Database:
         """Yield a connection in a transaction: committed at the end, undone by an error.
 
         Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
-        writer here can be repeated.
+        writer here can be repeated. Raises Held or TooLong beyond the limits.
         """
         with self._connected() as connection, connection.transaction():
             yield connection
@@ -98,6 +125,30 @@ class Database:
             with self._pool.connection() as connection:
                 yield connection
                 self._used[connection] = time.monotonic()
+        except psycopg.errors.LockNotAvailable as error:
+            raise Held(
+                Message(
+                    "Something else in the database has held this for more than %(seconds)s s. Nothing was changed. "
+                    "Try again; if it goes on, tell the technician.",
+                    seconds=f"{self._limits.lock_s:g}",
+                )
+            ) from error
+        except psycopg.errors.QueryCanceled as error:
+            raise TooLong(
+                Message(
+                    "The database needs more than %(seconds)s s for this. Nothing was changed. Ask for less at once: a "
+                    "shorter time, or one table.",
+                    seconds=f"{self._limits.statement_s:g}",
+                )
+            ) from error
+        except psycopg.errors.IdleInTransactionSessionTimeout as error:
+            raise TooLong(
+                Message(
+                    "A step of the pit's own took more than %(seconds)s s, and the database has undone it. Nothing was "
+                    "changed. Try again; if it goes on, tell the technician.",
+                    seconds=f"{self._limits.idle_s:g}",
+                )
+            ) from error
         except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
 
@@ -105,6 +156,12 @@ class Database:
         """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""
         if time.monotonic() - self._used.get(connection, 0.0) > SURE_S:
             ConnectionPool.check_connection(connection)
+
+
+def take_long(connection: Connection) -> None:
+    """Let the rest of a transaction take as long as a long job may."""
+    for name, seconds in (("statement", LONG_JOB.statement_s), ("lock", LONG_JOB.lock_s)):
+        connection.execute("SELECT set_config(%s, %s, true)", (f"{name}_timeout", f"{seconds:g}s"))
 
 
 def first_line(error: Exception) -> str:
@@ -125,12 +182,14 @@ def migrate(url: str) -> str:
 
     scripts, newest = _scripts()
     try:
-        with psycopg.connect(url, autocommit=True) as held:
+        with psycopg.connect(url, autocommit=True, options=MIGRATING.options) as held:
             held.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
             if _known_revision(held, scripts) == newest:
                 return newest
             engine = create_engine(
-                "postgresql+psycopg://", creator=lambda: psycopg.connect(url), poolclass=NullPool
+                "postgresql+psycopg://",
+                creator=lambda: psycopg.connect(url, options=MIGRATING.options),
+                poolclass=NullPool,
             )
             with engine.begin() as connection:
                 steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
@@ -153,7 +212,7 @@ def is_current(url: str) -> bool:
     """Return whether the database has this release's schema, not an older one. Raises DatabaseError."""
     scripts, newest = _scripts()
     try:
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(url, options=ANSWERING.options) as connection:
             return _known_revision(connection, scripts) == newest
     except psycopg.Error as error:
         raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error

@@ -19,6 +19,14 @@ class DatabaseError(PitError, OSError):
     """The database cannot be used: it is away, of a later release, or without its tables."""
 
 
+class Held(DatabaseError):
+    """Something else held what was needed for longer than a lock is waited for. Nothing was changed."""
+
+
+class TooLong(DatabaseError):
+    """A statement, or a transaction without one, took longer than it may. Nothing was changed."""
+
+
 class Busy(PitError):
     """The pit has too much to do now; a later try succeeds."""
 

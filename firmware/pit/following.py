@@ -182,6 +182,7 @@ class Following:
             down_minutes=self.down_minutes,
             down_ms=self.report.began.wall_ms if state.dealer and self.report.began else None,
             taken=len(playing),
+            seats=len(state.house.seats),
             reopened=state.hand if state.reopened else 0,
             last_ms=last_ms,
             taken_ms=taken_ms,

@@ -7,7 +7,9 @@ no card. `finished` is the last row after which no hand was on the table: pages 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+import time
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 from firmware.pit.database import REFUSED, Connection, Database, insert, write_each
@@ -22,6 +24,11 @@ from firmware.table.errors import TableError
 from firmware.table.event import canonical, fold
 from firmware.table.settling import rules_of
 
+MOST: Final = 500
+"""Records that are followed in one transaction."""
+HELD_S: Final = 5.0
+"""Seconds for which a record may be held by something else before that is logged."""
+log = logging.getLogger(__name__)
 _COUNTS: Final = tuple(vars(Counts()))
 
 
@@ -34,6 +41,8 @@ class Follower:
         self._rules: dict[str, Profile] = {}
         self._lacking: set[str] = set()
         """Rules whose text was not there in this transaction; it may come later."""
+        self._held: dict[int, float] = {}
+        """Records that somebody else holds, and since when by the monotonic clock."""
 
     def follow(self) -> int:
         """Follow the records that have new rows, some rows of each; return how many rows were followed."""
@@ -52,10 +61,12 @@ class Follower:
         marks = connection.execute(
             "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
             " WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s))"
-            " ORDER BY head.seq - table_now.seq, record_id LIMIT 500 FOR UPDATE OF table_now SKIP LOCKED",
-            (records is None, records or []),
+            " ORDER BY head.seq - table_now.seq, record_id LIMIT %s FOR UPDATE OF table_now SKIP LOCKED",
+            (records is None, records or [], MOST),
         ).fetchall()
         before: dict[int, int] = dict(marks)
+        if records is None and len(before) < MOST:
+            self._watch(connection, before)
         self._lacking.clear()
         followed: dict[int, Following] = {}
         refused: dict[int, str] = {}
@@ -86,6 +97,19 @@ class Follower:
             [(why, record_id) for record_id, why in refused.items()],
         )
         return rows
+
+    def _watch(self, connection: Connection, taken: Container[int]) -> None:
+        """Log which records somebody else holds: they are passed over, and stay behind (`freshness`)."""
+        behind = connection.execute(
+            "SELECT record_id FROM table_now JOIN head USING (record_id)"
+            " WHERE table_now.seq < head.seq AND stuck_why IS NULL"
+        )
+        now = time.monotonic()
+        self._held = {one: self._held.get(one, now) for (one,) in behind if one not in taken}
+        for record_id, since in self._held.items():
+            if now - since > HELD_S:
+                log.warning("Record %s is not followed: something else holds its row of table_now", record_id)
+                self._held[record_id] = float("inf")  # said
 
     def again(self) -> None:
         """Make everything again from the rows."""

@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from firmware.pit.database import first_line
+from firmware.pit.database import MIGRATING, first_line
 from firmware.pit.errors import DatabaseError
 
 RIGHTS: Final[Mapping[str, str]] = {
@@ -38,6 +38,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"), "SELECT, INSERT"),
     "log_mark": "SELECT, INSERT, UPDATE",
     **dict.fromkeys(("person", "session", "act", "going", "house", "entry_finished", "entry_disputed"), ""),
+    "row_time": "SELECT",
 }
 """Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
@@ -48,6 +49,7 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven", "log_mark"), "SELECT"),
     "entry_finished": "SELECT",
     "entry_disputed": "SELECT",
+    "row_time": "SELECT",
     "wish": "SELECT, INSERT",
     "offered_file": "SELECT",
     "file_request": "SELECT, INSERT, UPDATE (state, why, state_at, ended_at, ended_by)",
@@ -65,7 +67,7 @@ def allow(url: str, role: str, rights: Mapping[str, str] = RIGHTS) -> None:
     """Give a role these rights and take all others from it. Run by the owner. Raises DatabaseError."""
     who = sql.Identifier(role)
     try:
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(url, options=MIGRATING.options) as connection:
             connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
             connection.execute(
                 sql.SQL("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM PUBLIC, {}").format(who)

@@ -61,6 +61,8 @@ class TableFacts:
     needs: tuple[Need, ...] = ()
     joined: Mapping[str, int] = field(default_factory=dict)
     """The minute of the down at which each player joined, for the collection."""
+    seats: int = 0
+    """Seats that have a player, those that sit out included."""
 
     @property
     def offset_ms(self) -> int:

@@ -12,20 +12,18 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
+from firmware.pit import freshness
 from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import STRUCK_OFF, withdraw_all
 from firmware.pit.errors import NotEnrolled, PitError
+from firmware.pit.freshness import Freshness
+from firmware.pit.table_health import TableHealth, health_of
 from firmware.uplink.enrolment import STRUCK
 
 WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""
 FORMER_WITNESS: Final = "former witness "
 """Facts of the house that begin with it name a table's number and a key, in hex, with which it has cosigned."""
-FORK: Final = """LATERAL (SELECT fork_seq, fork_at FROM record JOIN head USING (record_id)
-    WHERE record.table_id = t.table_id AND fork_seq IS NOT NULL AND NOT EXISTS (
-        SELECT FROM record AS later WHERE later.genesis = record.genesis AND later.branch > record.branch)
-    ORDER BY fork_at LIMIT 1)"""
-"""The oldest fork of any record of the table `t`: another record, or a newer one, does not hide it."""
 
 
 @dataclass(frozen=True)
@@ -39,16 +37,15 @@ class Table:
 
 @dataclass(frozen=True)
 class TableState:
-    """A table with what is known of it: its newest record, and when it was heard of last."""
+    """A table with what is known of it, of its newest record. `health`: as its last heartbeat had it."""
 
     table: Table
     struck_at: datetime | None
-    seq: int
-    table_seq: int
-    heard_at: datetime | None
     release: str
     fork_seq: int | None
     stuck_why: str | None
+    health: TableHealth
+    fresh: Freshness
 
 
 def serial_text(serial: int | str) -> str:
@@ -160,15 +157,16 @@ def listed(database: Database) -> list[TableState]:
     """Return all tables by name, each with its newest record and its oldest fork."""
     with database.transaction() as connection:
         rows = connection.execute(
-            "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.seq, 0), coalesce(h.table_seq, 0),"
-            " h.heard_at, coalesce(h.release, ''), f.fork_seq, h.stuck_why FROM gaming_table t LEFT JOIN LATERAL"
-            " (SELECT head.*, coalesce(p.stuck_why, n.stuck_why) AS stuck_why FROM record JOIN head USING (record_id)"
-            "  JOIN projection p USING (record_id) LEFT JOIN table_now n USING (record_id)"
-            "  WHERE record.table_id = t.table_id"
-            "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
-            f" LEFT JOIN {FORK} f ON true ORDER BY t.name"
+            "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.release, ''), f.fork_seq,"
+            f" coalesce(p.stuck_why, n.stuck_why), coalesce(h.health, ''), {freshness.COLUMNS}"
+            f" FROM gaming_table t {freshness.FROM} ORDER BY t.name"
         ).fetchall()
-    return [TableState(Table(*row[:3]), *row[3:]) for row in rows]
+    found = []
+    for table_id, name, serial, struck_at, release, fork_seq, stuck_why, health, *fresh in rows:
+        table, known_of = Table(table_id, name, serial), freshness.of_row(fresh)
+        box = health_of(health)
+        found.append(TableState(table, struck_at, release, fork_seq, stuck_why, box, known_of))
+    return found
 
 
 def known(database: Database, name: str) -> None:

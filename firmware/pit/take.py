@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from firmware.pit.database import Connection, Database, columns
+from firmware.pit.database import Connection, Database, columns, take_long
 from firmware.pit.down.requests import FILES
 from firmware.pit.errors import Fork
 from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
@@ -306,6 +306,7 @@ def _branch(connection: Connection, table: Table, genesis: str, old: _Stored, st
     assert row is not None
     record_id = int(row[0])
     names = columns(Entry._fields).as_string(connection)
+    take_long(connection)  # a whole record is copied
     connection.execute(
         f"INSERT INTO entry (record_id, {names}, taken_at) SELECT %s, {names}, taken_at FROM entry"
         " WHERE record_id = %s AND seq <= %s",

@@ -8,7 +8,8 @@ import json
 import re
 import socket
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message
@@ -119,6 +120,13 @@ class Client:
                 self._connection.close()
         self._connection = None
 
+    def open(self) -> None:
+        """Connect, unless it is connected: what is read after this is not old when it is sent. Raises NotReached."""
+        with self._reaching():
+            connection = self._connected()
+            if connection.sock is None:
+                connection.connect()
+
     @property
     def is_open(self) -> bool:
         """Whether the next request goes over the connection of the last."""
@@ -165,7 +173,7 @@ class Client:
     def _exchange(
         self, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[bytes, http.client.HTTPMessage]:
-        try:
+        with self._reaching():
             connection = self._connected()
             connection.response_class = _File if method == "GET" else _Response
             connection.request(method, path, body, {"Content-Type": "application/octet-stream", **headers})
@@ -177,6 +185,20 @@ class Client:
                 connection.sock.settimeout(ANSWER_WITHIN_S)
             if answer.will_close:
                 self.close()
+        if answer.status in (http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT):
+            return data, answer.headers
+        why, fork = _reason(data)
+        if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
+            raise Forked(fork, why)
+        if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
+            raise Later("The pit says: later (%(why)s).", why=why)
+        raise Refused(Message("The pit refuses: %(why)s", why=why))
+
+    @contextmanager
+    def _reaching(self) -> Iterator[None]:
+        """Close the connection where the pit cannot be reached; the next one is to its next address."""
+        try:
+            yield
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
             self._next += 1
@@ -186,14 +208,6 @@ class Client:
                 "The pit cannot be reached (%(why)s).",
                 why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
             ) from error
-        if answer.status in (http.HTTPStatus.OK, http.HTTPStatus.PARTIAL_CONTENT):
-            return data, answer.headers
-        why, fork = _reason(data)
-        if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
-            raise Forked(fork, why)
-        if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
-            raise Later("The pit says: later (%(why)s).", why=why)
-        raise Refused(Message("The pit refuses: %(why)s", why=why))
 
     def _connected(self) -> _Connection:
         if self._connection is None:

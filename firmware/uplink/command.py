@@ -13,6 +13,7 @@ import click
 
 from firmware.command_options import ANY_PATH, FILE
 from firmware.command_options import FOLDER as ANY_FOLDER
+from firmware.pulse import PULSE as BEATEN
 from firmware.table_client import DATA
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
@@ -30,6 +31,7 @@ INBOX: Final = Path("/") / IN_INBOX
 RELEASE_KEY: Final = Path("/etc/feltwatch/release.pub")
 """The release key that this box was installed with."""
 STATE: Final = Path("/") / HEARD
+PULSE: Final = Path("/") / BEATEN
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -83,6 +85,7 @@ class _Uplink(click.Group):
     "Where to lay profiles, decks and releases that the pit asks this table to fetch.",
 )
 @_at("--release-key", FILE, RELEASE_KEY, "The key that a release must be signed with.")
+@_at("--pulse", FILE, PULSE, "Where the table process says that it answers, and how its box is.")
 @click.pass_context
 def command(
     context: click.Context,
@@ -92,6 +95,7 @@ def command(
     witness: Path,
     inbox: Path,
     release_key: Path,
+    pulse: Path,
 ) -> None:
     """Send this table's record to the pit as it grows, and witness the pit's log, until stopped.
 
@@ -99,7 +103,7 @@ def command(
     the command ends.
     """
     if context.invoked_subcommand is None:
-        _send(data, enrolment, state, witness, inbox, release_key)
+        _send(data, enrolment, state, witness, inbox, release_key, pulse)
 
 
 @command.command("enrol")
@@ -164,12 +168,14 @@ def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None
     say("The pit has taken this table in.")
 
 
-def _send(data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, release_key: Path) -> None:
+def _send(
+    data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, release_key: Path, pulse: Path
+) -> None:
     from firmware.release_package import running_release
     from firmware.systemd import ServiceManager
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, Heard
-    from firmware.uplink.health import box_health
+    from firmware.uplink.health import table_health
     from firmware.uplink.heard import write
     from firmware.uplink.held import as_told
     from firmware.uplink.inbox.fetching import Inbox
@@ -186,7 +192,7 @@ def _send(data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, 
         data,
         client,
         release=running_release(),
-        health=lambda: box_health(data),
+        health=lambda: table_health(pulse, time.monotonic()),
         clock=time.monotonic,
         rng=random.Random(),
         witness=_witness(witness, settings.log()),

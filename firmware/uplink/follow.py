@@ -22,6 +22,7 @@ from firmware.table.errors import CaptureError, JournalError
 from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
+from firmware.uplink.health import answers
 from firmware.uplink.inbox.fetching import Inbox
 from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
 from firmware.uplink.witness import State, Witness
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S: Final = 0.2
 """Seconds between two looks at the journal: what is new meanwhile is one request (FLEET, trap 7)."""
 HEARTBEAT_S: Final = 10.0
-"""Seconds between two requests without rows."""
+"""Seconds between two requests without rows, while nothing changes."""
 FIRST_BACK_OFF_S: Final = 0.2
 LONGEST_BACK_OFF_S: Final = 30.0
 FORKED_S: Final = 60.0
@@ -70,6 +71,7 @@ class Follower:
     ) -> None:
         """`data`: the table's data folder; `clock`: monotonic seconds; `rng` spreads tries that many tables make.
 
+        `health` says what the table process's pulse says now (`firmware.uplink.health.table_health`).
         `witness`: checks and cosigns the pit's log; `inbox`: fetches what the pit asks for. Rows wait for neither.
         """
         self._path = data / "journal.sqlite"
@@ -87,6 +89,7 @@ class Follower:
         self._witnessed: float | None = None
         self._inbox = inbox
         self._told: tuple[dict[str, Any], ...] = ()
+        self._answers: bool | None = None
         self.heard = Heard()
 
     @property
@@ -120,8 +123,13 @@ class Follower:
         self.heard = replace(self.heard, trouble=why)
 
     def _step(self) -> float:
+        self._client.open()
+        health = self._health()  # before the record: the process knows of no row that is not there
         genesis, head, rows = self._look()
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
+        due = (
+            due or answers(health) is not self._answers
+        )  # the pit hears at once of a table process that is gone
         told = self._inbox.told() if self._inbox is not None else ()
         if self._have is not None and not rows and not due and told == self._told:
             if self._inbox is not None and self._inbox.step(self._client):
@@ -129,8 +137,9 @@ class Follower:
             return LOOK_EVERY_S
         holds = self._holds()
         answer = self._client.offer(
-            Offer(genesis, head, self._release, self._health(), self._missing, rows, holds, told)
+            Offer(genesis, head, self._release, health, self._missing, rows, holds, told)
         )
+        self._answers = answers(health)
         self._told = told
         self._missing = ()
         stuck = bool(rows) and answer.have == self._have

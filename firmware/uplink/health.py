@@ -1,25 +1,52 @@
-"""What the heartbeat says of the box: temperature, room on the disk, a weak power supply. Unknown is left out."""
+"""What the heartbeat says of the table: when the table process last answered, its last row, its health verdicts.
+
+All of it comes from the process's pulse file: the uplink cannot open the table's socket. Nothing is judged here.
+"""
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-THERMAL: Final = Path("sys/class/thermal/thermal_zone0/temp")
-UNDERVOLTAGE: Final = "sys/class/hwmon/hwmon*/in0_lcrit_alarm"
+from firmware.messages import Message, Text
+from firmware.pulse import FRESH_S, PulseCheck, read_pulse
+
+MOST: Final = 16_000
+"""Characters of the verdicts; more are not sent: the pit refuses a longer health, and with it the rows (`wire`)."""
+OK: Final = "ok"
 
 
-def box_health(data: Path, root: Path = Path("/")) -> dict[str, Any]:
-    """Return `celsius`, `free_percent` of the disk that `data` is on, and `weak`. `root` is of the box's files."""
-    found: dict[str, Any] = {}
-    with suppress(OSError, ValueError):
-        found["celsius"] = round(int((root / THERMAL).read_text()) / 1000, 1)
-    with suppress(OSError, ZeroDivisionError):
-        disk = os.statvfs(data)
-        found["free_percent"] = round(100 * disk.f_bavail / disk.f_blocks, 1)
-    for alarm in root.glob(UNDERVOLTAGE):
-        with suppress(OSError, ValueError):
-            found["weak"] = found.get("weak", False) or int(alarm.read_text()) == 1
-    return found
+def table_health(path: Path, now_s: float) -> dict[str, Any]:
+    """Return what the pulse file says at a time of the monotonic clock.
+
+    `table_s`: seconds since the table process answered, None if there is no pulse; `row`: its last row then. `checks`
+    are those that are not well, `well` the figures of the others; neither where the process has not said.
+    """
+    pulse = read_pulse(path)
+    if pulse is None:
+        return {"table_s": None}
+    found: dict[str, Any] = {"table_s": round(pulse.age_s(now_s), 2), "row": pulse.seq}
+    if pulse.checks is None:
+        return found
+    verdicts = {
+        "checks": [_sent(one) for one in pulse.checks if one.verdict != OK],
+        "well": {one.name: one.figure for one in pulse.checks if one.verdict == OK},
+    }
+    return found | verdicts if len(json.dumps(verdicts)) <= MOST else found
+
+
+def answers(health: Mapping[str, Any]) -> bool:
+    """Return whether a health says that the table process answers."""
+    age_s = health.get("table_s")
+    return age_s is not None and age_s <= FRESH_S
+
+
+def _sent(check: PulseCheck) -> dict[str, Any]:
+    texts = {"title": _as_json(check.title), "says": _as_json(check.says)}
+    return {"name": check.name, "verdict": check.verdict, "figure": check.figure, **texts}
+
+
+def _as_json(text: Text) -> object:
+    return text.as_json() if isinstance(text, Message) else text

@@ -25,8 +25,21 @@ class At:
     facts: TableFacts
     heard_s: float | None = 2.0
     health: dict[str, Any] | None = None
+    followed: int = 900
     fork_seq: int | None = None
     going: tuple[str, str] | None = None
+
+
+def check(name: str, verdict: str, title: str, says: str, figure: str = "") -> dict[str, Any]:
+    """A health check that is not well, as an uplink sends it."""
+    texts = {"title": Message(title).as_json(), "says": Message(says).as_json()}
+    return {"name": name, "verdict": verdict, "figure": figure, **texts}
+
+
+def health(*checks: dict[str, Any], table_s: float = 0.4) -> dict[str, Any]:
+    """What a table's uplink says of it."""
+    well = {"disk": "20480 MB", "heat": "48 °C", "power": "", "memory": "900 MB"}
+    return {"table_s": table_s, "row": 900, "checks": list(checks), "well": well}
 
 
 def dealing(number: int, seconds: int = 14, *needs: Need, **more: Any) -> TableFacts:
@@ -40,6 +53,7 @@ def dealing(number: int, seconds: int = 14, *needs: Need, **more: Any) -> TableF
         "down_ms": NOW_MS - 9 * 60_000,
         "down_minutes": 40,
         "taken": 4,
+        "seats": 4,
         "last_ms": NOW_MS - 1000,
         "taken_ms": NOW_MS - 1000,
         "synchronised": True,
@@ -85,7 +99,10 @@ TABLES: Final = (
     ),
     At(4, dealing(4, 40, Need("call:88", "call", since(25), 628, by="dealer:Lee"))),
     At(5, dealing(5, 70, down_ms=since(2350), dealer="Ana")),
-    At(14, dealing(14), health={"celsius": 71.2, "free_percent": 60}),
+    At(14, dealing(14), health=health(check("heat", "look", "Temperature", "The box is warm.", "71 °C"))),
+    At(17, dealing(17, 95), health=health(table_s=66.0)),
+    At(18, dealing(18, 31), health={"celsius": 47.5}),
+    At(20, dealing(20, 25, taken=3, seats=5), followed=359),
     At(21, dealing(21, hand=612), heard_s=720),
     At(9, dealing(9, 20, Need("fault:lamps", "fault", since(300), detail="lamps", text=Message("gone")))),
     At(2, dealing(2, 14), heard_s=15),
@@ -111,25 +128,40 @@ def furnish(database: Database) -> None:
             assert made is not None
             heard = (NOW_MS / 1000) - (at.heard_s or 0)
             connection.execute(
-                "INSERT INTO head (record_id, seq, hash, heard_at, table_seq, release, health, fork_seq, fork_at)"
-                " VALUES (%s, 900, '', to_timestamp(%s), 900, '0.2.0', %s, %s, to_timestamp(%s))",
+                "INSERT INTO head (record_id, seq, hash, heard_at, taken_at, table_seq, release, health, fork_seq,"
+                " fork_at) VALUES (%s, 900, '', to_timestamp(%s), to_timestamp(%s), 900, '0.2.0', %s, %s,"
+                " to_timestamp(%s))",
                 (
                     made[0],
                     heard,
-                    json.dumps(at.health or {"celsius": 48, "free_percent": 62}),
+                    min(heard, NOW_MS / 1000 - 3 * at.number),
+                    json.dumps(at.health or health()),
                     at.fork_seq,
                     NOW_MS / 1000 - 100 if at.fork_seq else None,
                 ),
             )
             connection.execute("INSERT INTO projection (record_id, seq) VALUES (%s, 900)", made)
             connection.execute(
-                "INSERT INTO table_now VALUES (%s, 900, 900, 1, %s)", (made[0], at.facts.as_json())
+                "INSERT INTO table_now VALUES (%s, %s, %s, 1, %s)",
+                (made[0], at.followed, at.followed, at.facts.as_json()),
             )
+            if at.followed < 900:
+                _wait(connection, made[0], at.followed + 1)
             if at.going:
                 connection.execute(
                     "INSERT INTO going VALUES (%s, %s, %s, to_timestamp(%s))",
                     (table_id, *at.going, NOW_MS / 1000 - 5),
                 )
+
+
+def _wait(connection: Connection, record_id: int, seq: int) -> None:
+    """Write the first row that is not followed: it came forty seconds ago."""
+    connection.execute(
+        "INSERT INTO entry (record_id, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload,"
+        " previous, hash, taken_at) VALUES (%s, %s, 1, 'b', 1, %s, 'synchronised', 'table', '', 'turned_up', '{}', '',"
+        " '', to_timestamp(%s))",
+        (record_id, seq, since(40), since(40) / 1000),
+    )
 
 
 DOWN_MS: Final = 40 * 60_000

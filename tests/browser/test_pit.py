@@ -68,7 +68,9 @@ def take(page: Page) -> Image:
 def floor(house: House, monkeypatch: pytest.MonkeyPatch) -> House:
     """The same tables at the same moment, whenever the test runs."""
     with house.database.transaction() as connection:
-        connection.execute("UPDATE gaming_table SET struck_at = now()")
+        connection.execute(
+            "UPDATE gaming_table SET struck_at = to_timestamp(%s)", (NOW_MS / 1000 - 40 * 86_400,)
+        )
         connection.execute("UPDATE head SET heard_at = to_timestamp(%s)", (NOW_MS / 1000 - 86_400,))
         connection.execute("TRUNCATE hand, hand_seat, down_total")
     furnish(house.database)

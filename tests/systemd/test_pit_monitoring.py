@@ -39,7 +39,11 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert found["KeyNotAccepted"] == "feltwatch_pit_unaccepted_keys > 0"
     assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
     assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
-    assert found["TableBehind"] == "feltwatch_pit_behind_rows > 1000"
+    assert found["TableBehind"] == 'feltwatch_pit_lack{lack="rows"} == 1'
+    assert found["FloorBehind"] == 'feltwatch_pit_lack{lack="followed"} == 1'
+    assert found["TableProcessGone"] == 'feltwatch_pit_lack{lack="process"} == 1'
+    assert found["TableProcessUnknown"] == 'feltwatch_pit_lack{lack="pulse"} == 1'
+    assert found["TableCheckBad"] == 'feltwatch_pit_check{verdict="bad"} == 1'
     assert found["BackupLate"] == "time() - feltwatch_pit_backup_time_seconds > 90000"
     assert {"PitDiskNearlyFull", "StandbyGone", "PitAway", "LogNotReceived", "CopyBeginsAnew"} <= set(found)
 

@@ -26,7 +26,7 @@ from typing import Final
 
 import psycopg
 
-from firmware.pit.database import first_line
+from firmware.pit.database import LONG_JOB, first_line
 from firmware.pit.errors import BackupError
 from firmware.pit.temporary_postgres import DEBIAN, binaries
 
@@ -101,7 +101,7 @@ def receiver(url: str, disk: Path) -> list[str]:
     if not wal.is_dir():
         raise BackupError("No disk for backups is mounted at %(disk)s.", disk=str(disk))
     try:
-        with psycopg.connect(url, autocommit=True) as connection:
+        with psycopg.connect(url, autocommit=True, options=LONG_JOB.options) as connection:
             row = connection.execute(
                 "SELECT wal_status FROM pg_replication_slots WHERE slot_name = %s", (SLOT,)
             ).fetchone()
@@ -132,7 +132,7 @@ def receiver(url: str, disk: Path) -> list[str]:
 def _programs(url: str) -> Path:
     """Return the folder of the server's own release's programs. Raises BackupError."""
     try:
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(url, options=LONG_JOB.options) as connection:
             version = connection.info.server_version // 10_000
     except psycopg.Error as error:
         raise BackupError("PostgreSQL does not answer (%(why)s).", why=first_line(error)) from error

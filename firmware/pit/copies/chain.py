@@ -15,7 +15,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from firmware.pit.database import Connection, first_line
+from firmware.pit.database import LONG_JOB, Connection, first_line
 from firmware.pit.errors import ChainError
 
 PUBLICATION: Final = "feltwatch_chain"
@@ -232,7 +232,7 @@ def _free_slot(asked: Connection, slot: str) -> None:
 @contextmanager
 def _connected(url: str) -> Iterator[Connection]:
     try:
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(url, options=LONG_JOB.options) as connection:
             yield connection
     except psycopg.Error as error:
         raise ChainError("The database did not do it (%(why)s).", why=first_line(error)) from error

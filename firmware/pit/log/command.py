@@ -33,7 +33,7 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
     from rich.progress import Progress
 
     from firmware.pit.authority import LOG_FOLDER
-    from firmware.pit.database import Database
+    from firmware.pit.database import LONG_JOB, Database
     from firmware.pit.log.verify import read_note, verify
     from firmware.record.evidence.notes import NoNote
     from firmware.record.evidence.signing import FILE, DeviceKey, KeyUnusable, fingerprint
@@ -50,7 +50,7 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
     except ValueError as error:
         raise PitError("--log: 64 hexadecimal digits.") from error
     bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
-    with Database(url, connections=1) as database, bar:
+    with Database(url, connections=1, limits=LONG_JOB) as database, bar:
         task = bar.add_task("rows", total=None)
         found = verify(
             database,

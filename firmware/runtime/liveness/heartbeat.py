@@ -77,7 +77,7 @@ class Heartbeat:
 
     def beat(self) -> None:
         """Ask once, and report the answer. Raises TableError without one, OSError if the pulse cannot be written."""
-        answer = self._ask("heartbeat")
+        answer = self.ask("heartbeat")
         at = self._clock()
         self._alive()
         self._trouble = ""
@@ -90,9 +90,10 @@ class Heartbeat:
 
     def _judge(self) -> Sequence[Check]:
         record = record_facts(self._reader, time.time_ns() // 1_000_000, CHECKED_ROWS)
-        return judge(Facts.of_json({**record, **self._ask("health").get("facts", {})}))
+        return judge(Facts.of_json({**record, **self.ask("health").get("facts", {})}))
 
-    def _ask(self, do: str) -> dict[str, Any]:
+    def ask(self, do: str) -> dict[str, Any]:
+        """Return the table's answer to a command. Raises TableError."""
         answer = self._link.send({"do": do})
         if not answer["ok"]:
             raise TableError(str(answer.get("error", "The table refused it.")))

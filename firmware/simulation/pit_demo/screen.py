@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from rich.table import Table as Grid
 
 from firmware.pit.database import Database
+from firmware.pit.freshness import status_of
 from firmware.pit.tables import listed
 from firmware.simulation.pit_demo.tables import DemoTable
 from firmware.terminal import escaped
@@ -47,17 +48,19 @@ def look(database: Database, tables: Sequence[DemoTable]) -> list[Line]:
             ).fetchall()
         )
     known = {one.table.name: one for one in listed(database)}
-    now = datetime.now(UTC)
+    now_ms = time.time_ns() // 1_000_000
     lines = []
     for table in tables:
         state = known[table.name]
-        heard = (now - state.heard_at).total_seconds() if state.heard_at else None
+        heard_ms = state.fresh.heard_ms
+        heard = (now_ms - heard_ms) / 1000 if heard_ms is not None else None
         differs = f"the record differs at row {state.fork_seq}" if state.fork_seq else ""
-        trouble = ", ".join(filter(None, (table.note, differs, state.stuck_why)))
+        lacks = map(str, status_of(state.fresh, now_ms).sentences)
+        trouble = ", ".join(filter(None, (table.note, differs, state.stuck_why, *lacks)))
         if table.failure is not None:
             trouble = f"{type(table.failure).__name__}: {table.failure}"
         lines.append(
-            Line(table.name, hands.get(table.name, 0), table.rows(), state.seq, heard, escaped(trouble))
+            Line(table.name, hands.get(table.name, 0), table.rows(), state.fresh.seq, heard, escaped(trouble))
         )
     return lines
 

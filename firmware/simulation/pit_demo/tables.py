@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,6 +16,7 @@ from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.errors import AppError
 from firmware.runtime.house_config import house_rules
+from firmware.runtime.liveness.heartbeat import EVERY_S, Heartbeat
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
@@ -31,10 +33,12 @@ from firmware.simulation.pit_demo.attacker import rewrite
 from firmware.simulation.pit_demo.people import call_floor, dispute, floor_comes, list_people
 from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
+from firmware.table.errors import TableError
 from firmware.terminal import say
 from firmware.threads import start
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
+from firmware.uplink.health import table_health
 from firmware.uplink.settings import load
 from firmware.uplink.witness import Witness
 
@@ -45,8 +49,6 @@ HURRY: Final = 10_000.0
 """The speed of a hand that is over before anybody looks."""
 FIRST_HAND: Final = 40
 """Rows after which the first hand is in a record."""
-HEALTH: Final = {"celsius": 47.5, "free_percent": 71}
-"""What a simulated box measures of itself."""
 
 
 Deed = Callable[[SteppedTable], object]
@@ -55,6 +57,21 @@ Deed = Callable[[SteppedTable], object]
 
 class Stopped(AppError):
     """The demo ends."""
+
+
+class SteppedHeartbeat(Heartbeat):
+    """Asks a table process that has no socket as a page asks it."""
+
+    def __init__(self, table: SteppedTable, data: Path, pulse: Path) -> None:
+        super().__init__(data, data / "no.sock", pulse)
+        self._table = table
+
+    def ask(self, do: str) -> dict[str, Any]:
+        """Return the answer to a command. Raises TableError without one."""
+        answer = self._table.touch({"do": do})
+        if answer is None or not answer["ok"]:
+            raise TableError("The table process does not answer.")
+        return answer
 
 
 class PacedTable(SteppedTable):
@@ -67,27 +84,40 @@ class PacedTable(SteppedTable):
         cut: Callable[[], Callable[[], object] | None],
         deeds: SimpleQueue[Deed],
         witness: Path,
+        pulse: Path,
         *parts: Any,
     ) -> None:
         """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody.
 
         `deeds`: what people do at the table besides playing, as soon as its process runs. `witness`: where its uplink
-        keeps what the pit has proven.
+        keeps what the pit has proven. `pulse`: where its process says that it answers.
         """
         self._stop = stop
         self.speed = speed
         self._cut = cut
         self._deeds = deeds
         self._witness = witness
-        self._due = time.monotonic()
+        self._due = self._beats_at = time.monotonic()
+        self._heartbeat = SteppedHeartbeat(self, parts[0].data, pulse)
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
     def pass_time(self, seconds: float, step: float = STEP) -> None:
         """Advance the time and wait as long. Raises Stopped."""
         super().pass_time(seconds, step)
         self._due = max(self._due + seconds / self.speed, time.monotonic() - LARGEST_DEBT_S)
-        if self._stop.wait(max(0.0, self._due - time.monotonic())):
-            raise Stopped("The demo ends.")
+        self._beat()
+        while not self._stop.wait(min(max(0.0, self._due - time.monotonic()), EVERY_S)):
+            self._beat()
+            if time.monotonic() >= self._due:
+                return
+        raise Stopped("The demo ends.")
+
+    def _beat(self) -> None:
+        """Ask the process whether it answers, as often as a real one asks itself."""
+        if time.monotonic() >= self._beats_at:
+            self._beats_at = time.monotonic() + EVERY_S
+            with suppress(TableError):  # one that is dead is not alive
+                self._heartbeat.beat()
 
     def _keeper(self, journal: Journal) -> RecordMaintenance:
         config = self._config
@@ -139,6 +169,7 @@ class DemoTable:
         )
         self.key_folder: Final = self._config.key
         self._witness: Final = data.with_name(f"{data.name}-witness")
+        self._pulse: Final = data.with_name(f"{data.name}-pulse.json")
         self._seed = seed
         self._speed = speed
         self._hands = hands or FOR_EVER
@@ -151,7 +182,7 @@ class DemoTable:
             data,
             self._client,
             release=version("feltwatch"),
-            health=lambda: HEALTH,
+            health=lambda: table_health(self._pulse, time.monotonic()),
             clock=time.monotonic,
             rng=random.Random(seed),
             witness=Witness(self._witness),
@@ -241,7 +272,8 @@ class DemoTable:
         rng = random.Random(f"table {seed}")
         speed = HURRY if self._disputed else self._speed
         table = PacedTable(
-            self._stop, speed, self._cut, self._deeds, self._witness, config, faults, rng, readings
+            *(self._stop, speed, self._cut, self._deeds, self._witness, self._pulse),
+            *(config, faults, rng, readings),
         )
 
         def played(hand: int) -> None:

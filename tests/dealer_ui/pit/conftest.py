@@ -26,6 +26,8 @@ from tests.firmware.pit.sent import Sent
 
 __all__ = ["database", "owned", "postgres"]
 FLOOR = "floor"
+HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
+"""What the uplink of a table that is well says of it."""
 
 
 @dataclass
@@ -89,7 +91,7 @@ def _furnished(made: House, door: Database, tmp_path: Path) -> Iterator[House]:
         felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
         made.felts.append(felt)
         played(felt)
-        made.tables.append(Sent(door, felt.folder, f"Table {number}", {"celsius": 51.5, "free_percent": 60}))
+        made.tables.append(Sent(door, felt.folder, f"Table {number}", dict(HEALTH)))
         made.tables[-1].send()
     yield made
     for felt in made.felts:

@@ -85,7 +85,13 @@ def test_no_name_of_a_table_is_markup_a_template_or_a_formula(
     felt.say(ev.PersonListed(name, Role.DEALER), ev.LoggedOn(name, 3))
     played(felt)
     felt.say(ev.HandDisputed(1, name), DeviceFault("camera", name))
-    third(house, felt.folder, name[:90], {"celsius": name, "name": name})
+    check = {"name": name, "verdict": "bad", "title": name, "says": name, "figure": name}
+    third(
+        house,
+        felt.folder,
+        name[:90],
+        {"table_s": name, "checks": [check], "well": {name: name, "heat": name}},
+    )
     with house.database.transaction() as connection:
         connection.execute("UPDATE head SET release = %s WHERE record_id = 3", (name[:100],))
     found = shown(house, PAGES + HAND)
@@ -120,7 +126,7 @@ NUMBERS = (
 def test_no_figure_of_a_tables_health_takes_the_floor_away(house: House, tmp_path: Path, number: str) -> None:
     felt = Felt(tmp_path / "felt-3")
     felt.say(ev.PersonListed("Lin", Role.DEALER))
-    keys = ("celsius", "free_percent", "weak")
+    keys = ("table_s", "row", "checks", "well")
     third(house, felt.folder, health=json.loads("{" + ",".join(f'"{key}":{number}' for key in keys) + "}"))
     felt.journal.close()
     found = shown(house)
@@ -178,7 +184,7 @@ def test_no_depth_of_what_a_table_says_takes_the_pages_away(house: House, tmp_pa
             "UPDATE entry SET payload = %s WHERE record_id = 3 AND type = %s", (payload, ev.HandDisputed.type)
         )
         assert changed.rowcount == 1
-        connection.execute(f"""UPDATE head SET health = '{{"celsius": 50, "more": {deep}}}'""")
+        connection.execute(f"""UPDATE head SET health = '{{"table_s": 0.5, "checks": {deep}}}'""")
     found = shown(house)
     assert {page: code for page, (code, _) in found.items() if code != 200} == {}
     assert "Table 3" in found["/disputes"][1]

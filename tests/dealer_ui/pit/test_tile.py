@@ -14,25 +14,27 @@ from dealer_ui.pit.tile import (
     OUT,
     PHASES,
     QUESTION_MS,
-    SILENT_MS,
     UNHEARD_MS,
     UNUSUAL,
     Band,
     Going,
-    Health,
     Heard,
     Tile,
     Tone,
     tile,
 )
+from firmware.messages import Message
+from firmware.pit.freshness import SILENT_MS, Freshness
 from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.table_health import TableCheck, TableHealth
 from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import Ask
 
 NOW = 10_000_000
-HERE = Heard("7", NOW - 1_000)
-WELL = Health(48.0, 60.0)
+FRESH = Freshness(NOW - 1_000, 992, 992, 992, 0.4, NOW - 2_000)
+WELL = TableHealth(0.4, 992, (), {"heat": "48 °C"})
+HERE = Heard("7", FRESH, WELL)
 DEALING = TableFacts(
     "setting",
     NOW - 14_000,
@@ -72,21 +74,25 @@ BANDS = {
 }
 HEARD = {
     "heard": HERE,
-    "silent": replace(HERE, at_ms=NOW - SILENT_MS - 1),
-    "unheard": replace(HERE, at_ms=NOW - UNHEARD_MS - 1),
-    "never": replace(HERE, at_ms=None),
-    "forked": replace(HERE, fork_seq=88_120, fork_ms=NOW - 5_000),
+    "silent": replace(HERE, fresh=replace(FRESH, heard_ms=NOW - SILENT_MS - 1)),
+    "unheard": replace(HERE, fresh=replace(FRESH, heard_ms=NOW - UNHEARD_MS - 1)),
+    "never": replace(HERE, fresh=Freshness()),
+    "forked": replace(HERE, fork_seq=88_120, fresh=replace(FRESH, fork_ms=NOW - 5_000)),
     "key": replace(HERE, key="babab-babab-babab-babab-babab"),
     "signature": replace(HERE, bad_seq=88_120),
     "stuck": replace(HERE, stuck="Row 9 is of a later release."),
 }
 
 
+WARM = TableCheck("heat", "look", Message("Temperature"), Message("The box is warm."), "71 °C")
+FULL = TableCheck("disk", "bad", Message("Disk"), Message("There is no room left."), "12 MB")
 RED = frozenset({"forked", "key", "signature"})
 
 
-def of(*names: str, heard: Heard = HERE, health: Health = WELL, facts: TableFacts = DEALING) -> Tile:
-    return tile(replace(facts, needs=tuple(NEEDS[name] for name in names)), health, heard, NOW)
+def of(*names: str, heard: Heard = HERE, health: TableHealth = WELL, facts: TableFacts = DEALING) -> Tile:
+    return tile(
+        replace(facts, needs=tuple(NEEDS[name] for name in names)), replace(heard, health=health), NOW
+    )
 
 
 @pytest.mark.parametrize("name", NEEDS)
@@ -105,7 +111,7 @@ ALL = list(chain.from_iterable(combinations(NEEDS, count) for count in range(len
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("phase", list(Phase))
 def test_the_worst_need_stands_on_the_tile_whatever_else_there_is(how: str, warm: bool, phase: Phase) -> None:
-    health = Health(75.0 if warm else 48.0, 60.0)
+    health = replace(WELL, checks=(WARM,) if warm else ())
     facts = replace(DEALING, phase=phase.value)
     for names in ALL:
         made = of(*names, heard=HEARD[how], health=health, facts=facts)
@@ -126,7 +132,7 @@ def test_a_table_that_is_not_heard_of_keeps_its_need_and_says_that_it_is_silent(
     assert made.band in (Band.NOW, Band.SOON) or how == "silent"
     if BANDS[name][0] is Band.NOW:
         assert made.need == NEEDS[name].key
-        assert "not heard of now" in map(str, made.notes)
+        assert {"not heard of now", "never heard of"} & set(map(str, made.notes))
 
 
 def test_a_fork_comes_before_everything_else() -> None:
@@ -143,7 +149,7 @@ def test_a_call_stands_before_an_older_dispute_which_still_makes_the_tile_red() 
 
 def test_the_oldest_dispute_is_shown_and_leads_to_its_hand() -> None:
     newer = replace(NEEDS["dispute"], key="dispute:10", hand=10, since_ms=NOW)
-    made = tile(replace(DEALING, needs=(newer, NEEDS["dispute"])), WELL, HERE, NOW)
+    made = tile(replace(DEALING, needs=(newer, NEEDS["dispute"])), HERE, NOW)
     assert made.hand == 9
     assert str(made.title) == "Dispute: hand 9"
     assert [str(note) for note in made.notes] == [
@@ -156,7 +162,7 @@ def test_the_oldest_dispute_is_shown_and_leads_to_its_hand() -> None:
 
 @pytest.mark.parametrize("ask", [ask for ask in Ask if ask is not Ask.NATURAL])
 def test_every_kind_of_question_has_its_words(ask: Ask) -> None:
-    made = tile(replace(DEALING, needs=(replace(NEEDS["question"], detail=ask.value),)), WELL, HERE, NOW)
+    made = tile(replace(DEALING, needs=(replace(NEEDS["question"], detail=ask.value),)), HERE, NOW)
     assert str(made.title) == f"Asks: {ASKED[ask.value]}, seat 4 middle"
 
 
@@ -180,26 +186,31 @@ def test_i_go_stands_until_the_need_ends_or_five_minutes_have_passed() -> None:
     facts = replace(DEALING, needs=(NEEDS["dispute"],))
 
     def going(need: str, at_ms: int) -> str:
-        return tile(facts, WELL, HERE, NOW, Going("Ito", need, at_ms)).going
+        return tile(facts, HERE, NOW, Going("Ito", need, at_ms)).going
 
     assert going("dispute:9", NOW - GOING_MS + 1) == "Ito"
     assert going("dispute:9", NOW - GOING_MS) == ""
     assert going("dispute:8", NOW) == ""
-    assert tile(DEALING, WELL, HERE, NOW, Going("Ito", "dispute:9", NOW)).going == ""
+    assert tile(DEALING, HERE, NOW, Going("Ito", "dispute:9", NOW)).going == ""
 
 
-def test_a_down_that_ends_and_a_warm_full_or_weak_box_are_soon() -> None:
+def test_a_down_that_ends_is_soon_and_of_the_box_the_table_judges_itself() -> None:
     long = replace(DEALING, down_ms=NOW - 38 * 60_000)
     assert str(of(facts=long).title) == "Dealer's down ends"
     assert of(facts=replace(long, down_minutes=0)).band is Band.DEALING
-    assert of(health=Health(71.4, 60.0)).figure == "71 °C"
-    assert of(health=Health(50.0, 4.0)).figure == "4 %"
-    assert of(health=Health(weak=True)).band is Band.SOON
+    warm = of(health=replace(WELL, checks=(WARM,)))
+    assert (warm.band, str(warm.title), warm.figure, str(warm.notes[0])) == (
+        *(Band.SOON, "Temperature", "71 °C"),
+        "The box is warm.",
+    )
+    full = of(health=replace(WELL, checks=(WARM, FULL)))
+    assert (full.band, full.tone, str(full.title)) == (Band.NOW, Tone.ALARM, "Disk")
+    assert of(health=replace(WELL, checks=(replace(WARM, verdict="unknown"),))).band is Band.DEALING
 
 
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_a_figure_outside_the_usual_is_soon(what: str) -> None:
-    made = tile(DEALING, WELL, HERE, NOW, None, (Unusual(what, "6.1 %", "0.1 to 0.4 %"),))
+    made = tile(DEALING, HERE, NOW, None, (Unusual(what, "6.1 %", "0.1 to 0.4 %"),))
     assert (made.band, made.figure, made.title) == (Band.SOON, "6.1 %", UNUSUAL[what])
 
 
@@ -208,9 +219,34 @@ def test_times_of_a_table_without_a_set_clock_are_the_pits() -> None:
     assert of(facts=lost).since_ms == NOW - 500 - 14_000
 
 
-@pytest.mark.parametrize("value", [None, "hot", True, [], {}])
-def test_a_health_that_is_no_figure_is_not_known(value: object) -> None:
-    assert Health.of_json({"celsius": value, "free_percent": value, "weak": "yes"}) == Health()
+NOT_WELL = {
+    "the table process does not answer": replace(FRESH, table_s=3.2),
+    "not known whether the table process answers": replace(FRESH, table_s=None),
+    "rows that have not come: 1": replace(FRESH, table_seq=993),
+    "rows not followed: 633": replace(FRESH, followed=359, waits_ms=NOW - 6_000),
+    "not heard of now": replace(FRESH, heard_ms=NOW - SILENT_MS - 1),
+}
+
+
+@pytest.mark.parametrize("words", NOT_WELL)
+def test_a_tile_is_green_only_if_all_of_the_table_is_live_and_whole(words: str) -> None:
+    assert (of().tone, of().silent) == (Tone.WELL, False)
+    made = of(heard=replace(HERE, fresh=NOT_WELL[words]))
+    assert (made.tone, made.silent) == (Tone.SILENT, True)
+    assert words in map(str, made.notes)
+
+
+def test_a_table_whose_process_is_gone_for_long_needs_somebody_now() -> None:
+    gone = replace(HERE, fresh=replace(FRESH, table_s=31.0))
+    made = of("lamps", heard=gone)
+    assert (made.band, made.tone, made.need, made.since_ms) == (Band.NOW, Tone.ALARM, "process", NOW - 32_000)
+    assert "the table process does not answer" not in map(str, made.notes), "its title says so"
+
+
+def test_five_seats_are_five_of_five() -> None:
+    five = replace(DEALING, taken=5, seats=5)
+    assert str(of(facts=five).notes[1]) == "5 of 5 seats"
+    assert str(of(facts=replace(five, taken=3)).notes[1]) == "3 of 5 seats"
 
 
 def test_devices_that_stop_the_reading_are_those_that_need_somebody_now() -> None:

@@ -95,7 +95,7 @@ def campaign(hands: int) -> Report:
             until(lambda: is_listed(database))
             tables = listed(database)
             report.releases = {one.table.name: one.release for one in tables}
-            report.stored_before_the_update = sum(one.seq for one in tables)
+            report.stored_before_the_update = sum(one.fresh.seq for one in tables)
             report.waited = [one.table.name for one in tables if UNLEARNED in (one.stuck_why or "")]
             all_of_it.pit.kill()
             all_of_it.pit.arguments[2] = today

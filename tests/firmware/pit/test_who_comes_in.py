@@ -78,7 +78,7 @@ def test_an_expired_certificate_is_refused_and_its_table_plays_on_unheard(
         follower.heard.trouble
     )
     assert stored(pit) == []
-    assert listed(pit.database)[0].heard_at is None
+    assert listed(pit.database)[0].fresh.heard_ms is None
 
 
 def test_a_table_looks_at_no_dates_of_the_pit(
