@@ -24,11 +24,14 @@ WITHIN_S: Final = 1.5
 def painted() -> Response:
     """Take the acknowledgement of the screen at the table that it has painted a view, and tell the table.
 
-    `seq`: the view's last row, null where something else is shown; `leaving`: another page is being loaded.
+    `seq`: the view's last row, null where something else is shown; `at_ms`: when it was painted, by the wall clock;
+    `leaving`: another page is being loaded.
     """
     order = request.get_json(silent=True)
     match order:
-        case {"seq": int() | None as seq, "leaving": bool(leaving)} if not isinstance(seq, bool):
+        case {"seq": int() | None as seq, "at_ms": int(at_ms), "leaving": bool(leaving)} if not (
+            isinstance(seq, bool) or isinstance(at_ms, bool)
+        ):
             pass
         case _:
             abort(400, _("The page sent a command that it may not send. Reload the page."))
@@ -37,7 +40,7 @@ def painted() -> Response:
     served = services()
     served.kiosk.acknowledge(leaving=leaving)
     try:
-        answer = served.link.send({"do": "painted", "seq": seq, "leaving": leaving}, WITHIN_S)
+        answer = served.link.send({"do": "painted", "seq": seq, "at_ms": at_ms, "leaving": leaving}, WITHIN_S)
     except TableUnreachable as error:
         abort(503, say(error))
     if not answer["ok"]:

@@ -14,12 +14,12 @@
     return Number(body.dataset.seq || body.dataset.camewith);
   }
 
-  const acknowledge = (seq, leaving) => fetch("/painted", {
+  const acknowledge = (seq, at_ms, leaving) => fetch("/painted", {
     method: "POST",
     keepalive: leaving, // outlives the page
     cache: "no-store",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": token.content, Accept: "application/json" },
-    body: JSON.stringify({ seq, leaving }),
+    body: JSON.stringify({ seq, at_ms, leaving }),
     signal: AbortSignal.timeout(5000),
   }).catch(() => {}); // without an answer the page is not live, and says so by itself
 
@@ -41,7 +41,7 @@
       pixel.style.backgroundColor = `rgb(10 16 ${14 + (shade ^= 1)})`;
       requestAnimationFrame(() => {
         under = false;
-        if (!left) acknowledge(seq, false);
+        if (!left) acknowledge(seq, Date.now(), false);
         if (seq !== visible()) report();
       });
     });
@@ -58,7 +58,7 @@
     link.href = to;
   }, true);
 
-  addEventListener("pagehide", () => { left = true; acknowledge(null, true); });
+  addEventListener("pagehide", () => { left = true; acknowledge(null, Date.now(), true); });
   addEventListener("pageshow", () => { left = false; report(); });
   report();
 })();

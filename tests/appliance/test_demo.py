@@ -9,7 +9,6 @@ import socket
 import subprocess
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import Phase
 from firmware.table.events import CardPlaced
 from firmware.table_client import TableLink
+from tests.processes import children, is_alive
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -91,22 +91,6 @@ def test_a_face_up_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, 
     assert sum(picture.stat().st_size for picture in tmp_path.glob("captures/*/*")) <= 10_000_000
 
 
-def _children(pid: int) -> list[int]:
-    """Return the processes that a process started, from whichever thread."""
-    children: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):  # a thread that just ended
-            children += [int(child) for child in task.read_text().split()]
-    return children
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_behind(
     feltwatch: list[str], tmp_path: Path, ending: signal.Signals
@@ -123,8 +107,8 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
     try:
         assert process.stderr is not None
         assert f"http://127.0.0.1:{port}/" in process.stderr.readline()
-        until(lambda: len(_children(process.pid)) > 1)  # the page and the reading process
-        children = _children(process.pid)
+        until(lambda: len(children(process.pid)) > 1)  # the page and the reading process
+        started = children(process.pid)
         if ending == signal.SIGINT:
             reader = JournalReader(tmp_path)
             until(lambda: reader.recover()[0].settlement)
@@ -137,7 +121,7 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
         told = process.stderr.read()
         assert "Traceback" not in told
         assert "Sign on as floor: Kim, PIN 2468" in told or ending == signal.SIGKILL
-        until(lambda: not any(_alive(child) for child in children))
+        until(lambda: not any(is_alive(child) for child in started))
         assert (tmp_path / "table.sock").exists() == (ending == signal.SIGKILL)
         assert verify(tmp_path).ok
     finally:
@@ -156,11 +140,11 @@ def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
     try:
         reader = JournalReader(tmp_path)
         until(lambda: reader.recover()[0].hand >= 2)
-        children = _children(process.pid)
+        started = children(process.pid)
     finally:
         process.kill()
         process.wait()
-    until(lambda: not any(_alive(child) for child in children))
+    until(lambda: not any(is_alive(child) for child in started))
     before, seq = reader.recover()
     assert verify(tmp_path).ok
     Journal(tmp_path).close()  # the dead process's lock is gone

@@ -7,6 +7,7 @@ its configuration (`[screen] kiosk = false`); then nothing is acknowledged and n
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -26,10 +27,14 @@ COVERED: Final = Message(
 class ScreenWatch:
     """Follows the acknowledgements of the screen. Used on the table's own thread."""
 
-    def __init__(self, config: ScreenConfig, clock: Callable[[], float]) -> None:
-        """`config`: whether there is a screen, and its limits; `clock`: monotonic seconds."""
+    def __init__(
+        self, config: ScreenConfig, clock: Callable[[], float], wall: Callable[[], float] = time.time
+    ) -> None:
+        """`config`: whether there is a screen, and its limits; `clock`: monotonic seconds; `wall`: since the epoch."""
         self._config = config
         self._clock = clock
+        self._wall = wall
+        self._painted_ms = 0
         self._began = clock()
         self._heard_at: float | None = None
         self._leaving = False
@@ -49,7 +54,10 @@ class ScreenWatch:
         self._due, self._shown_at = seq, None
 
     def take(self, paint: AcknowledgePaint) -> None:
-        """Take an acknowledgement, which the screen sent just now."""
+        """Take an acknowledgement, unless it was held up on its way: it says nothing of now."""
+        if self._is_old(paint.at_ms):
+            return
+        self._painted_ms = paint.at_ms
         self._heard_at, self._leaving = self._clock(), paint.leaving
         if self._notice_from is None and paint.seq is not None:
             self._notice_from = self._heard_at
@@ -57,6 +65,14 @@ class ScreenWatch:
             self._shown_at = None
         elif self._shown_at is None:
             self._shown_at = self._heard_at
+
+    def _is_old(self, at_ms: int) -> bool:
+        """Return whether an acknowledgement waited while this process or the page's server hung, or was overtaken.
+
+        A wall clock that is set costs the acknowledgements that are on their way then.
+        """
+        limit_ms = 1000 * self._config.silent_s
+        return abs(1000 * self._wall() - at_ms) > limit_ms or 0 < self._painted_ms - at_ms <= limit_ms
 
     def shown_at(self, press_at: float) -> float:
         """Return since when the screen has shown what a press at this time does; monotonic seconds.

@@ -19,12 +19,14 @@ class Heartbeat(Command, roles=ANYBODY):
 class AcknowledgePaint(Command, roles=ANYBODY):
     """The screen at the table has painted the view of row `seq`; None: it is alive and shows something else.
 
-    `leaving`: it has begun to load another page, and acknowledges again once that is painted.
+    `leaving`: it has begun to load another page, and acknowledges again once that is painted. `at_ms`: when it was
+    painted, by the box's wall clock, which screen and table share.
     """
 
     do: Literal["painted"] = "painted"
     seq: Annotated[int, Field(ge=0)] | None = None
     leaving: bool = False
+    at_ms: Annotated[int, Field(ge=0)]
 
 
 ScreenCommand = Heartbeat | AcknowledgePaint

@@ -86,6 +86,6 @@ def test_the_answer_to_a_heartbeat_says_the_last_row_and_how_the_screen_is(
 
 def test_an_answer_to_painted_is_taken_by_a_table_without_a_screen_too(start: Callable[[], Table]) -> None:
     table = start()
-    assert table.ask(json.dumps({"do": "painted", "seq": 3}))["ok"]
-    assert not table.ask(json.dumps({"do": "painted", "seq": -1}))["ok"]
+    assert table.ask(json.dumps({"do": "painted", "seq": 3, "at_ms": 0}))["ok"]
+    assert not table.ask(json.dumps({"do": "painted", "seq": -1, "at_ms": 0}))["ok"]
     assert ScreenConfig().kiosk, "a box has a screen unless its configuration says that it has none"

@@ -18,10 +18,14 @@ class Watched:
 
     def __init__(self, config: ScreenConfig = LIMITS) -> None:
         self.clock = Clock()
-        self.watch = ScreenWatch(config, self.clock)
+        self.ahead = 1e6
+        """Seconds by which the wall clock is ahead."""
+        self.watch = ScreenWatch(config, self.clock, wall=lambda: self.clock() + self.ahead)
 
-    def paint(self, seq: int | None, *, leaving: bool = False) -> None:
-        self.watch.take(AcknowledgePaint(seq=seq, leaving=leaving))
+    def paint(self, seq: int | None, *, leaving: bool = False, ago: float = 0.0) -> None:
+        """Let an acknowledgement arrive of what was painted `ago` seconds ago."""
+        at_ms = round(1000 * (self.clock() + self.ahead - ago))
+        self.watch.take(AcknowledgePaint(seq=seq, at_ms=at_ms, leaving=leaving))
 
     def refused(self) -> str:
         """Why a press now does nothing; "" if it counts."""
@@ -133,3 +137,29 @@ def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_eve
     assert "notice" in screen.watch.as_json()
     screen.clock.let_pass(2)
     assert "notice" not in screen.watch.as_json()
+
+
+def test_an_acknowledgement_that_waited_while_the_table_hung_says_nothing_of_now(screen: Watched) -> None:
+    screen.watch.show(7)
+    screen.paint(7)
+    screen.clock.let_pass(20)
+    screen.paint(7, ago=LIMITS.silent_s + 0.1)
+    assert "had shown nothing for 20 s" in screen.refused()
+    assert screen.watch.fault
+
+
+def test_an_acknowledgement_that_was_overtaken_by_a_later_one_changes_nothing(screen: Watched) -> None:
+    screen.watch.show(7)
+    screen.paint(None)
+    screen.paint(7, ago=0.5)
+    assert "did not show the table" in screen.refused()
+
+
+def test_a_wall_clock_that_is_set_back_costs_only_what_is_on_its_way(screen: Watched) -> None:
+    screen.paint(7)
+    screen.ahead -= 3600
+    screen.clock.let_pass(LIMITS.silent_s)
+    screen.paint(7, ago=-3600)
+    screen.paint(7)
+    screen.clock.let_pass(LIMITS.silent_s)
+    assert screen.watch.fault == ""
