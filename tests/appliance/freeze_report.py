@@ -58,7 +58,9 @@ class Verdict:
     in_freeze: int = 0
     """Payments confirmed while something was frozen."""
     latest_s: float = 0.0
-    """The latest that a payment was confirmed after page, renderer or browser was frozen, and still was."""
+    """The latest that a payment was confirmed after page or renderer was frozen, and still was."""
+    painted_on: int = 0
+    """Payments confirmed while the browser's own process was frozen, and its others painted on."""
     hands: int = 0
     rows: int = 0
     notices: int = 0
@@ -131,8 +133,10 @@ def _judge(
     at = entry.wall_ms / 1000
     if is_payment:
         verdict.in_freeze += any(one.began < at < one.ended for one in freezes)
-        for one in freezes:
-            if one.target in ("page", "renderer", "browser") and one.began < at < one.ended:
+        lost = [one for one in freezes if one.began < at < one.ended]
+        verdict.painted_on += any(one.target == "browser" for one in lost)
+        for one in lost:
+            if one.target in ("page", "renderer"):
                 verdict.latest_s = max(verdict.latest_s, at - one.began)
 
 
@@ -197,8 +201,10 @@ painted and when. The kiosk's supervisor is not part of it: nothing is started a
 - {verdict.hands} hands; {verdict.payments} payments confirmed by push-button, {verdict.in_freeze} of them while a part
   was frozen; {verdict.others} further rows by push-button. The second finger pressed {seen.presses} times.
 - **Confirmed and not painted: {unpainted}.**
-- The latest confirmation after page, renderer or browser was frozen: {verdict.latest_s:.1f} s.
-- "Not done" was on the screen {verdict.notices} times, once it was back.
+- The latest confirmation after page or renderer was frozen: {verdict.latest_s:.1f} s.
+- While the browser's own process was frozen, its others painted on, and {verdict.painted_on} payments were confirmed
+  that they had painted. Headless there is no screen: whether cage then shows the picture is not seen here.
+- "Not done" was on the screen in {verdict.notices} half minutes, once it was back.
 - Each chip is where an independent sum has it, and the record verifies ({verdict.rows:,} rows).
 
 Seconds from the freeze until it was shown. Left out: freezes that were over by then, and signs that were frozen, too.

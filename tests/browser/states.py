@@ -94,6 +94,16 @@ def wrong_count(felt: Felt) -> None:
     review()(felt)
 
 
+def not_done(felt: Felt) -> None:
+    """The white push-button was pressed while the screen showed nothing."""
+    felt.to_settled()
+    why = Message(
+        "A push-button did nothing: the screen had shown nothing for %(seconds)s s. Look, then press again.",
+        seconds="12",
+    )
+    felt.heartbeat = {"screen": {"notice": {"number": 1, "why": why.as_json()}}}
+
+
 def twice(felt: Felt) -> None:
     """The ace of hearts was read at two places."""
     felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s Ah")
@@ -384,6 +394,7 @@ PLAIN: Final = (
     State("chips added", between_hands, touch("[data-amount]")),
     State("table not running", Felt.to_settled, answers=False),
     State("not live", Felt.to_settled, live=False),
+    State("press not done", not_done),
     State("every payment", paid(1), opened("details")),
     State("chips", Felt.to_settled, opened("chips")),
     State("more", Felt.to_settled, opened("more")),

@@ -45,8 +45,9 @@ FROZEN: Final = """(() => {
   const at = performance.now();
   performance.now = () => at;
   self.thaw = () => { delete performance.now; };
+  Date.prototype.toTimeString = () => "21:46:08";
 })()"""
-"""No time passes in the page's own scripts: what counts down stands still, in a picture, too."""
+"""No time passes in the page's own scripts: what counts down stands still, in a picture, too; "since" is one time."""
 FORGET: Final = "try { localStorage.clear(); sessionStorage.clear(); } catch { /* about:blank has none */ }"
 """No settings and no drafts of the state before."""
 SETTLED: Final = """() => document.fonts.ready.then(() => new Promise((done) =>

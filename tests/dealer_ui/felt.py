@@ -77,6 +77,8 @@ class Felt:
     """Who does what needs the camera; without one it is refused."""
     health: Mapping[str, Any] | None = None
     """What the table process sees of the box (`firmware.health.checks.Facts`)."""
+    heartbeat: Mapping[str, Any] = field(default_factory=dict)
+    """What the table process says in its answer to a heartbeat, besides its last row."""
     access: AccessControl | None = None
     """Who judges the roles of what comes over the socket; nobody where it is absent."""
 
@@ -267,7 +269,7 @@ class Felt:
                 for line in self.rfile:
                     order = json.loads(line)
                     if order["do"] in LIVENESS_COMMANDS:
-                        answer = {"ok": True, "seq": felt.seq}
+                        answer = {"ok": True, "seq": felt.seq, **felt.heartbeat}
                     else:
                         came.append(order)
                         answer = felt.answer(order)
