@@ -96,30 +96,18 @@ class TableCases:
         return False
 
     def hand(self) -> bool:
-        """Play a hand from its opening to its last payment; False if the table no longer answers."""
-        begun = None
+        """Play a hand to its last payment and open the next one; False if the table no longer answers."""
         for _ in range(SETTLES_AT_MOST):
             state = self._state()
-            if begun is None and state.phase in (Phase.IDLE, Phase.ARCHIVED, Phase.VOID):
-                begun = state.hand
-            if begun is not None and state.hand > begun and state.phase in (Phase.ARCHIVED, Phase.SETTLED):
+            if state.phase is Phase.SETTLED and state.is_paid:
                 self._compare(state)
-                if state.phase is Phase.ARCHIVED or self._is_paid(state):
-                    self._figures.hands += 1
-                    self._service.disarm()
-                    return (
-                        self._command({"do": "next", "hand": state.hand})
-                        if state.phase is Phase.SETTLED
-                        else True
-                    )
+                self._figures.hands += 1
+                kept = {"do": "keep_button", "seat": state.seats[0].seat}  # the same in every hand
+                return self._command(kept) and self._command({"do": "next", "hand": state.hand})
             if not self._command(_due(state)):
                 return False
-        self._figures.problems.append("a hand did not come to its end")
+        self._figures.problems.append(f"hand {state.hand} did not come to its end: {state.phase}")
         return True
-
-    def _is_paid(self, state: State) -> bool:
-        pairs = (state.settlement or {}).get("pairs", [])
-        return all((p["a"], p["b"]) in state.paid for p in pairs if p["paid"])
 
     def _compare(self, state: State) -> None:
         found = {"hands": (state.settlement or {}).get("points")}
@@ -349,7 +337,7 @@ def table_campaign(
     folder.mkdir()
     data, config = folder / "data", folder / "feltwatch.toml"
     config.write_text(
-        f'data = "{data}"\nkey = "{folder / "key"}"\npulse = "{folder / "pulse.json"}"\n'
+        f'data = "{data}"\nin_memory = true\nkey = "{folder / "key"}"\npulse = "{folder / "pulse.json"}"\n'
         f'[camera]\nkind = "files"\ndevice = "{folder / "none"}"\n[puck]\nport = "{folder / "no-puck"}"\n'
         "[times]\nturn_up = 0.0\n"
         + "".join(

@@ -29,7 +29,7 @@ def running_table(folder: Path) -> Iterator[tuple[subprocess.Popen[bytes], Table
     """Start `feltwatch run` without devices, and wait until it answers."""
     config = folder / "feltwatch.toml"
     config.write_text(
-        f'data = "{folder / "data"}"\nkey = "{folder / "key"}"\n'
+        f'data = "{folder / "data"}"\nin_memory = true\nkey = "{folder / "key"}"\n'
         f'[camera]\nkind = "files"\ndevice = "{folder / "none"}"\n'
         f'[puck]\nport = "{folder / "no-puck"}"\n'
     )
