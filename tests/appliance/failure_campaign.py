@@ -21,13 +21,13 @@ import socket
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 
@@ -208,7 +208,7 @@ class PageCases:
             with urllib.request.urlopen(self._address, timeout=15 * SPEED) as answer:
                 found: dict[str, Any] = json.load(answer)
                 return found
-        except (OSError, ValueError, urllib.error.URLError):
+        except (OSError, ValueError, HTTPException):
             return None
 
     def answers(self) -> bool:
@@ -253,14 +253,17 @@ Cases = TableCases | PageCases
 
 
 def failures(calls: dict[str, int], times: int, kinds: Iterable[str]) -> list[Failure]:
-    """Return what is to fail: every number of each kind with each error, once and for a while; or evenly spread."""
-    kinds = list(kinds)
-    shares = sum(SHARES[kind] for kind in kinds)
-    return [
-        one
-        for kind in kinds
-        for one in _spread(kind, max(1, calls.get(kind, 0)), max(1, round(times * SHARES[kind] / shares)))
-    ]
+    """Return what is to fail: every number of each kind with each error, once and for a while; or evenly spread.
+
+    What a kind with few calls does not use goes to the next one, and at last to the allocations.
+    """
+    chosen: list[Failure] = []
+    rest = sorted(kinds, key=lambda kind: calls.get(kind, 0))
+    while rest:
+        share = (times - len(chosen)) * SHARES[rest[0]] / sum(SHARES[kind] for kind in rest)
+        chosen += _spread(rest[0], max(1, calls.get(rest[0], 0)), max(1, round(share)))
+        del rest[0]
+    return chosen
 
 
 def _spread(kind: str, reached: int, most: int) -> Iterator[Failure]:
