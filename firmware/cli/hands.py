@@ -233,7 +233,11 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     "--log", default="", help="The key of the pit's log that FILE's hand must be proven in, in words or hex."
 )
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
-@click.option("--replay", is_flag=True, help="With --all: also replay every hand, row by row. Slow.")
+@click.option(
+    "--replay",
+    is_flag=True,
+    help="With --all: also settle every hand again, row by row. Slow.",
+)
 @key_option
 @_json
 def verify(
@@ -303,6 +307,7 @@ def _verify_record(
             anchors=slips,
             images=images,
             replayed=replay,
+            settled=replay,
             done=done,
         )
     if as_json:

@@ -7,7 +7,6 @@ one worker thread that only reads the journal.
 from __future__ import annotations
 
 import logging
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable
@@ -136,8 +135,8 @@ class RecordMaintenance:
                 return [] if found is None else [found]
             if reason == "missing" and not reader.openings(limit=1):
                 return []  # a new box: no hand was ever signed
-        except (TableError, sqlite3.Error) as error:
-            return [ev.RecordFault("damaged", self._journal.seq, detail=Message("%(error)s", error=error))]
+        except TableError as error:
+            return [ev.RecordFault("damaged", self._journal.seq, detail=error.sentence)]
         return [ev.NoteBegun(*self._journal.head, reason)]
 
     @property

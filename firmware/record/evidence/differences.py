@@ -51,7 +51,7 @@ def _to_note(backup: JournalReader, key_folder: Path | None) -> Iterator[Differe
         note = read_note(key_folder, key.public) if key and key_folder else None
     except NoteUnusable as error:
         key, note = None, None
-        yield _unproven("%(error)s", error=error)
+        yield Difference(error.sentence, is_unproven=True)
     except KeyUnusable as error:
         key, note = None, None
         yield Difference(error.sentence)
@@ -75,7 +75,7 @@ def _to_note(backup: JournalReader, key_folder: Path | None) -> Iterator[Differe
         return
     found = contradiction(backup, note)
     if found is not None and found.what == "forked":
-        yield _unproven("%(what)s", what=found.problem)
+        yield Difference(found.problem, is_unproven=True)
     elif found is not None:
         yield Difference(
             Message(

@@ -1,7 +1,7 @@
 """Checks a whole journal: the file, the chain, the content, the images and the signed heads.
 
-`verify` reads every row once. `replay` applies the events of all hands again. It
-detects no change that `verify` misses, but it detects rows that a release wrote wrong.
+`verify` reads every row once. `replay` applies the events of all hands again, and settles each again: it
+detects rows that were forged with right hashes, or that a release wrote wrong.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.schema import strange_header, strangers
+from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.entry import Entry, content_hash
-from firmware.table.errors import CommandRefused, UnknownEvent
+from firmware.table.errors import CommandRefused, TableError, UnknownEvent
 from firmware.table.event import apply
 from firmware.table.events import canonical
 from firmware.table.seen import Capture
-from firmware.table.state import INITIAL
+from firmware.table.settling import rules_of, settlement
+from firmware.table.state import INITIAL, State
+from firmware.table.values import Opening
 
+FIGURES: Final = ("paid", "points", "stacks")
+"""What of a settlement is compared when a hand is settled again; its words may be another release's."""
 MOST_SAID: Final = 10
 """How many of SQLite's messages about one file are reported."""
 
@@ -116,15 +121,16 @@ def verify(
     anchors: Sequence[Anchor] = (),
     images: bool = True,
     replayed: bool = True,
+    settled: bool = False,
     is_open_here: bool = False,
     done: Callable[[int, int], None] = lambda rows, of: None,
 ) -> Verification:
     """Check the whole record in a data folder.
 
     `anchors`: signed heads from elsewhere, such as paper slips; they reveal a record that was cut off or rewritten.
-    `images`: also read every image. `replayed`: also run `replay`, if there are no other problems. `is_open_here`: this
-    process has the journal open, so the file header is not read. `done` is called with the rows checked and their
-    total. Raises JournalError if the record cannot be read at all.
+    `images`: also read every image. `replayed`: also run `replay`, if there are no other problems; `settled`: with
+    settling. `is_open_here`: this process has the journal open, so the file header is not read. `done` is called with
+    the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
     with as_journal_errors(could_not_be_read(reader.path)):
@@ -145,7 +151,7 @@ def verify(
     ]
     problems += _slips(reader, end, found, anchors)
     if replayed and not problems:
-        problems += replay(data)
+        problems += replay(data, settled=settled)
     problems.sort(key=lambda problem: problem.seq or 0)
     return Verification(
         entries=end,
@@ -315,14 +321,46 @@ def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anc
             yield _problem(anchor.seq, "The row was anchored with a key that the record never announced.")
 
 
-def replay(data: Path) -> Iterator[Problem]:
-    """Apply all events again, and yield the rows whose event the state does not allow. Raises JournalError."""
+def replay(data: Path, *, settled: bool = False) -> Iterator[Problem]:
+    """Apply all events again; `settled`: and settle every hand again from its cards and its profile.
+
+    Yields the rows whose event the state does not allow, and those whose payments, points or stacks are others than
+    follow. Raises JournalError.
+    """
+    reader = JournalReader(data)
     state = INITIAL
-    for entry in _all(JournalReader(data)):
+    rules: dict[str, Profile] = {}
+    for entry in _all(reader):
         try:
-            state = apply(state, entry.event)
+            event = entry.event
+            if settled and isinstance(event, ev.Settled) and state.opened is not None:
+                yield from _settled_again(reader, state, state.opened, event, entry.seq, rules)
+            state = apply(state, event)
         except (UnknownEvent, CommandRefused) as error:
             yield _problem(entry.seq, "The event does not fit: %(error)s", error=error)
+
+
+def _settled_again(
+    reader: JournalReader,
+    state: State,
+    opened: Opening,
+    event: ev.Settled,
+    seq: int,
+    rules: dict[str, Profile],
+) -> Iterator[Problem]:
+    key = canonical([opened.profile_hash, opened.options])
+    try:
+        if key not in rules:
+            rules[key] = rules_of(opened, reader.content(opened.profile_hash))
+        now = settlement(state, rules[key])
+    except TableError as error:
+        yield _problem(seq, "The hand cannot be settled again: %(error)s", error=error)
+        return
+    differ = [name for name in FIGURES if canonical(now.get(name)) != canonical(event.settlement.get(name))]
+    if differ:
+        yield _problem(
+            seq, "The hand does not settle to what was recorded: %(what)s differ.", what=", ".join(differ)
+        )
 
 
 def torn(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:

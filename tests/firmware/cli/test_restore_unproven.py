@@ -115,3 +115,11 @@ def test_on_a_new_card_without_a_key_that_is_said_and_the_signed_backup_is_resto
     assert "This box has no key that can be read: nobody can say here who signed the backup." in said
     assert not box.keys.exists()
     assert verify(box.data).holds
+
+
+def test_a_settlement_that_was_changed_and_signed_anew_is_found_by_settling_the_hand_again(box: Box) -> None:
+    forgery = forged(box.data, box.folder / "forged", without_heads=True)
+    assert not verify(forgery, replayed=False).problems, "every hash fits"
+    (problem,) = verify(forgery, settled=True).problems
+    assert str(problem.what) == "The hand does not settle to what was recorded: stacks differ."
+    assert verify(box.data, settled=True).holds
