@@ -30,18 +30,17 @@ def differences(source: Path, data: Path, key_folder: Path | None) -> tuple[Diff
     return (*_of_itself(backup), *_to_note(backup, key_folder), *_to_present(backup, present))
 
 
-def _unproven(what: str, /, **args: object) -> Difference:
-    return Difference(Message(what, **args), is_unproven=True)
-
-
 def _of_itself(backup: JournalReader) -> Iterator[Difference]:
     with backup.opened() as db:
         there = presence(db) if db else None
     if there is not None and there.unsigned:
-        yield _unproven(
-            "The backup is NOT signed: of %(ended)s hands that ended, %(count)s have no signed head.",
-            ended=there.ended,
-            count=there.unsigned,
+        yield Difference(
+            Message(
+                "The backup is NOT signed: of %(ended)s hands that ended, %(count)s have no signed head.",
+                ended=there.ended,
+                count=there.unsigned,
+            ),
+            is_unproven=True,
         )
 
 
@@ -63,10 +62,13 @@ def _to_note(backup: JournalReader, key_folder: Path | None) -> Iterator[Differe
     row = backup.last_anchor()
     head = row.event if row else None
     if isinstance(head, HeadSigned) and (head.key != key.public.hex() or not Anchor.of(head).is_signed()):
-        yield _unproven(
-            "The backup's last signed head, of row %(row)s, was not signed by this box (%(words)s).",
-            row=head.seq,
-            words=key.words,
+        yield Difference(
+            Message(
+                "The backup's last signed head, of row %(row)s, was not signed by this box (%(words)s).",
+                row=head.seq,
+                words=key.words,
+            ),
+            is_unproven=True,
         )
     if note is None:
         yield Difference(
@@ -98,10 +100,13 @@ def _to_present(backup: JournalReader, present: JournalReader) -> Iterator[Diffe
         yield Difference(Message("The present record cannot be compared: %(error)s", error=error))
         return
     if first:
-        yield _unproven(
-            "The backup differs from the present record from row %(row)s on, of hand %(hand)s.",
-            row=first,
-            hand=backup.events_since(first - 1, 1)[0].hand,
+        yield Difference(
+            Message(
+                "The backup differs from the present record from row %(row)s on, of hand %(hand)s.",
+                row=first,
+                hand=backup.events_since(first - 1, 1)[0].hand,
+            ),
+            is_unproven=True,
         )
     if there > end:
         yield Difference(
