@@ -96,7 +96,7 @@ class Heartbeat:
         """Return the table's answer to a command. Raises TableError."""
         answer = self._link.send({"do": do})
         if not answer["ok"]:
-            raise TableError(str(answer.get("error", "The table refused it.")))
+            raise TableError(str(answer["error"]))
         return answer
 
     def _report(self, trouble: str) -> None:

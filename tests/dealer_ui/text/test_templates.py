@@ -30,6 +30,7 @@ MARKS: Final = {
     "NP_": 1,
     "_problem": 1,
     "_contradiction": 1,
+    "_unproven": 0,
 }
 """Function → which argument is the template. Errors are added to them."""
 ROOTS: Final = frozenset({"MessageError", "VisionError"})
@@ -57,7 +58,7 @@ CONSOLE: Final = frozenset(
 """Errors that only a console shows, in English; and their subclasses."""
 CONSOLE_MODULES: Final = re.compile(
     r"firmware/(bench|cli|simulation)/|firmware/(command|pit)_options|firmware/release_package|firmware/record/evidence/dispute_verifier|vision/|firmware/rules/"
-    r"|dealer_ui/(server/(command|serve|openapi\w*)|remote/(access|command|front|tls)|pit/command)\.py"
+    r"|dealer_ui/(server/(command|serve|kiosk|openapi\w*)|remote/(access|command|front|tls)|pit/command)\.py"
 )
 """Modules whose sentences are said at a console; those of the rules and of vision that are shown are marked."""
 NO_PLACES: Final = frozenset({"roles", "wait_s"})
