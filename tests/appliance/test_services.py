@@ -20,7 +20,8 @@ from firmware.record.journal.journal import JournalReader
 from firmware.runtime import device_factory as equipment
 from firmware.runtime.config import CameraConfig, Config, PowerConfig, PuckConfig
 from firmware.runtime.table_devices import Devices
-from tests.waiting import DEADLINE
+from firmware.table_client import SOCKET, TableLink
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +37,17 @@ class Manager:
 
     def hears(self, what: str) -> None:
         assert self._socket.recv(256).decode() == what
+
+    def fell_silent(self) -> bool:
+        """Read what was said; return whether nothing comes for three times the watchdog's seconds."""
+        self._socket.settimeout(6)
+        try:
+            self._socket.recv(256)
+        except TimeoutError:
+            return True
+        finally:
+            self._socket.settimeout(DEADLINE)
+        return False
 
     def close(self) -> None:
         self._socket.close()
@@ -90,6 +102,23 @@ def test_a_table_without_any_device_says_that_it_is_ready_and_goes_on_saying_tha
             manager.hears("WATCHDOG=1")
         table.send_signal(signal.SIGTERM)
         assert table.wait(DEADLINE) == 0
+
+
+def test_a_table_that_takes_no_commands_feeds_no_watchdog_and_its_successor_answers(
+    tmp_path: Path, manager: Manager
+) -> None:
+    command = (sys.executable, "-m", "firmware.cli", "run", "--config", str(config_file(tmp_path)))
+    link = TableLink(tmp_path / "data" / SOCKET, timeout=DEADLINE)
+    with manager.started(*command) as deaf:
+        manager.hears("READY=1")
+        manager.hears("WATCHDOG=1")
+        link.path.unlink()  # nobody reaches it any more, while its loop turns
+        until(manager.fell_silent)
+        assert deaf.poll() is None
+    with manager.started(*command):  # as the manager does then
+        manager.hears("READY=1")
+        manager.hears("WATCHDOG=1")
+        assert link.send({"do": "heartbeat"})["ok"]
 
 
 def test_a_page_serves_the_port_that_it_is_handed_and_says_that_it_works(
