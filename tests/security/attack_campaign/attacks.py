@@ -8,6 +8,7 @@ from firmware.record.journal.journal import FILE
 from tests.security.attack_campaign import defences as of
 from tests.security.attack_campaign import from_outside as outside
 from tests.security.attack_campaign import on_the_file as file
+from tests.security.attack_campaign import on_the_proof as proof
 from tests.security.attack_campaign.attack import Attack
 from tests.security.attack_campaign.defences import Off
 from tests.security.attack_campaign.pages import WAL
@@ -24,6 +25,7 @@ _ONE_WRITER: Final[tuple[Off, ...]] = (
 )
 _TEXT: Final = "each object of the file has our text"
 _ESCAPED: Final = "every line is escaped"
+_NOTED: Final = "the last signed head is noted beside the key"
 _RUNNING: Final = "the open files are compared with the named"
 
 ATTACKS: Final[tuple[Attack, ...]] = (
@@ -165,5 +167,38 @@ ATTACKS: Final[tuple[Attack, ...]] = (
         "one writer at a time, and nobody waits for him",
         outside.list_beside_a_table,
         _ONE_WRITER,
+    ),
+    Attack(
+        "9a",
+        "signatures left out and a stack changed without any key, restored",
+        "a restore says what differs, and asks for a word",
+        proof.laundered,
+        of.COMPARED,
+    ),
+    Attack(
+        "9b", "the same, verified", "a signed head must follow each hand", proof.without_heads, of.PRESENCE
+    ),
+    Attack(
+        "9c",
+        "the whole folder put back by half an evening",
+        _NOTED,
+        proof.put_back_a_day,
+        (*of.NOTE, *of.END),
+    ),
+    Attack("9d", "the same by one hand", _NOTED, proof.put_back_a_hand, (*of.NOTE, *of.END)),
+    Attack("9e", "25 rows added with right hashes", "one commit may be ahead", proof.rows_added, of.END),
+    Attack(
+        "9f",
+        "the record made again in its place, witness and index fit",
+        _NOTED,
+        proof.forged_in_place,
+        of.NOTE,
+    ),
+    Attack(
+        "9g",
+        "a settled row changed, hashes made again",
+        "every hand is settled again",
+        proof.settled_otherwise,
+        of.SETTLED,
     ),
 )

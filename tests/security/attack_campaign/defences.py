@@ -51,6 +51,19 @@ NUMBERS: Final[tuple[Off, ...]] = (
     ("firmware.record.journal.journal:_need_sound", _nothing),
 )
 """What is checked of the file apart from its rows' hashes."""
+PRESENCE: Final[tuple[Off, ...]] = (
+    ("firmware.record.evidence.presence:unsigned_ends", _none),
+    ("firmware.record.evidence.presence:Presence.is_none", False),
+)
+"""A signed head must follow each hand that ended."""
+NOTE: Final[tuple[Off, ...]] = (
+    ("firmware.runtime.maintenance:doubt", _nothing),
+    ("firmware.record.evidence.verify:_heads", _none),
+)
+"""What the box signed last is noted beside its key; a head must be that of its row."""
+COMPARED: Final[tuple[Off, ...]] = (("firmware.record.backup:differences", lambda *_: ()),)
+"""A restore says what differs."""
+SETTLED: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:_settled_again", _none),)
 VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
 INDEX: Final[tuple[Off, ...]] = (("firmware.record.journal.index_file:holds", lambda path: path.exists()),)
 """The sum of the index's bytes."""

@@ -156,10 +156,11 @@ def link_for_a_backup(room: Room) -> Result:
     return Result(bool(written), f"{len(written)} files were written where the link leads")
 
 
-def fixed_part(to: Path) -> Path:
+@contextmanager
+def fixed_part(to: Path) -> Iterator[Path]:
     part = to.with_name(f".{to.name}.part")
     part.mkdir(exist_ok=True)
-    return part
+    yield part
 
 
 def restored_by_root(room: Room) -> Result:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -77,7 +78,7 @@ def make_records(folder: Path, hands: int, seed: int) -> dict[str, Path]:
     assert outcome.ok, outcome.problems
     journal = _Kept.opened
     assert journal is not None
-    with at_table(evening, journal, key) as table:
+    with at_table(evening, journal, key, notes=True) as table:
         _afterwards(table, evening, journal)
     Archive(evening).refresh()
     killed = shutil.copytree(evening, folder / "killed")
@@ -99,26 +100,32 @@ def _lay_key(folder: Path) -> None:
 
 
 @contextmanager
-def at_table(data: Path, journal: Journal, key: Path) -> Iterator[TableProcess]:
-    """Start the table process of `feltwatch run` on a journal, without devices and camera, and end it."""
-    config = simulated_house(data, PROFILE)
-    ticks = count()
-    table = TableProcess(
-        data,
-        journal,
-        prepare_house(config, journal),
-        Devices(None, None, None),
-        NoReadings(),
-        None,
-        0.0,
-        clock=lambda: next(ticks) * 0.3,
-        keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()),
-    )
-    try:
-        table.begin()
-        yield table
-    finally:
-        table.end()
+def at_table(data: Path, journal: Journal, key: Path, *, notes: bool = False) -> Iterator[TableProcess]:
+    """Start the table process of `feltwatch run` on a journal, without devices and camera, and end it.
+
+    Without `notes` it has a copy of the key's folder: what it signs is no news to the box of the next attack.
+    """
+    with TemporaryDirectory() as own:
+        if not notes:
+            key = Path(shutil.copytree(key, Path(own) / "key"))
+        config = simulated_house(data, PROFILE)
+        ticks = count()
+        table = TableProcess(
+            data,
+            journal,
+            prepare_house(config, journal),
+            Devices(None, None, None),
+            NoReadings(),
+            None,
+            0.0,
+            clock=lambda: next(ticks) * 0.3,
+            keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()),
+        )
+        try:
+            table.begin()
+            yield table
+        finally:
+            table.end()
 
 
 def give(table: TableProcess, do: str, **fields: Any) -> dict[str, Any]:
