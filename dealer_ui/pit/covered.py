@@ -8,7 +8,7 @@ from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.services import pit
 from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import gettext as _
-from firmware.pit.coverage import Coverage, Gap, coverage
+from firmware.pit.status.coverage import Coverage, Gap, coverage
 from firmware.pit.tables import listed
 from firmware.pit.totals import Span
 

@@ -15,13 +15,13 @@ from dealer_ui.pit.tile import Band, Going, Heard, Tile, is_closed, tile
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
 from dealer_ui.view.followed import Followed
 from firmware.messages import Message, Text
-from firmware.pit import freshness
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.log.state import new_epoch
 from firmware.pit.search import Hour, last_hour
-from firmware.pit.table_facts import TableFacts
-from firmware.pit.table_health import health_of
+from firmware.pit.status import freshness
+from firmware.pit.status.table_facts import TableFacts
+from firmware.pit.status.table_health import health_of
 from firmware.pit.totals import Unusual, unusual
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import newest, tables_of

@@ -16,13 +16,13 @@ from prometheus_client.registry import Collector
 from dealer_ui.pit import guard
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
-from firmware.pit import freshness
 from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
-from firmware.pit.freshness import Lack, status_of
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state, new_epoch
-from firmware.pit.table_health import health_of
+from firmware.pit.status import freshness
+from firmware.pit.status.freshness import Lack, status_of
+from firmware.pit.status.table_health import health_of
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import Wave
 from firmware.pit.waves.store import listed as all_waves

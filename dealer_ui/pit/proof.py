@@ -13,10 +13,10 @@ from dealer_ui.pit.floor import number_in
 from dealer_ui.pit.people import PitRole, record_act
 from dealer_ui.pit.services import page, pit
 from dealer_ui.text.i18n import gettext as _
-from firmware.pit import freshness
 from firmware.pit.enrolment import set_fact
 from firmware.pit.log import keys
 from firmware.pit.log.state import SEEN, log_state, new_epoch, tables
+from firmware.pit.status import freshness
 from firmware.record.evidence.signing import fingerprint
 
 blueprint = Blueprint("proof", __name__)

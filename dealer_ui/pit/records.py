@@ -34,10 +34,10 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.web.services import Services, services
-from firmware.pit.freshness import SILENT_MS
 from firmware.pit.log.proofs import proofs_of
 from firmware.pit.reader import PitCaptures, PitReader
 from firmware.pit.search import Record, record_of
+from firmware.pit.status.freshness import SILENT_MS
 from firmware.pit.wishes import wish
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.signing import DeviceKey

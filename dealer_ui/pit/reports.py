@@ -17,7 +17,7 @@ from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_, language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.pages import attachment
-from firmware.pit.coverage import Coverage
+from firmware.pit.status.coverage import Coverage
 from firmware.pit.tables import listed as tables_listed
 from firmware.pit.totals import Group, Span, by_dealer, by_game, by_table, report_of
 from firmware.record.shift_report import Counts, Report

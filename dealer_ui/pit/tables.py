@@ -16,8 +16,8 @@ from dealer_ui.pit.services import page, pit
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.pit.copies import backup
-from firmware.pit.freshness import Status, status_of
 from firmware.pit.search import Found, Wanted, search
+from firmware.pit.status.freshness import Status, status_of
 from firmware.pit.tables import TableState
 from firmware.pit.tables import listed as tables_listed
 from firmware.pit.totals import DAY_MS, DAYS, Day, Span, days_of, outside

@@ -1,7 +1,7 @@
 """A table's tile on the floor page: which band, since when, in which words. Pure; texts are messages.
 
-A table of which anything is not live or whole (`firmware.pit.freshness`) is never shown as dealing well: what is shown
-of it may be old, and nobody here knows better.
+A table of which anything is not live or whole (`firmware.pit.status.freshness`) is never shown as dealing well: what
+is shown of it may be old, and nobody here knows better.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from enum import StrEnum
 from typing import Final
 
 from firmware.messages import Message, Term, Text
-from firmware.pit.freshness import Freshness, Lack, Status, status_of
-from firmware.pit.table_facts import Need, TableFacts
-from firmware.pit.table_health import TableHealth
+from firmware.pit.status.freshness import Freshness, Lack, Status, status_of
+from firmware.pit.status.table_facts import Need, TableFacts
+from firmware.pit.status.table_health import TableHealth
 from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
 

@@ -12,7 +12,7 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
-from firmware.pit.table_list import list_command
+from firmware.pit.status.table_list import list_command
 from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say
 

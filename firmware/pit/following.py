@@ -17,7 +17,7 @@ from firmware.messages import message_of
 from firmware.pit.database import REFUSED
 from firmware.pit.errors import UNREADABLE, of_no_release
 from firmware.pit.news import Rows
-from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.status.table_facts import Need, TableFacts
 from firmware.record.journal.row_index import INDEXED, hand_of
 from firmware.record.shift_report import LONG, RulesOf, RunningReport
 from firmware.table import events as ev

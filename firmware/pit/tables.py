@@ -12,12 +12,12 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
-from firmware.pit import freshness
 from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import STRUCK_OFF, withdraw_all
 from firmware.pit.errors import NotEnrolled, PitError
-from firmware.pit.freshness import Freshness
-from firmware.pit.table_health import TableHealth, health_of
+from firmware.pit.status import freshness
+from firmware.pit.status.freshness import Freshness
+from firmware.pit.status.table_health import TableHealth, health_of
 from firmware.uplink.enrolment import STRUCK
 
 WHO: Final = "table_id, name, serial, struck_at"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from firmware.messages import Message
 from firmware.pit.database import Connection, Database
-from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.status.table_facts import Need, TableFacts
 from firmware.pit.waves.facts import text_to_store
 from firmware.record.evidence.notes import Checkpoint, origin_of
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.pit.database import Connection
-from firmware.pit.freshness import FORK
+from firmware.pit.status.freshness import FORK
 
 
 @dataclass(frozen=True)

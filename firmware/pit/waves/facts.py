@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from firmware.messages import Message, Text, text_of
 from firmware.pit.database import Connection
 from firmware.pit.errors import UNREADABLE, reason
-from firmware.pit.freshness import FORK
-from firmware.pit.table_facts import TableFacts
+from firmware.pit.status.freshness import FORK
+from firmware.pit.status.table_facts import TableFacts
 from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
 from firmware.table.events import TableStarted
 from firmware.uplink.inbox.wire import MOST_NAME

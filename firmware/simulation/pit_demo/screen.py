@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.table import Table as Grid
 
 from firmware.pit.database import Database
-from firmware.pit.freshness import status_of
+from firmware.pit.status.freshness import status_of
 from firmware.pit.tables import listed
 from firmware.simulation.pit_demo.tables import DemoTable
 from firmware.terminal import escaped

@@ -18,7 +18,7 @@ from dealer_ui.pit.services import pit
 from dealer_ui.pit.tile import Tone
 from dealer_ui.review.timeline import time_of
 from firmware.pit.database import Database, Limits
-from firmware.pit.freshness import FOLLOWED_MS
+from firmware.pit.status.freshness import FOLLOWED_MS
 from firmware.table import events as ev
 from tests.dealer_ui.pit.conftest import FLOOR, House
 from tests.firmware.pit.conftest import as_role

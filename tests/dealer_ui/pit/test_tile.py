@@ -24,9 +24,9 @@ from dealer_ui.pit.tile import (
     tile,
 )
 from firmware.messages import Message
-from firmware.pit.freshness import SILENT_MS, Freshness
-from firmware.pit.table_facts import Need, TableFacts
-from firmware.pit.table_health import TableCheck, TableHealth
+from firmware.pit.status.freshness import SILENT_MS, Freshness
+from firmware.pit.status.table_facts import Need, TableFacts
+from firmware.pit.status.table_health import TableCheck, TableHealth
 from firmware.pit.totals import Unusual
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import Ask

@@ -9,7 +9,7 @@ from typing import Any
 from firmware.pit.database import Database
 from firmware.pit.now import Follower
 from firmware.pit.projector import project
-from firmware.pit.table_facts import TableFacts
+from firmware.pit.status.table_facts import TableFacts
 from firmware.pit.tables import Table, enrol
 from firmware.pit.take import take
 from firmware.record.journal.reader import JournalReader

@@ -12,11 +12,11 @@ from typing import Any
 import psycopg
 import pytest
 
-from firmware.pit import freshness
-from firmware.pit.coverage import Coverage, Gap, coverage
 from firmware.pit.database import Database
-from firmware.pit.freshness import FOLLOWED_MS, SILENT_MS, Freshness, Lack, complete_ms, status_of
-from firmware.pit.table_health import TableHealth
+from firmware.pit.status import freshness
+from firmware.pit.status.coverage import Coverage, Gap, coverage
+from firmware.pit.status.freshness import FOLLOWED_MS, SILENT_MS, Freshness, Lack, complete_ms, status_of
+from firmware.pit.status.table_health import TableHealth
 from firmware.pit.tables import Table, TableState, strike
 from firmware.pit.totals import Span
 from firmware.pulse import FRESH_S

@@ -7,7 +7,7 @@ import pytest
 
 from firmware.messages import Message
 from firmware.pit.errors import PitError
-from firmware.pit.table_facts import Need, TableFacts
+from firmware.pit.status.table_facts import Need, TableFacts
 from firmware.pit.tables import strike
 from firmware.pit.waves.plan import Accepted, Failure, Mark, Phase, Rules
 from firmware.pit.waves.stepper import Stepper

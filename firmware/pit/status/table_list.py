@@ -17,7 +17,7 @@ from firmware.terminal import say, say_json
 def list_command(as_json: bool, url: str) -> None:
     """List the tables: how far each has been heard, and what is not live, whole or right."""
     from firmware.pit.database import Database
-    from firmware.pit.freshness import status_of
+    from firmware.pit.status.freshness import status_of
     from firmware.pit.tables import listed
 
     with Database(url) as database:

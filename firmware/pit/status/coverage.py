@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from firmware.pit.freshness import Lack, complete_ms, status_of
+from firmware.pit.status.freshness import Lack, complete_ms, status_of
 from firmware.pit.tables import TableState
 from firmware.pit.totals import Span
 

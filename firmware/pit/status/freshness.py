@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from firmware.messages import Message
 from firmware.pit.database import Connection
-from firmware.pit.table_health import health_of
+from firmware.pit.status.table_health import health_of
 from firmware.pulse import FRESH_S
 from firmware.uplink.follow import HEARTBEAT_S
 

@@ -1,0 +1,1 @@
+"""How a table stands: is it well, and what is known of it."""
