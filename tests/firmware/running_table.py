@@ -37,6 +37,7 @@ from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TICK, TableProcess
 from firmware.table import Phase, State
 from firmware.table import events as ev
+from firmware.table.dealing import button_due
 from tests.firmware.devices.conftest import Buttons, Clock
 from tests.waiting import DEADLINE, until
 
@@ -190,12 +191,21 @@ class Table:
         return self.process.ask(line.encode())
 
     def do(self, *lines: str) -> None:
+        """Give commands; where white or `open_hand` needs the puck, the dealer says first that it lies right."""
         for line in lines:
+            if '"next"' in line or '"open_hand"' in line:
+                self._lay_puck()
             answer = self.ask(line)
             assert answer["ok"], answer
 
+    def _lay_puck(self) -> None:
+        if (due := button_due(self.process.state, self.process.house)) is not None:
+            assert self.ask(f'{{"do":"keep_button","seat":{due}}}')["ok"]
+
     def press(self, button: ButtonName, seconds: float = PRESS) -> None:
         """Press what one has seen, and lift the finger; the process has taken the press then."""
+        if button == "next":
+            self._lay_puck()
         self.clock.let_pass(PAID_S)
         told = len(self.process.presses) + (2 if seconds > HOLD else 1)
         self.panel.press(button, seconds)
