@@ -56,7 +56,7 @@ def test_a_table_that_is_well_is_well_on_every_page(house: House) -> None:
     assert ">well<" in found["/tables"]
     assert 'feltwatch_pit_well{table="Table 2"} 1.0' in found["/metrics"]
     assert "missing" not in found["/reports"]
-    assert re.search(r"Complete to \d\d:\d\d\.", found["/reports"])
+    assert re.search(r"Complete to \d\d:\d\d<", found["/reports"])
 
 
 LACKS = {
