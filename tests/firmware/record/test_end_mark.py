@@ -265,12 +265,11 @@ def test_a_journal_that_is_closed_twice_closes_no_file_of_others(tmp_path: Path)
 
 def test_a_witness_that_cannot_be_read_is_said_and_the_rows_are_checked_all_the_same(killed: Path) -> None:
     (killed / witness.FILE).unlink()
-    (killed / witness.FILE).symlink_to(killed / "elsewhere")
+    (killed / witness.FILE).mkdir()
     found = verify(killed)
     assert found.entries == 3
-    assert [str(problem.what) for problem in found.problems] == [
-        f"{killed / witness.FILE} cannot be read: nobody can say whether the record is whole."
-    ]
+    [problem] = found.problems
+    assert str(problem.what).endswith("cannot be read: nobody can say whether the record is whole.")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 
 from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
+from firmware.record.journal import ground
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
 from firmware.table.errors import JournalError
@@ -67,8 +68,9 @@ def test_a_training_record_cannot_begin_in_the_middle(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", [["run"], ["people", "list"]], ids=" ".join)
 def test_commands_of_a_table_refuse_a_training_record_in_a_sentence(
-    training: Path, command: list[str]
+    training: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(ground, "in_memory", lambda _: None)  # where tests keep their files
     answer = CliRunner().invoke(main, [*command, "--data", str(training)])
     assert answer.exit_code in (1, 2)
     assert "is a training record" in answer.output
