@@ -17,6 +17,8 @@ from playwright.sync_api import Browser, Page, expect
 from dealer_ui.server.app import Settings, create_app
 from firmware.access.pins import PinStore
 from firmware.cli.dispute_pdf_hook import dispute_pdf
+from firmware.record.evidence.anchors import sign_head
+from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.stick_request import StickDesk
@@ -48,15 +50,25 @@ class Box:
     address: str
 
 
+def sign(felt: Felt, key: DeviceKey) -> None:
+    """Sign the head, as a table does after each hand."""
+    seq, digest = felt.journal.head
+    felt.say(sign_head(key, seq=seq, digest=digest, hands=felt.state.last_hand, wall_ms=0, table=""))
+
+
 @pytest.fixture
 def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
     with ExitStack() as stack:
         data = tmp_path / "d"
         felt = Felt(data, clock=ticking())
         felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(data).keep("2580")))
+        key = DeviceKey.open(tmp_path / "key")
+        felt.say(ev.KeyAnnounced(key.public.hex()))
         played(felt)
+        sign(felt, key)
         felt.deal()
         felt.do("void", reason="Misdeal")
+        sign(felt, key)
         felt.journal.close()
         made = config(data, profile="california-face-up", options=dict(felt.options), unit=500)
         stack.enter_context(running(made, tmp_path / "key"))
