@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from firmware.record.journal.journal import JournalReader
-from firmware.runtime.config import Config, TimesConfig
+from firmware.runtime.config import NO_SCREEN, Config, TimesConfig
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
 from firmware.simulation.live.table import SimulatedTable
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 def test_a_hand_of_photographed_cards_is_read_and_settled(
     photographs: Path, check: Callable[[dict[str, Any]], None], tmp_path: Path
 ) -> None:
-    config = Config(data=tmp_path, times=TimesConfig(turn_up=0.0, reading=60.0))
+    config = Config(data=tmp_path, times=TimesConfig(turn_up=0.0, reading=60.0), screen=NO_SCREEN)
     deck = PhotoDeck.from_folder(photographs / "bidly_cards")
     with SimulatedTable(config, tmp_path, seed=7, deck=deck) as table:
         players = Players(7, table.house.rules)

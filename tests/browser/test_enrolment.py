@@ -26,7 +26,7 @@ from firmware.pit.database import Database
 from firmware.pit.enrolment import give_up, make_code, remember
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
-from firmware.runtime.config import Config
+from firmware.runtime.config import NO_SCREEN, Config
 from firmware.runtime.pit_desk import PitDesk
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import events as ev
@@ -126,7 +126,7 @@ class Room:
 
 @pytest.fixture
 def room(house: House, database: Database, chromium: Browser, tmp_path: Path) -> Iterator[Room]:
-    config = Config(data=tmp_path / "data", table="7")
+    config = Config(data=tmp_path / "data", table="7", screen=NO_SCREEN)
     with Journal(config.data) as journal:
         journal.append([ev.SetUpEnded(skipped=True)], "console")
         journal.append([ev.PersonListed("Ada", Role.TECHNICIAN, PinStore(config.data).keep(PIN))], "console")

@@ -31,7 +31,7 @@ from firmware.devices.panel.interface import LAMPS, LampName
 from firmware.devices.puck.reading import Disks
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import JournalReader
-from firmware.runtime.config import Config, SeatConfig
+from firmware.runtime.config import NO_SCREEN, Config, SeatConfig
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
@@ -262,7 +262,9 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
         "firmware.runtime.device_tests.SLOW_MS", 1000 * DEADLINE
     )  # the disk is well, however busy
     seats = [{"seat": n, "place": "ABCD"[n - 1]} for n in (1, 2, 3, 4)]
-    config = Config(data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)))
+    config = Config(
+        data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)), screen=NO_SCREEN
+    )
     (tmp_path / "room").mkdir()
     with (
         SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
@@ -311,7 +313,7 @@ MOST_TOUCHES: Final = 25
 
 def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_path: Path) -> None:
     """Every touch from the first page to the hand that is opened counts, a name of three letters and a PIN, too."""
-    config = Config(data=tmp_path / "data")
+    config = Config(data=tmp_path / "data", screen=NO_SCREEN)
     (tmp_path / "room").mkdir()
     with (
         SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
@@ -404,7 +406,7 @@ UNKNOWN_TAG: Final = "04FEED00C0FFEE"
 def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
     window: Window, tmp_path: Path
 ) -> None:
-    config = Config(data=tmp_path / "data")
+    config = Config(data=tmp_path / "data", screen=NO_SCREEN)
 
     def start(room: str, fresh: bool) -> SimulatedTable:
         (tmp_path / room).mkdir()

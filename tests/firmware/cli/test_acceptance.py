@@ -25,7 +25,7 @@ from firmware.record.evidence.dispute_verifier import ROWS
 from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import settle_json
-from firmware.runtime.config import Config, SeatConfig, TimesConfig
+from firmware.runtime.config import NO_SCREEN, Config, SeatConfig, TimesConfig
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table.events import DeviceFault, DeviceRecovered, DeviceTried, PuckSeen
 from firmware.table_client import TableLink
@@ -66,6 +66,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Simu
             SeatConfig.model_validate({"seat": n, "place": p}) for n, p in enumerate("ABCD", start=1)
         ),
         times=TimesConfig(reading=300.0, reading_start=300.0),
+        screen=NO_SCREEN,
     )
     with SimulatedTable(config, tmp_path_factory.mktemp("room"), 1, fresh=True) as simulated:
         ada = {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": PIN}

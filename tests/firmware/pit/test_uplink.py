@@ -370,7 +370,9 @@ def test_a_new_card_gets_the_whole_record_from_the_pit_and_goes_on_with_it(
     follower.step()
     sent = stored(pit)
     card = tmp_path / "card"
-    done = CliRunner().invoke(restore_command, ["--from-pit", str(enrolment), "--data", str(card), "--yes"])
+    done = CliRunner().invoke(
+        restore_command, ["--from-pit", str(enrolment), "--data", str(card), "--yes", "--unproven"]
+    )
     assert done.exit_code == 0, done.output
     assert JournalReader(card).events_since(0)[: len(sent)] == sent
     assert JournalReader(card).contents() == JournalReader(data).contents()
@@ -399,7 +401,9 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     )
     assert done.exit_code == 0, done.output
     card = tmp_path / "card"
-    done = CliRunner().invoke(restore_command, ["--from-pit", str(new), "--data", str(card), "--yes"])
+    done = CliRunner().invoke(
+        restore_command, ["--from-pit", str(new), "--data", str(card), "--yes", "--unproven"]
+    )
     assert done.exit_code == 0, done.output
     assert JournalReader(card).events_since(0)[: len(sent)] == sent
     stolen = pit.follower(old, data)
