@@ -18,7 +18,7 @@ import pytest
 from firmware.cli.run import run
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime import device_factory as equipment
-from firmware.runtime.config import CameraConfig, Config, PowerConfig, PuckConfig
+from firmware.runtime.config import NO_SCREEN, CameraConfig, Config, PowerConfig, PuckConfig
 from firmware.runtime.table_devices import Devices
 from firmware.table_client import SOCKET, TableLink
 from tests.waiting import DEADLINE, until
@@ -148,6 +148,8 @@ def test_a_table_whose_mains_is_gone_asks_to_be_switched_off(
         camera=CameraConfig(kind="files", device=tmp_path / "none"),
         puck=PuckConfig(port=str(tmp_path / "no-puck")),
         power=PowerConfig(between_hands_s=0.2, at_latest_s=60, request=asked),
+        in_memory=True,
+        screen=NO_SCREEN,
     )
     monkeypatch.setattr(
         equipment, "open_devices", lambda _: Devices(None, None, None, mains_gone=lambda: True)

@@ -39,7 +39,7 @@ def test_payments_and_the_count_are_in_the_houses_currency(
     page = screen.page
     assert page.inner_text(".amount") == sums("55")[0]
     assert page.inner_text(".place-C .role") == f"pays {sums('55')[0]}"
-    assert page.inner_text(".place-C .total b") == sums("−200")[0]
+    assert page.inner_text(".place-C .inall b") == sums("−200")[0]
     for sum_ in sums("55", "25", "60", "45", "100", "70"):
         expect(page.locator("#strip")).to_contain_text(sum_)
     screen.felt.do("archive")

@@ -32,6 +32,7 @@ from firmware.devices.puck.reading import Disks
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.config import NO_SCREEN, Config, SeatConfig
+from firmware.runtime.liveness.presses import SEEN_S
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
@@ -229,8 +230,10 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
     """Deal, set and show a hand; answer what the camera is not sure of."""
     table.puck.move_to(2)
     dealer.until(lambda state: state.puck.seat == 2)
+    dealer.page.wait_for_timeout(1000 * SEEN_S)  # a press counts for what has stood so long
     table.panel.press("next")
     dealer.until_phase("dealing")
+    dealer.page.wait_for_timeout(1000 * SEEN_S)  # a press counts for what has stood so long
     table.panel.press("next")
     dealer.until_phase("setting")
     places = {seat.seat: seat.place for seat in dealer.state.seats}
@@ -240,6 +243,7 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
             for seat, rows in HANDS.items()
         }
     )
+    dealer.page.wait_for_timeout(1000 * SEEN_S)  # a press counts for what has stood so long
     table.panel.press("next")
     state = dealer.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED))
     while state.phase is Phase.REVIEW:

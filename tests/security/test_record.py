@@ -70,7 +70,7 @@ def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
 
 
 @pytest.mark.parametrize("name", ["captures", "journal.sqlite"])
-def test_a_backup_that_is_itself_a_link_is_refused_twice_over(
+def test_a_backup_that_is_itself_a_link_is_refused(
     hostile: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (hostile / name).rename(tmp_path / "elsewhere")

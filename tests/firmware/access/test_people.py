@@ -54,7 +54,7 @@ MAY = {
         calibrate_felt calibrate_lens enrol_deck use_calibration read_code join_pit compare_pit_words take_file
     """,
     "DFTA": """
-        unlock lock health
+        unlock lock health heartbeat painted
     """,
 }
 LETTERS = {"D": Role.DEALER, "F": Role.FLOOR, "T": Role.TECHNICIAN, "A": Role.AUDITOR}

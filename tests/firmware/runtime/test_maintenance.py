@@ -93,6 +93,8 @@ class Box:
     def hand(self, image: bytes | None = None) -> int:
         """Play a hand that is void; its image, if any, is named by its reading."""
         self.do("next")
+        if self.process.state.puck_awaited:
+            self.do("keep_button")
         number = JournalReader(self.config.data).recover()[0].hand
         if image is not None:
             capture = CaptureStore(self.config.data).save(f"{number:06}/frame.jpg", image)

@@ -45,6 +45,7 @@ def test_four_presses_in_a_second_mark_one_payment_and_open_no_hand(settled: Tab
         press(settled, 0.25)
     assert (settled.state.hand, settled.state.phase) == (1, Phase.SETTLED)
     assert settled.state.unpaid == ()
+    settled.puck_at(2)
     press(settled, PAID_S)
     assert settled.state.hand == 2
 
@@ -55,12 +56,15 @@ def test_two_touches_follow_the_same_rule_as_two_presses(settled: Table) -> None
     assert not refused["ok"]
     assert "so soon" in refused["error"]
     assert settled.state.hand == 1
+    settled.puck_at(2)
     assert touch(settled, PAID_S)["ok"]
+    assert settled.state.hand == 2
 
 
 def test_a_touch_after_a_press_and_a_press_after_a_touch_follow_it_too(settled: Table) -> None:
     press(settled, SEEN_S)
     assert not touch(settled, PAID_S - 0.1)["ok"]
+    settled.puck_at(2)
     assert touch(settled, 0.2)["ok"]
     hand = settled.state.hand
     press(settled, SEEN_S - 0.1)
