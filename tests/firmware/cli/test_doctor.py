@@ -32,7 +32,7 @@ def test_a_running_table_tells_of_its_devices(table: Table, monkeypatch: pytest.
     _status, checks = doctor(table.config.data)
     assert checks["table"]["verdict"] == "ok"
     assert checks["buttons"]["verdict"] == "ok"
-    assert checks["chain"]["verdict"] == "ok"
+    assert checks["chain"]["verdict"] == "ok", checks["chain"]
     assert checks["model"]["verdict"] == "ok"
     assert checks["profile"]["verdict"] == "ok"
     table.faults["puck"] = "The cable is out."

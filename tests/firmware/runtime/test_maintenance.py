@@ -94,7 +94,7 @@ class Box:
         """Play a hand that is void; its image, if any, is named by its reading."""
         self.do("next")
         if self.process.state.puck_awaited:
-            self.do("keep_button")
+            self.do("keep_button", seat=1)
         number = JournalReader(self.config.data).recover()[0].hand
         if image is not None:
             capture = CaptureStore(self.config.data).save(f"{number:06}/frame.jpg", image)

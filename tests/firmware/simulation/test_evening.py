@@ -157,7 +157,7 @@ def test_another_card_than_the_dealer_said_rings(run: Run, clumsy: ReaderErrors)
     rings(run(20, journal=Mishears, errors=clumsy), "lost")
 
 
-def test_a_reading_that_is_written_down_otherwise_rings(run: Run) -> None:
+def test_a_reading_that_is_written_down_otherwise_rings(run: Run, clumsy: ReaderErrors) -> None:
     class Sure(Bent):
         def bend(self, event: ev.Event) -> ev.Event | None:
             if not isinstance(event, ev.ReadingTaken):
@@ -167,7 +167,7 @@ def test_a_reading_that_is_written_down_otherwise_rings(run: Run) -> None:
             )
             return replace(event, rows=rows)
 
-    rings(run(20, journal=Sure), "lost")
+    rings(run(20, journal=Sure, errors=clumsy), "lost")
 
 
 def test_a_set_card_that_changes_by_itself_rings(run: Run) -> None:
@@ -239,12 +239,14 @@ def test_even_a_table_that_forgets_to_ask_settles_nothing_in_doubt(
     assert (outcome.number("unasked"), outcome.number("otherwise"), outcome.number("twice")) == (0, 0, 0)
 
 
-def test_a_card_that_the_table_should_have_asked_for_rings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_card_that_the_table_should_have_asked_for_rings(
+    run: Run, clumsy: ReaderErrors, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from firmware.runtime.reading import translate as reading_events
 
     card = reading_events._card
     monkeypatch.setattr(reading_events, "_card", lambda said: replace(card(said), sure=True))
-    rings(run(20), "lost")
+    rings(run(20, errors=clumsy), "lost")
 
 
 def test_a_table_process_that_breaks_rings(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
