@@ -275,7 +275,7 @@ def campaign(folder: Path, times: int, seed: int, shim: ctypes.CDLL) -> Figures:
         data = folder / f"data-{number // ROUNDS_A_RECORD}"
         file = folder / "config.toml"
         file.write_text(
-            f'data = "{data}"\nin_memory = true\nprofile = "california-face-up"\n'
+            f'data = "{data}"\nkey = "{folder / "key"}"\nin_memory = true\nprofile = "california-face-up"\n'
             + "".join(
                 f'[[seats]]\nseat = {seat}\nplayer = "{name}"\nplace = "{place}"\nstack = 50000\n'
                 for seat, name, place in ((1, "Ann", "A"), (2, "Bao", "B"))

@@ -118,7 +118,8 @@ class Campaign:
         self.longest = longest
         self.config = data.parent / f"{data.name}.toml"
         self.config.write_text(
-            f'data = "{data}"\nin_memory = true\n[camera]\nkind = "files"\ndevice = "{data.parent / "no-pictures"}"\n'
+            f'data = "{data}"\nkey = "{data.parent / "key"}"\nin_memory = true\n'
+            f'[camera]\nkind = "files"\ndevice = "{data.parent / "no-pictures"}"\n'
             "[times]\nturn_up = 0.0\n"
         )
         self.log = data.parent / f"{data.name}.log"

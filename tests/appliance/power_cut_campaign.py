@@ -222,7 +222,7 @@ def campaign(folder: Path, images: int, seed: int, shim: ctypes.CDLL, *, is_naiv
 def _config(folder: Path, data: Path) -> Config:
     file = folder / "config.toml"
     file.write_text(
-        f'data = "{data}"\nin_memory = true\nprofile = "california-face-up"\n'
+        f'data = "{data}"\nkey = "{folder / "key"}"\nin_memory = true\nprofile = "california-face-up"\n'
         + "".join(
             f'[[seats]]\nseat = {seat}\nplayer = "{name}"\nplace = "{place}"\nstack = 50000\n'
             for seat, name, place in ((1, "Ann", "A"), (2, "Bao", "B"))

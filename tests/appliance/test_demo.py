@@ -188,7 +188,7 @@ def test_run_without_any_hardware_shows_its_faults_and_is_played_by_hand(
 ) -> None:
     config = tmp_path / "feltwatch.toml"
     config.write_text(
-        f'data = "{tmp_path}"\nin_memory = true\nscreen.kiosk = false\n'
+        f'data = "{tmp_path}"\nkey = "{tmp_path}-key"\nin_memory = true\nscreen.kiosk = false\n'
         f'[camera]\nkind = "files"\ndevice = "{tmp_path}/nothing"\n'
     )
     process = subprocess.Popen(

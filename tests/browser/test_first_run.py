@@ -294,7 +294,7 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
         assert (state.house.table, state.house.unit, state.house.profile) == ("12", 500, "washington-1-6")
         assert {seat.player for seat in state.seats} >= {"Mei"}
         assert state.settlement
-        assert page.locator(".figure.total").count() == 4
+        assert page.locator(".figure.total, .inall").count() == 4
         assert table.failure is None
     rows = JournalReader(config.data).of_set_up()
     tried = {

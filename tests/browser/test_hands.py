@@ -275,7 +275,8 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
     seats = "\n".join(
         f'[[seats]]\nseat = {seat}\nplace = "{place}"\nstack = 100000' for seat, place in ((1, "A"), (2, "B"))
     )
-    file.write_text(f"data = {json.dumps(str(data))}\nin_memory = true\n{seats}\n")
+    key = json.dumps(str(tmp_path / "key"))
+    file.write_text(f"data = {json.dumps(str(data))}\nin_memory = true\nkey = {key}\n{seats}\n")
     with Journal(data) as journal:
         journal.append([ev.SetUpEnded()], "test")
 
