@@ -41,6 +41,7 @@ class Followed(ABC, Generic[S]):
         self._changed = threading.Condition()
         self._stopped = threading.Event()
         self._followed_at: float | None = None
+        self._follower: int | None = None
 
     @abstractmethod
     def refresh(self) -> None:
@@ -59,6 +60,11 @@ class Followed(ABC, Generic[S]):
     def following(self) -> bool:
         """True while the thread follows and does not hang."""
         return self._followed_at is not None and time.monotonic() - self._followed_at < STUCK_S
+
+    @property
+    def is_followed_elsewhere(self) -> bool:
+        """True if another thread than the caller's follows, and has looked lately."""
+        return self._follower not in (None, threading.get_ident()) and not self.stale and not self.stopped
 
     @property
     def stale(self) -> bool:
@@ -98,6 +104,7 @@ class Followed(ABC, Generic[S]):
         self.wake()
 
     def _follow(self) -> None:
+        self._follower = threading.get_ident()
         while not self._stopped.wait(self.poll_s):
             try:
                 self.refresh()

@@ -97,7 +97,9 @@ class Live(Followed[Snapshot]):
         self._past = LastExchange(reader)
         self._call = CallClock(pit)
         self._heard = Heard.NONE
-        self._table = TableAnswer()
+        self._answer = TableAnswer()
+        self._table = self._answer
+        """The answer that the latest snapshot shows."""
         self._answered_s = time.time()
         self._asked_at = float("-inf")
 
@@ -127,18 +129,21 @@ class Live(Followed[Snapshot]):
         return self._state if not self._moment.trouble else INITIAL
 
     def refresh(self) -> None:
-        """Read the journal, and check whether the table answers; make a new snapshot if anything changed."""
+        """Read the journal, and check whether the table answers; make a new snapshot if anything changed.
+
+        Once a thread follows, that thread alone asks the table again: a request must not wait for a table that hangs.
+        """
+        since = time.monotonic() - self._asked_at
+        asks = since >= ASK_S and (since == float("inf") or not self.is_followed_elsewhere)
+        if asks:
+            self._answer = self._ask()
+            self._asked_at = time.monotonic()
         with self._refreshing:
-            asked = time.monotonic()
-            table, heard = self._table, self._heard
-            ask = asked - self._asked_at >= ASK_S
-            if ask:
-                self._asked_at = asked
-                table = self._ask()
+            table, heard = self._answer, self._heard
             try:
                 news = self._read()
-                if news or ask:
-                    heard = self._call.at(self._state, self._seq, asked)
+                if news or asks:
+                    heard = self._call.at(self._state, self._seq, time.monotonic())
                 time_is_new = self._update_clock()
                 past = self._past.of(self._state)
                 links = self._beside.links() if self._beside else ()
@@ -170,7 +175,7 @@ class Live(Followed[Snapshot]):
         answer = self._heartbeat()
         if answer is not None:
             self._answered_s = asked
-        return self._table.next(answer, self._answered_s)
+        return self._answer.next(answer, self._answered_s)
 
     def _seen(
         self,
