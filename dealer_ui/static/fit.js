@@ -15,8 +15,8 @@
 
   // A title that is too wide loses whole words from its end.
   function words() {
-    for (const line of document.querySelectorAll("[data-words]")) {
-      const all = line.dataset.words.split(" ");
+    for (const line of document.querySelectorAll("[data-whole]")) {
+      const all = line.dataset.whole.split(" ");
       for (let count = all.length; count > 0; count--) {
         const text = all.slice(0, count).join(" ").replace(/[\s,;:(（·–-]+$/u, "");
         line.textContent = count < all.length && text.includes("(") && !text.includes(")") ? `${text})` : text;

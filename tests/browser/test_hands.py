@@ -119,6 +119,7 @@ def test_a_plain_hand_with_a_foul_is_paid_to_the_last_payment(begin: Begin) -> N
     assert [hand["seat"] for hand in state.settlement["hands"] if hand["foul"]] == [3]
     expect(dealer.page.locator("#place-C")).to_contain_text("FOUL", ignore_case=True)
     evening.pay(state)
+    evening.table.puck_at(3)
     dealer.touch(do="next")
     assert dealer.until(lambda state: state.hand == 2 and state.phase == "dealing")
     before = dict.fromkeys(PLAYERS.values(), 100000)
@@ -225,6 +226,7 @@ def test_fantasy_land_is_earned_announced_played_face_down_and_kept(begin: Begin
     expect(dealer.page.locator("#place-A")).to_contain_text("Fantasy Land")
     evening.pay(state)
     evening.cards.collect()
+    evening.table.puck_at(1)
     dealer.touch(do="next")
     state = dealer.until(lambda state: state.hand == 2 and state.phase == "dealing")
     assert (state.seats[0].fantasyland, state.seats[0].open) == (True, False)

@@ -51,6 +51,7 @@ def test_white_does_what_the_pages_white_button_says_while_payments_are_open(sho
         settled_down(screen)
         assert screen.felt.state.phase is Phase.SETTLED
     expect(page.locator(WHITE)).to_have_text("Next hand")
+    screen.felt.say(ev.PuckSeen("seat", 3))
     screen.felt.do("next")
     screen.wait_for_phase("dealing")
     assert screen.felt.state.hand == 2
@@ -83,6 +84,7 @@ def test_a_closing_is_undone_with_one_touch_though_the_next_hand_is_open(show: S
         felt.to_settled()
         felt.pay()
         felt.do("archive")
+        felt.say(ev.PuckSeen("seat", 3))
         felt.do("next")
 
     screen = show(closed_and_opened)
@@ -185,6 +187,7 @@ def test_a_corrected_hands_refund_is_a_large_payment_and_the_stacks_follow_as_it
 
 def test_a_refund_may_wait_for_the_next_break(show: Show) -> None:
     screen = show(corrected)
+    screen.felt.say(ev.PuckSeen("seat", 3))
     hold(settled_down(screen).get_by_role("button", name="Later: open a hand"))
     screen.wait_for_phase("dealing")
     assert [back.paid for back in screen.felt.state.paybacks] == [False] * len(screen.felt.state.paybacks)

@@ -91,10 +91,9 @@ def test_before_the_deal_the_page_says_where_the_button_should_be(show: Show) ->
     screen = show(closed)
     page = screen.page
     due = page.locator(".puckdue")
-    expect(due).to_contain_text("Puck should be at seat 3 (Okafor)")
-    expect(due).to_contain_text("Move the puck from seat 2.")
+    expect(due).to_contain_text("The puck is due at seat 3, Okafor.")
     expect(page.locator(".strip .wait")).to_have_text("Open a hand")
-    due.get_by_role("button", name="It stays at seat 2").tap()
+    due.get_by_role("button", name="It stays at 2").tap()
     expect(due).to_have_count(0)
     assert screen.felt.state.button_kept == 2
     screen.felt.do("next")

@@ -184,7 +184,7 @@ def test_a_line_that_swallows_everything_is_told(chromium: Browser, tmp_path: Pa
     felt.to_settled()
     server = PageServer(felt.folder)
     server.start()
-    with Line(server.port) as line:
+    with felt.answering(), Line(server.port) as line:
         page = own_window(chromium)
         page.goto(f"http://127.0.0.1:{line.port}/")
         page.wait_for_selector(f"body[data-seq='{felt.seq}']")

@@ -31,14 +31,14 @@ def test_a_trainee_answers_pays_and_goes_on_to_the_next_hand(chromium: Browser, 
         page.goto(f"http://127.0.0.1:{port}/")
         expect(page.locator("#band")).to_contain_text("This is not a game.")
         expect(page.locator(".quizzed")).to_be_visible()
-        expect(page.locator(".total:visible")).to_have_count(0)
+        expect(page.locator(".total:visible, .inall:visible")).to_have_count(0)
         asked = questions(table.process.state, load_profile("traditional"))
         for question in asked:
             answer(question.answer)(page)
             expect(page.locator(".judged.yes")).to_be_visible()
             go_on(page)
         expect(page.locator('body[data-mode="felt"]')).to_be_visible()
-        expect(page.locator(".total:visible")).to_have_count(4)
+        expect(page.locator(".total:visible, .inall:visible")).to_have_count(4)
         page.locator("[data-open=more-dialog]").tap()
         expect(page.locator("#more-dialog")).to_be_visible()
         expect(page.locator("#band:popover-open")).to_be_visible()  # in the top layer, where dialogs are
