@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.cli.options import WITHIN, by_option, data_option, key_option, say_missing_record
+from firmware.cli.options import by_option, data_option, key_option, say_missing_record
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
 BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
 """Units that run only if they were enabled by hand."""
+HEALTH_WITHIN: Final = 5.0
+"""Seconds in which a table that is well tells its facts."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 
 
@@ -80,7 +82,7 @@ def _of_table(data: Path) -> dict[str, Any] | None:
     from firmware.table_client import SOCKET, TableLink, TableUnreachable
 
     try:
-        answer = TableLink(data / SOCKET, timeout=WITHIN).send({"do": "health"})
+        answer = TableLink(data / SOCKET, timeout=HEALTH_WITHIN).send({"do": "health"})
     except TableUnreachable:
         return None
     return dict(answer.get("facts", {})) if answer["ok"] else None

@@ -94,7 +94,7 @@ def test_a_known_state_of_the_table_looks_as_it_is_meant_to_and_a_click_reaches_
         kiosk.wait_for_picture()
         until(lambda: different(small(own.picture()), load(GOLDEN)) < MOST)
         own.click(*MORE)
-        until(lambda: different(small(own.picture()), load(GOLDEN)) > 10 * MOST)
+        until(lambda: different(small(own.picture()), load(GOLDEN)) > 5 * MOST)
 
 
 @pytest.mark.parametrize(
