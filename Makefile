@@ -175,10 +175,10 @@ test-image: .venv/dev.stamp
 	$(BIN)/python -m tests.image.twin $(ARGS)
 
 test-install: .venv/dev.stamp
-	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/install_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/install_run.py --durations=0 $(ARGS)
 
 test-install-pit: .venv/dev.stamp
-	$(BIN)/pytest -p no:cacheprovider -p no:randomly tests/install/pit_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)

@@ -47,7 +47,8 @@ VERIFIED_WHOLE: Final = 20_000
 """Hands up to which the whole record is verified at the end; the rows written here always are."""
 
 EFFECT: Final = {
-    "next": ("hand_opened", "phase_advanced", "payment_marked", "hand_archived"),
+    "next": ("hand_opened", "phase_advanced", "payment_marked", "hand_archived", "puck_awaited"),
+    "keep_button": ("button_kept",),
     "void": ("hand_voided",),
     "misdeal": ("hand_misdealt",),
     "key_hand": ("keying_begun",),
@@ -230,6 +231,7 @@ class Campaign:
                 {"do": "declare", "seat": rng.choice(seats)},
                 {"do": "withdraw", "seat": rng.choice(seats)},
                 {"do": "key_button", "seat": rng.randint(1, 5)},
+                {"do": "keep_button", "seat": rng.randint(1, 5)},
                 {"do": "mark_paid", "a": 1, "b": 2},
                 {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": "86420"},
                 {"do": "look_again"},
@@ -237,6 +239,8 @@ class Campaign:
                 {"do": "misdeal", "reason": "a test"},
             ]
             return rng.choice(anything)
+        if state.puck_awaited:
+            return {"do": "keep_button", "seat": rng.choice(seats)}  # no puck is here that could be moved
         match state.phase:
             case Phase.IDLE | Phase.ARCHIVED | Phase.VOID | Phase.DEALING | Phase.SETTING:
                 if state.phase is Phase.DEALING and state.button is None:

@@ -44,7 +44,8 @@ REPOSITORY: Final = Path(__file__).parents[2]
 KIOSK: Final = f"{PAGE}/?kiosk"
 VIEW: Final = "srv/room/view.png"
 UNITS: Final = "etc/systemd/system"
-CONFIG: Final = configuration("/srv/room/view.png", reading=60.0, reading_start=120.0)
+CONFIG: Final = "in_memory = true\n" + configuration("/srv/room/view.png", reading=60.0, reading_start=120.0)
+"""The machine's disk is one in memory (`folder`)."""
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 _LATER: Final = "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';"
 _SCHEMA: Final = ("firmware/record/journal/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
@@ -157,8 +158,12 @@ def play(box: Machine) -> int:
         if state.phase in (Phase.SHOWDOWN, Phase.READING):
             time.sleep(0.1)
         else:
-            dealt = {"do": "next"} if state.dealer else {"do": "log_on", "person": "Robin"}
-            status, said = box.ask(dealt)
+            order: dict[str, str | int] = {"do": "next"}
+            if not state.dealer:
+                order = {"do": "log_on", "person": "Robin"}
+            elif state.puck_awaited:
+                order = {"do": "keep_button", "seat": 1}  # nobody moves the puck in this room
+            status, said = box.ask(order)
             assert status == 200, said
         state = reader.recover()[0]
     return state.hand

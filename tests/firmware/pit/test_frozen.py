@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +78,9 @@ class Room:
         return Visited(self.app, self.database).logged_in(PitRole.OWNER).get(address).text
 
 
-@pytest.fixture(scope="module")
-def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
-    folder = tmp_path_factory.mktemp("table")
+@contextmanager
+def furnished(folder: Path) -> Iterator[Room]:
+    """Start a room; its table keeps its temporary files in `folder`."""
     with house(durable=False) as made, Database(made.url, connections=6) as database:
         made.add_tables(1)
         made.start()
@@ -95,10 +96,15 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
             made.uplinks[0].arguments += ["--pulse", str(pulse)]
             made.uplinks[0].start()
             app = create_app(database, made.folder / "pages", secure=False)
-            room = Room(made, table, pulse, app, database)
-            yield room
+            yield Room(made, table, pulse, app, database)
         finally:
             table.kill()
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
+    with furnished(tmp_path_factory.mktemp("table")) as room:
+        yield room
 
 
 def freeze(part: Part) -> Callable[[], None]:
@@ -160,11 +166,12 @@ def test_a_locked_row_of_the_follower_leaves_nothing_green(room: Room) -> None:
 
 
 def test_a_killed_table_process_beside_a_living_uplink_leaves_nothing_green_and_needs_somebody(
-    room: Room,
+    tmp_path: Path,
 ) -> None:
-    """The last one: its table does not come back."""
-    assert room.green_after(room.table.kill) < LATEST_S
-    assert "the table process does not answer" in room.page("/tables")
-    assert "the table process does not answer" in room.page("/proof")
-    until(lambda: "The table process does not answer" in room.page("/"))
-    assert room.tile().tile.tone is Tone.ALARM
+    """In a room of its own, since its table does not come back."""
+    with furnished(tmp_path) as room:
+        assert room.green_after(room.table.kill) < LATEST_S
+        assert "the table process does not answer" in room.page("/tables")
+        assert "the table process does not answer" in room.page("/proof")
+        until(lambda: "The table process does not answer" in room.page("/"))
+        assert room.tile().tile.tone is Tone.ALARM
