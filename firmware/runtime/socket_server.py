@@ -164,6 +164,8 @@ class _Place:
                     _send(connection, answer)
                     return
                 _send(connection, self._submit(line))
+                if self._closing.is_set():
+                    return
 
     def _next_line(self, connection: socket.socket, lines: Any) -> bytes:
         connection.settimeout(SILENT_TOO_LONG)
