@@ -28,8 +28,8 @@ Demo = Callable[..., subprocess.CompletedProcess[str]]
 Check = Callable[[dict[str, Any]], None]
 
 
-def test_a_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, tmp_path: Path) -> None:
-    played(demo, check, tmp_path, hands=1)
+def test_two_hands_from_pixels_to_their_settlements(demo: Demo, check: Check, tmp_path: Path) -> None:
+    played(demo, check, tmp_path, hands=2)
 
 
 @pytest.mark.exhaustive

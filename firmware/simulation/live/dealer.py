@@ -119,13 +119,13 @@ class SimulatedDealer:
 
         Raises SimulationStuck. Ends when stopped.
         """
-        played = 0
+        played = reported = 0
         try:
             self._clear_up()
             while hands is None or played < hands:
                 state = self._look()
-                if state.phase is Phase.SETTLED and not unpaid(state):
-                    played += 1
+                if state.phase is Phase.SETTLED and not unpaid(state) and state.hand != reported:
+                    played, reported = played + 1, state.hand
                     yield self._report(state)
                     if hands is not None and played >= hands:
                         return
