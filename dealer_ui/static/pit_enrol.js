@@ -3,6 +3,18 @@
 (() => {
   const EVERY_MS = 1000;
   const part = document.querySelector("[data-part]");
+  let shown = part?.innerHTML; // as it came: a question that is open would make the page itself differ
+
+  // Put what is new in place; a question that somebody has open stays as it is, with its ticks.
+  function replace(now) {
+    const open = part.querySelector("details[open]");
+    const focused = open?.contains(document.activeElement) ? document.activeElement : null;
+    const action = (question) => question?.querySelector("form")?.getAttribute("action");
+    const again = [...now.querySelectorAll("details")].find((question) => action(question) === action(open));
+    if (open && again) again.replaceWith(open);
+    part.replaceChildren(now);
+    focused?.focus();
+  }
 
   async function follow() {
     try {
@@ -13,10 +25,11 @@
       // Compared with the page itself: it may have changed between the page and the first question.
       const phase = (of) => of.querySelector("[data-phase]")?.dataset.phase;
       if (response.ok && phase(now.content) !== phase(part)) { location.reload(); return; } // the rest of the page, too
-      if (response.ok && now.innerHTML !== part.innerHTML) part.replaceChildren(now.content);
+      const html = now.innerHTML;
+      if (response.ok && html !== shown) { replace(now.content); shown = html; }
     } catch { /* the pit is asked again */ }
     setTimeout(follow, EVERY_MS);
   }
 
-  follow();
+  if (part) follow();
 })();

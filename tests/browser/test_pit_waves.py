@@ -79,6 +79,29 @@ def test_a_page_of_a_wave_follows_what_happens_and_offers_what_can_be_done_then(
 
 
 @pytest.mark.browser
+def test_an_open_question_stays_open_while_the_page_brings_what_is_new(
+    house: House, chromium: Browser
+) -> None:
+    add_waves(house.database, "stopped")
+    with house.database.transaction() as connection:
+        connection.execute(
+            "UPDATE wave_table SET mark = 'failed', failure = 'went_back' WHERE mark = 'waits'"
+        )
+    with served(house, chromium, PitRole.OWNER) as page:
+        page.goto("/waves")
+        page.get_by_text("Let it go on…").click()
+        page.locator(".sure input[name=without]").first.check()
+        for _ in range(2):
+            with page.expect_response("**/waves/part"):
+                pass
+        with house.database.transaction() as connection:
+            connection.execute("UPDATE wave SET release = '0.9.0-new' WHERE phase = 'stopped'")
+        expect(page.locator(".wave h2").first).to_contain_text("0.9.0-new")
+        expect(page.locator(".sure input[name=without]").first).to_be_checked()
+        expect(page.get_by_role("button", name="Yes, go on")).to_be_visible()
+
+
+@pytest.mark.browser
 def test_a_stopped_wave_is_said_over_the_floor(house: House, chromium: Browser) -> None:
     add_waves(house.database, "stopped")
     with served(house, chromium) as page:
