@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -103,6 +104,16 @@ def running(made: Config, key: Path, stick: StickDesk | None = None) -> ExitStac
 def touch(page: Page, selector: str) -> None:
     """Touch the first that matches, once the page hears it."""
     page.locator(f"body[data-ready] {selector}").first.tap()
+
+
+def test_looking_at_evidence_keeps_the_session_and_its_time_left_is_on_the_screen(box: Box) -> None:
+    page = box.page
+    page.goto(f"{box.address}/review/1/look")
+    key_pin(page, "2580")
+    left = page.locator("#session [data-left]")
+    expect(left).to_have_text(re.compile(r"[45]:\d\d left"))
+    page.goto(box.address)
+    expect(left).to_have_text(re.compile(r"0:\d\d left"))
 
 
 def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box: Box, tmp_path: Path) -> None:

@@ -65,6 +65,22 @@ def test_while_cards_are_awaited_one_seat_is_amber_and_the_others_are_read(show:
     expect(page.locator("main .action")).to_have_count(1)
 
 
+def test_when_all_is_paid_the_puck_s_way_stands_in_the_middle_and_that_it_stays_beside_white(show: Show) -> None:
+    screen = show(paid(6))
+    page = screen.page
+    expect(page.locator(".centre")).to_contain_text("Move the puck")
+    stays, white = page.get_by_role("button", name="It stays at 2"), page.locator(".strip button:has(.lamp-white)")
+    at, goes = stays.bounding_box(), white.bounding_box()
+    assert at is not None
+    assert goes is not None
+    assert abs(at["y"] - goes["y"]) < 2
+    assert at["x"] < goes["x"]
+    page.wait_for_selector(".fresh", state="detached")
+    stays.tap()
+    screen.until(lambda: screen.felt.state.button_kept == 2)
+    expect(page.locator(".centre")).not_to_contain_text("Move the puck")
+
+
 def test_without_a_surrender_in_the_rules_none_is_offered(show: Show) -> None:
     page = show(no_cards_yet).page
     expect(page.locator(".place-D .role")).to_have_text("turn up")

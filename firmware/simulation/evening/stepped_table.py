@@ -258,6 +258,7 @@ class SteppedTable:
                     TURN_UP,
                     lambda: self.now,
                     keeper=self._keeper(journal),
+                    screen=self._config.screen,
                 )
             )
             if self._process is not None:
