@@ -40,7 +40,7 @@ def parts(moment: Snapshot) -> dict[str, str]:
         )
     }
     for seat in screen.seats:
-        rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat).strip()
+        rendered[f"place-{seat.place}"] = render_template("parts/seat.html", seat=seat, screen=screen).strip()
         rendered[f"look-{seat.place}"] = render_template("parts/look.html", seat=seat, screen=screen).strip()
     return rendered
 

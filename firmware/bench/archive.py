@@ -121,10 +121,11 @@ def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[di
 
 def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[str, float]:
     from firmware.record.archive import MARKS, Archive, Wanted
-    from firmware.record.journal.index_file import FILE as INDEX
     from firmware.record.journal.journal import FILE
+    from firmware.record.journal.row_index import index_to_write
 
-    (data / INDEX).unlink(missing_ok=True)
+    index = index_to_write(data)
+    index.unlink(missing_ok=True)
     archive = Archive(data)
     index_ms = elapsed_ms(archive.refresh)
     newest = archive.hands(limit=1)[0].opened_ms
@@ -152,7 +153,7 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[s
         "hands": hands,
         "events": events,
         "journal_bytes": (data / FILE).stat().st_size / hands,
-        "index_bytes": (data / INDEX).stat().st_size / hands,
+        "index_bytes": index.stat().st_size / hands,
         "index_s": index_ms / 1000,
         "list_ms": statistics.median(pages),
         "list_worst_ms": max(pages),

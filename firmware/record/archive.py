@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import tempfile
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -14,10 +11,9 @@ from typing import Any, Final, Literal
 
 from firmware.record.archive_index import bring_up_to_date
 from firmware.record.archive_lines import HandLine, read_lines
-from firmware.record.journal import index_file
 from firmware.record.journal.captures import CaptureStore, named_by
 from firmware.record.journal.journal import Entry, JournalReader
-from firmware.record.journal.row_index import ENDS
+from firmware.record.journal.row_index import ENDS, forget_index, opened_index, table_keeps_index
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, JournalError
 from firmware.table.seen import Capture
@@ -127,8 +123,7 @@ class Hand:
 class Archive:
     """Reads the archive of a data folder. Keeps no connection open between calls.
 
-    A process with write access to the folder updates the shared index. Any other process reads the index as it is, or
-    builds its own in a temporary folder if there is none.
+    The table process keeps the box's index up to date. Any other program reads that, or makes an index of its own.
     """
 
     def __init__(
@@ -141,25 +136,14 @@ class Archive:
         self.reader = reader or JournalReader(data)
         self._data = data
         self._store = store or CaptureStore(data)
-        self._own: Path | None = None
 
     def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
-        """Update the index to the journal's end, unless another process is doing so.
+        """Bring the index that this process may write up to the journal's end.
 
         `done` is called with the rows indexed and their total. Raises JournalError.
         """
         if self.reader.path.exists():
-            bring_up_to_date(self._data, self._index(), done)
-
-    def _index(self) -> Path:
-        shared = self._data / index_file.FILE
-        if os.access(self._data, os.W_OK):
-            return shared
-        if self._own is None:
-            folder = tempfile.TemporaryDirectory(prefix="feltwatch-index-")
-            weakref.finalize(self, folder.cleanup)
-            self._own = Path(folder.name) / index_file.FILE
-        return self._own
+            bring_up_to_date(self._data, done)
 
     def hands(
         self, wanted: Wanted = Wanted(), before: int | None = None, limit: int = PAGE
@@ -279,18 +263,16 @@ class Archive:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
-        shared = self._data / index_file.FILE
         try:
             with ExitStack() as stack:
-                db = stack.enter_context(index_file.opened(shared if self._own is None else self._own))
-                if db is None and self.reader.path.exists():
+                if not table_keeps_index(self._data):
                     self.refresh()
-                    db = stack.enter_context(index_file.opened(self._index()))
-                    if db is None:
-                        raise JournalError("The list of hands is being made again; try again in a moment.")
+                db = stack.enter_context(opened_index(self._data))
+                if db is None and self.reader.path.exists():
+                    raise JournalError("The list of hands is being made again; try again in a moment.")
                 yield db
         except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes a damaged schema in its message
-            index_file.distrust(shared)
+            forget_index(self._data)
             raise JournalError(
                 "The archive's index could not be read (%(why)s); it is made again, try again in a moment.",
                 why=error,

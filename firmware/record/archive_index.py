@@ -1,82 +1,81 @@
 """The archive's index: one line for each hand, and the positions of rows, so that a list of a million hands opens fast.
 
-It is a cache, not evidence: it can be deleted at any time and is rebuilt from the journal. The table process updates it
-in the data folder, as may any process with write access there, one at a time. It is updated in batches, each in one
-transaction, and sealed with a checksum at the end (`index_file`). An index that does not match its checksum is deleted.
+It is a cache, not evidence: it lies in the runtime folder (`row_index`), and is made from the journal after each start.
+The table process makes it in the background; where there is none, any program makes one of its own. It is updated in
+batches, each in one transaction, and read once it is complete.
 """
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from firmware.record.archive_lines import SCHEMA, TOLD, Batch, line_in, write
-from firmware.record.journal import index_file
 from firmware.record.journal.disk import give_to_owner, make_file
-from firmware.record.journal.index_file import SHAPE, WAIT_S
 from firmware.record.journal.reader import JournalReader
-from firmware.record.journal.row_index import INDEXED
+from firmware.record.journal.row_index import INDEXED, SHAPE, forget_index, index_to_write
 from firmware.record.journal.transaction import Transaction
 from firmware.table.errors import JournalError
 
 BATCH: Final = 20_000
 """Rows of the journal in one transaction."""
+LOCKED_S: Final = 1.0
+"""Seconds to wait for a reader; after that another process is taken to be writing the index, which is left to it."""
+BEFORE: Final = ("index.sqlite", "index.sqlite-sum", "index.sqlite-lock", "index.sqlite-journal")
+"""Where releases up to 0.2.0 had it, in the data folder."""
 _TAKEN: Final = tuple(sorted(INDEXED.union(TOLD)))
 
 
-def bring_up_to_date(data: Path, path: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> bool:
-    """Add the journal's new rows to the index at `path`; rebuild it if it is damaged or belongs to another journal.
+def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
+    """Add the journal's new rows to its index; make it again if it is damaged or belongs to another journal.
 
-    `done` is called after each batch with the rows indexed and their total. Returns False if another process is
-    updating the index. Raises JournalError.
+    `done` is called after each batch with the rows indexed and their total. Raises JournalError.
     """
     reader = JournalReader(data)
+    for name in BEFORE:
+        with suppress(OSError):
+            (data / name).unlink(missing_ok=True)
     try:
-        with index_file.writing(path) as mine:
-            if not mine:
-                return False
-            if not index_file.holds(path):
-                index_file.forget(path)
-            try:
-                _bring(reader, path, done)
-            except (sqlite3.Error, UnicodeDecodeError):
-                index_file.forget(path)
-                _bring(reader, path, done)
+        try:
+            _bring(reader, index_to_write(data), done)
+        except (sqlite3.Error, UnicodeDecodeError, JournalError) as error:
+            if is_busy(error):
+                return
+            if isinstance(error, JournalError):
+                raise
+            forget_index(data)
+            _bring(reader, index_to_write(data), done)
     except JournalError:
         raise
     except (sqlite3.Error, OSError) as error:
-        raise JournalError(
-            "The archive's index %(path)s cannot be made: %(why)s.",
-            path=str(path),
-            why=error,
-        ) from error
-    return True
+        raise JournalError("The archive's index cannot be made: %(why)s.", why=error) from error
+
+
+def is_busy(error: Exception) -> bool:
+    """Return whether another process is writing the index."""
+    return any(
+        getattr(one, "sqlite_errorname", "").startswith("SQLITE_BUSY") for one in (error, error.__cause__)
+    )
 
 
 def _bring(reader: JournalReader, path: Path, done: Callable[[int, int], None]) -> None:
     make_file(path)
     give_to_owner(path)
-    with closing(sqlite3.connect(path, isolation_level=None, timeout=WAIT_S)) as db:
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=LOCKED_S)) as db:
         # No WAL: readers would need write access for it, and readers of the same group have none.
         db.execute("PRAGMA journal_mode = TRUNCATE")
         db.execute("PRAGMA synchronous = NORMAL")
-        changed = False
-        if db.execute("PRAGMA user_version").fetchone()[0] != SHAPE or not _is_of(db, reader):
+        if abs(db.execute("PRAGMA user_version").fetchone()[0]) != SHAPE or not _is_of(db, reader):
             _clear(db)
-            changed = True
         with reader.opened() as journal:
-            if journal is None:
-                return
-            end = journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
-            changed |= db.execute("SELECT seq FROM head").fetchone()[0] < end
-            while (at := _batch(db, journal, end)) < end:
+            end = journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0] if journal else 0
+            while journal and (at := _batch(db, journal, end)) < end:
                 done(at, end)
-    if changed:
-        index_file.seal(path)
+        db.execute(f"PRAGMA user_version = {SHAPE}")
     done(end, end)
 
 
@@ -89,7 +88,7 @@ def _is_of(db: sqlite3.Connection, reader: JournalReader) -> bool:
 def _clear(db: sqlite3.Connection) -> None:
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     drops = "".join(f"DROP TABLE {name};" for name in tables)
-    db.executescript(f"BEGIN IMMEDIATE; {drops} {SCHEMA} PRAGMA user_version = {SHAPE}; COMMIT;")
+    db.executescript(f"BEGIN IMMEDIATE; {drops} {SCHEMA} PRAGMA user_version = -{SHAPE}; COMMIT;")
 
 
 def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:

@@ -39,7 +39,6 @@ from firmware.record.journal.disk import (
     write_whole,
 )
 from firmware.record.journal.end_mark import end_fault
-from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
 from firmware.record.journal.lock import writing
 from firmware.record.journal.witness import FILE as WITNESS
@@ -56,9 +55,6 @@ _RECORD: Final = (
     FILE,
     WITNESS,
     CAPTURES,
-    INDEX,
-    f"{INDEX}-journal",
-    f"{INDEX}-sum",
 )
 _RESTORED: Final = (CAPTURES, WITNESS, FILE)
 _PART: Final = ".feltwatch-", ".part"

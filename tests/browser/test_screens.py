@@ -65,11 +65,16 @@ def test_while_cards_are_awaited_one_seat_is_amber_and_the_others_are_read(show:
     expect(page.locator("main .action")).to_have_count(1)
 
 
-def test_when_all_is_paid_the_puck_s_way_stands_in_the_middle_and_that_it_stays_beside_white(show: Show) -> None:
+def test_when_all_is_paid_the_puck_s_way_stands_in_the_middle_and_that_it_stays_beside_white(
+    show: Show,
+) -> None:
     screen = show(paid(6))
     page = screen.page
     expect(page.locator(".centre")).to_contain_text("Move the puck")
-    stays, white = page.get_by_role("button", name="It stays at 2"), page.locator(".strip button:has(.lamp-white)")
+    stays, white = (
+        page.get_by_role("button", name="It stays at 2"),
+        page.locator(".strip button:has(.lamp-white)"),
+    )
     at, goes = stays.bounding_box(), white.bounding_box()
     assert at is not None
     assert goes is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from firmware.record.journal.journal import FILE, JournalReader
 from tests.security.attack_campaign import defences, flips
 from tests.security.attack_campaign.__main__ import IN_MEMORY, all_parts
 from tests.security.attack_campaign.attack import Attack
@@ -75,8 +76,8 @@ def test_no_flip_of_a_few_is_silent(ground: Ground, room: Path) -> None:
 
 def test_a_flip_in_every_part_leaves_no_page_out(ground: Ground) -> None:
     every = parts("freed", ground.records["freed"])
-    sizes = [sum(part.end - part.begin for part in every if part.file == name) for name in FILES[::2]]
-    assert sizes == [(ground.records["freed"] / name).stat().st_size for name in FILES[::2]]
+    sizes = [sum(part.end - part.begin for part in every if part.file == name) for name in FILES[:1]]
+    assert sizes == [(ground.records["freed"] / name).stat().st_size for name in FILES[:1]]
     hit = choose(every, len(every), random.Random(1))
     assert {next(p for p in every if p.file == f.file and p.begin <= f.offset < p.end) for f in hit} == set(
         every
@@ -86,14 +87,15 @@ def test_a_flip_in_every_part_leaves_no_page_out(ground: Ground) -> None:
 
 def test_flips_get_through_without_the_defences(ground: Ground, room: Path) -> None:
     judge = Judge(ground, room)
-    data = (ground.records["freed"] / "index.sqlite").read_bytes()
-    flip = Flip("freed", "index.sqlite", data.index(b"Carla"), 1)
-    assert judge.judge(flip).outcome == "nothing"
+    kept = next(iter(JournalReader(ground.records["freed"]).contents().values()))
+    data = (ground.records["freed"] / FILE).read_bytes()
+    flip = Flip("freed", FILE, data.index(kept[:200]) + 5, 1)
+    assert judge.judge(flip).outcome == "said"
     with defences.off(*defences.OF_FLIPS):
         found = judge.judge(flip)
     assert (found.outcome, found.words) == (
         "PROBLEM",
-        "hands list is otherwise, and verify says that all holds",
+        "the list, or a row, after the start is otherwise, and verify says that all holds",
     )
     campaign = Campaign(HANDS, 1, (), (found,), (), None, 0.0, is_naive=True)
     assert campaign.problems() == [f"flip {flip} (): {found.words}"]

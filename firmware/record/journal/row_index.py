@@ -1,20 +1,25 @@
 """Finds rows of the journal by type and hand: through the archive's index, and by a scan of the rows after its end.
 
-The index is a cache. Each result is checked against the row that it points to. If one does not match, or if there is no
-valid index, the journal itself is scanned: that is slower and gives the same result.
+The index is a cache, and lies in the runtime folder, which is empty after a start: who may write to the record may not
+write there. Each result is checked against the row that it points to. If one does not match, or if there is no complete
+index, the journal itself is scanned: that is slower and gives the same result.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
+import os
 import sqlite3
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
-from firmware.record.journal import index_file
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry
 
@@ -65,6 +70,72 @@ INDEXED: Final = (
 """Types of the rows that the index holds."""
 END: Final = 1 << 62
 """Larger than every row number and hand number."""
+RUNTIME: Final = Path("/run/feltwatch")
+"""The table's runtime folder: the table process alone writes there, the other programs of the box read."""
+SHAPE: Final = 4
+"""`PRAGMA user_version` of a complete index; -SHAPE while it is being made. One with another version is made again."""
+WAIT_S: Final = 5.0
+"""Seconds to wait for another connection."""
+
+
+def index_paths(folder: Path) -> tuple[Path, Path]:
+    """Return where the index of a record may lie: the table's, and this user's own."""
+    name = f"index-{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.sqlite"
+    own = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"feltwatch-{os.getuid()}"
+    return RUNTIME / name, own / name
+
+
+def index_to_write(folder: Path) -> Path:
+    """Return where this process makes the index of a record. Raises OSError where nobody else's may be excluded."""
+    shared, own = index_paths(folder)
+    if os.access(RUNTIME, os.W_OK):
+        return shared
+    own.parent.mkdir(mode=0o700, exist_ok=True)
+    _need_own(own.parent)
+    return own
+
+
+def _need_own(folder: Path) -> None:
+    stat = folder.lstat()
+    if stat.st_uid != os.getuid() or stat.st_mode & 0o022 or folder.is_symlink():
+        raise PermissionError(f"{folder} may be written by somebody else")
+
+
+@contextmanager
+def opened_index(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """Yield a read-only connection to a record's complete index, the one that reaches furthest; None without any.
+
+    Raises sqlite3.Error.
+    """
+    with ExitStack() as stack:
+        found = [db for path in index_paths(folder) if (db := stack.enter_context(_opened(path))) is not None]
+        yield max(found, key=lambda db: db.execute("SELECT seq FROM head").fetchone()[0], default=None)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
+    try:
+        if path.parent != RUNTIME:
+            _need_own(path.parent)
+        path.stat()
+    except OSError:
+        yield None
+        return
+    address = f"file:{quote(str(path))}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True, timeout=WAIT_S)) as db:
+        yield db if db.execute("PRAGMA user_version").fetchone()[0] == SHAPE else None
+
+
+def table_keeps_index(folder: Path) -> bool:
+    """Return whether the table process has made its index of a record, and goes on with it. Raises sqlite3.Error."""
+    with _opened(index_paths(folder)[0]) as db:
+        return db is not None
+
+
+def forget_index(folder: Path) -> None:
+    """Remove the index that this process makes of a record, so that it is made again."""
+    with suppress(OSError):
+        index_to_write(folder).unlink(missing_ok=True)
 
 
 def hand_of(kind: str, hand: int, payload: str) -> int:
@@ -102,14 +173,13 @@ def find(db: sqlite3.Connection, folder: Path, sought: Sought) -> list[Entry]:
     """Return rows of the journal that `db` is open to. Raises sqlite3.Error."""
     if not set(sought.types) <= INDEXED:
         return scan(db, sought)
-    path = folder / index_file.FILE
     try:
-        with index_file.opened(path) as index:
+        with opened_index(folder) as index:
             if index is not None:
                 return _by_index(db, index, sought)
     except (sqlite3.Error, UnicodeDecodeError, _Wrong) as error:
         log.warning("the archive's index is made again: %s", error)
-        index_file.distrust(path)
+        forget_index(folder)
     return scan(db, sought)
 
 

@@ -1,7 +1,7 @@
 """The journal's tables. Migrations are numbered, only add, and are never edited once released.
 
 The file holds no derived data and no index. Rows are found by their number, which is the table's key. Other searches
-use `index.sqlite`, which is built from the rows and can be deleted.
+use the archive's index, which is built from the rows and can be deleted.
 
 A release applies the migrations up to `APPLIED` and knows all of `MIGRATIONS`: a migration is known one release before
 it is applied. The previous release can therefore use a journal that the next one migrated; the box rolls back failed

@@ -1,4 +1,4 @@
-"""A wrong or a planted index next to the record: whatever it says, what is found is what the rows say."""
+"""A wrong or a planted index: whatever it says, what is found is what the rows say."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from firmware.record.archive import Archive
-from firmware.record.journal import index_file
-from firmware.record.journal.index_file import FILE
 from firmware.record.journal.journal import JournalReader
+from firmware.record.journal.row_index import index_paths, index_to_write
+from firmware.table.errors import JournalError
 from tests.firmware.record.test_dispute_file import record
 
 
@@ -23,11 +23,10 @@ def data(tmp_path: Path) -> Path:
 
 
 def plant(data: Path, *statements: str) -> None:
-    """Change the index as somebody would who can write to the folder: its sum fits."""
-    with closing(sqlite3.connect(data / FILE)) as db, db:
+    """Change the index as somebody would who can write to the runtime folder."""
+    with closing(sqlite3.connect(index_to_write(data))) as db, db:
         for statement in statements:
             db.execute(statement)
-    index_file.seal(data / FILE)
 
 
 def found(data: Path) -> list[object]:
@@ -69,11 +68,40 @@ def test_a_hand_that_a_planted_index_leaves_out_is_found_in_the_record(data: Pat
     assert JournalReader(data).of_hand(hand) == before
 
 
-def test_an_index_whose_sum_does_not_fit_is_not_read_and_made_anew(data: Path) -> None:
+def test_an_index_beside_the_record_is_not_read_and_that_of_an_earlier_release_is_removed(data: Path) -> None:
     before = Archive(data).hands()
-    with closing(sqlite3.connect(data / FILE)) as db, db:
-        db.execute("UPDATE seats SET player = 'Eve'")
-    index_file._checked.clear()  # another process
+    index = index_to_write(data)
+    for name in ("index.sqlite", index.name):
+        (data / name).write_bytes(index.read_bytes().replace(b"Lin", b"Eve"))
     assert Archive(data).hands() == before
-    index_file._checked.clear()
-    assert index_file.holds(data / FILE)
+    assert not (data / "index.sqlite").exists()
+
+
+def test_an_index_in_a_folder_that_others_may_write_to_is_neither_read_nor_made(data: Path) -> None:
+    index = index_to_write(data)
+    plant(data, "UPDATE seats SET player = 'Eve'")
+    index.parent.chmod(0o777)
+    try:
+        with pytest.raises(JournalError, match="somebody else"):
+            Archive(data).hands()
+        assert JournalReader(data).openings(), "found by a scan"
+    finally:
+        index.parent.chmod(0o700)
+
+
+def test_an_index_that_is_not_complete_is_not_read(data: Path) -> None:
+    before = found(data)
+    plant(data, "DELETE FROM places", "DELETE FROM hands", "PRAGMA user_version = -4")
+    assert found(data) == before
+
+
+def test_the_tables_index_is_read_where_it_reaches_further(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = index_paths(data)[1]
+    plant(data, "UPDATE seats SET player = 'Own'", "UPDATE head SET seq = 1")
+    monkeypatch.setattr("firmware.record.journal.row_index.RUNTIME", tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    Archive(data).refresh()
+    assert index_to_write(data) != own
+    assert all(seat.player != "Own" for line in Archive(data).hands() for seat in line.seats)

@@ -25,9 +25,8 @@ from firmware.record.evidence.signing import DeviceKey, KeyUnusable, fingerprint
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
-from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import Entry, Journal, JournalReader
-from firmware.record.journal.row_index import ENDS
+from firmware.record.journal.row_index import ENDS, index_to_write
 from firmware.record.retention import SPARED
 from firmware.record.stick_request import Progress, StickDesk, read_request
 from firmware.runtime import table_process
@@ -319,7 +318,7 @@ def test_the_index_follows_by_itself(box: Box) -> None:
 
     def listed() -> bool:
         archive = Archive(box.config.data)
-        return (box.config.data / INDEX).exists() and archive.line(hand) is not None
+        return index_to_write(box.config.data).exists() and archive.line(hand) is not None
 
     until(listed)
 

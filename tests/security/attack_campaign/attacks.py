@@ -20,8 +20,11 @@ _SENTENCE: Final[tuple[Off, ...]] = (
     ("firmware.record.journal.reader:JournalError", outside.Bare),
 )
 _ONE_WRITER: Final[tuple[Off, ...]] = (
-    ("firmware.record.journal.index_file:writing", outside.everybody_writes),
-    ("firmware.record.archive_index:WAIT_S", 0.5),
+    ("firmware.record.archive_index:is_busy", lambda error: False),
+    ("firmware.record.archive_index:LOCKED_S", 0.5),
+)
+_ELSEWHERE: Final[tuple[Off, ...]] = (
+    ("firmware.record.journal.row_index:index_paths", outside.beside_the_record),
 )
 _TEXT: Final = "each object of the file has our text"
 _ESCAPED: Final = "every line is escaped"
@@ -159,12 +162,16 @@ ATTACKS: Final[tuple[Attack, ...]] = (
         _SENTENCE,
     ),
     Attack(
-        "8e", "bits of names in index.sqlite", "the sum of its bytes", outside.flips_in_the_index, of.INDEX
+        "8e",
+        "an index of other names, laid beside the record",
+        "the index lies where the table alone writes",
+        outside.index_beside_the_record,
+        _ELSEWHERE,
     ),
     Attack(
         "8f",
         "`hands list` next to one who writes the index",
-        "one writer at a time, and nobody waits for him",
+        "an index that another process writes is left alone",
         outside.list_beside_a_table,
         _ONE_WRITER,
     ),

@@ -65,8 +65,6 @@ COMPARED: Final[tuple[Off, ...]] = (("firmware.record.backup:differences", lambd
 """A restore says what differs."""
 SETTLED: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:_settled_again", _none),)
 VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
-INDEX: Final[tuple[Off, ...]] = (("firmware.record.journal.index_file:holds", lambda path: path.exists()),)
-"""The sum of the index's bytes."""
 
 
 class _Fits(str):
@@ -119,5 +117,5 @@ ROWS: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.chain:_is_odd", _nothing),
 )
 """Rows that no reader of JSON can read are looked for."""
-OF_FLIPS: Final[tuple[Off, ...]] = (*NUMBERS, *END, *INDEX, *CONTENT)
+OF_FLIPS: Final[tuple[Off, ...]] = (*NUMBERS, *END, *CONTENT)
 """Without these a flip goes unnoticed."""

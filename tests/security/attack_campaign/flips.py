@@ -14,6 +14,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Final, Literal
 
+from firmware.record.journal.row_index import forget_index
 from tests.security.attack_campaign import defences
 from tests.security.attack_campaign.pages import Flip
 from tests.security.attack_campaign.records import Seen, Start, left, named, seen, start
@@ -52,6 +53,7 @@ class Judge:
     def _copy(self, flip: Flip | None, record: str) -> Path:
         to = self._work / "data"
         shutil.rmtree(to, ignore_errors=True)
+        forget_index(to)  # of the record that lay here before
         shutil.copytree(self._ground.records[record], to, copy_function=shutil.copyfile)
         if flip is not None:
             with (to / flip.file).open("r+b") as file:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import sqlite3
 import threading
 import time
@@ -22,9 +21,8 @@ from firmware.record.backup import BackupError, back_up, restore
 from firmware.record.dispute_file import write_dispute_file
 from firmware.record.evidence import dispute_verifier
 from firmware.record.evidence.dispute_verifier import HASH, PAYLOAD, SEQ, TYPE, canonical, row_hash
-from firmware.record.journal import index_file
-from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, Entry, Journal, JournalReader
+from firmware.record.journal.row_index import index_paths, index_to_write
 from firmware.table import events as ev
 from tests.firmware.access.test_people import OTHER, PIN, Table
 from tests.firmware.record.test_dispute_file import KEY, contents, rows_of, signed
@@ -223,27 +221,32 @@ class Bare(Exception):
         super().__init__(message)
 
 
-def flips_in_the_index(room: Room) -> Result:
-    """Bits of the players' names in `index.sqlite`."""
-    intact = seen(room.copy(), room.ground.hands).list
-    rng, silent, tries = random.Random(8), 0, 12
-    for _ in range(tries):
-        data = room.copy()
-        raw = bytearray((data / INDEX).read_bytes())
-        places = [at for at in range(len(raw)) if raw.startswith(b"Carla", at)]
-        raw[rng.choice(places) + rng.randrange(5)] ^= 2
-        (data / INDEX).write_bytes(raw)
-        silent += seen(data, 0).list != intact
-    return Result(silent > 0, f"{silent} of {tries} flips show another list")
+def index_beside_the_record(room: Room) -> Result:
+    """An index with another player's name, under every name that an index of this record has."""
+    data = room.copy()
+    intact = seen(data, room.ground.hands).list
+    planted = index_to_write(data).read_bytes().replace(b"Carla", b"Clara")
+    for name in ("index.sqlite", index_to_write(data).name):
+        (data / name).write_bytes(planted)
+    is_other = seen(data, 0).list != intact
+    return Result(is_other, "another list is shown" if is_other else "the list is the same")
+
+
+def beside_the_record(folder: Path) -> tuple[Path, Path]:
+    """Return where an index would lie beside the record."""
+    shared, own = index_paths(folder)
+    return shared, folder / own.name
 
 
 def list_beside_a_table(room: Room) -> Result:
     """`hands list` while somebody else has the index open for writing and takes his time."""
     data = room.copy()
+    seen(data, 0)
+    index = index_to_write(data)
     free, holds = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with _REALLY_WRITING(data / INDEX), closing(sqlite3.connect(data / INDEX)) as db:
+        with closing(sqlite3.connect(index)) as db:
             db.execute("BEGIN IMMEDIATE")
             holds.set()
             free.wait(30)
@@ -251,21 +254,13 @@ def list_beside_a_table(room: Room) -> Result:
     holder = threading.Thread(target=hold)
     holder.start()
     holds.wait(10)
-    file, began = (data / INDEX).stat().st_ino, time.monotonic()
+    file, began = index.stat().st_ino, time.monotonic()
     try:
         shown = _run("hands", "list", "--data", data)
     finally:
         took = time.monotonic() - began
         free.set()
         holder.join()
-    taken = "" if (data / INDEX).stat().st_ino == file else ", and the index was taken away under the other"
+    taken = "" if index.stat().st_ino == file else ", and the index was taken away under the other"
     said = "the list" if shown.exit_code == 0 else shown.output.strip().splitlines()[-1]
     return Result(bool(taken or shown.exit_code), f"{said} after {took:.1f} s{taken}")
-
-
-_REALLY_WRITING: Final = index_file.writing
-
-
-@contextmanager
-def everybody_writes(_: Path) -> Iterator[bool]:
-    yield True

@@ -12,7 +12,6 @@ from typing import Any, Final
 from firmware.record.archive import Archive
 from firmware.record.backup import BackupError, restore
 from firmware.record.journal import witness
-from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
 from firmware.table.entry import content_hash
@@ -39,7 +38,6 @@ def _held_off(room: Room, data: Path) -> Result | None:
 def planted_index(room: Room) -> Result:
     """An index that leaves a hand out, and says that it does not; the cache that would tell is gone."""
     data = room.copy()
-    (data / f"{INDEX}-sum").unlink()
     text = "CREATE INDEX journal_opened ON journal (type)"
     with closing(sqlite3.connect(data / FILE)) as db:
         db.execute(f"{text} WHERE hand <> {HIDDEN}")

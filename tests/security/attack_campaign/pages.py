@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from firmware.record.journal.index_file import FILE as INDEX
 from firmware.record.journal.journal import FILE
 from firmware.record.journal.witness import FILE as WITNESS
 
 WAL: Final = f"{FILE}-wal"
-SUM: Final = f"{INDEX}-sum"
-FILES: Final = (FILE, WAL, INDEX, WITNESS, SUM)
+FILES: Final = (FILE, WAL, WITNESS)
 _HEADER: Final = 100
 _WAL_HEADER: Final = 32
 _FRAME_HEADER: Final = 24
@@ -67,8 +65,6 @@ def parts(record: str, folder: Path) -> list[Part]:
             told = _of_wal(path)
         elif file == WITNESS:
             told = iter([("slot", at, at + 64) for at in _SLOTS])
-        elif file == SUM:
-            told = iter([("sum", 0, path.stat().st_size)])
         else:
             told = _of_database(path)
         found += [Part(record, file, what, begin, end) for what, begin, end in told]

@@ -23,7 +23,6 @@ from firmware.cli.record_audit import audit
 from firmware.record.archive import Archive
 from firmware.record.evidence.signing import FILE as KEY
 from firmware.record.evidence.verify import verify
-from firmware.record.journal import index_file
 from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.rules import load_profile, profile_toml
@@ -209,7 +208,6 @@ class Seen:
 
 def seen(data: Path, hands: int) -> Seen:
     """Look at a record as `hands list`, each `hands show --json` and `audit --no-pictures` do."""
-    index_file._checked.clear()  # each command is a process of its own
     archive = Archive(data)
 
     def listed() -> Any:
@@ -229,7 +227,6 @@ def seen(data: Path, hands: int) -> Seen:
 
 def left(data: Path) -> str:
     """Tell the list and all that it is made from: every row and every content, as they lie in the file."""
-    index_file._checked.clear()
     with JournalReader(data).opened() as db:
         rows = db.execute("SELECT * FROM journal ORDER BY seq").fetchall() if db else []
     digest = hashlib.sha256(repr((rows, sorted(JournalReader(data).contents().items()))).encode())
@@ -259,7 +256,6 @@ class Start:
 
 def start(data: Path, key: Path) -> Start:
     """Start the table as `feltwatch run` does, let it turn once, and end it."""
-    index_file._checked.clear()
     try:
         with Journal(data, ticking()) as journal, at_table(data, journal, key) as table:
             table.turn_all()

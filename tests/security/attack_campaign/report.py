@@ -135,7 +135,7 @@ on {datetime.now(UTC).date()}: {machine()}; {self.seconds / 60:.0f} minutes. **{
 
 An evening of {self.hands} simulated hands through the table process itself, with naturals, corrections, a reopened
 hand, a dispute, a renamed player, a signed head and captures, lies there in three ways: closed; as a kill leaves it,
-its rows in the `-wal`; closed, with free pages in its file. The index is made and sealed.
+its rows in the `-wal`; closed, with free pages in its file.
 
 ## One bit
 
