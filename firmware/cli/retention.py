@@ -259,6 +259,7 @@ def _salvage(folder: Path, to: Path) -> None:
 def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: bool) -> None:
     from firmware.record.backup import restore as put_back
     from firmware.runtime.timestamps import box_clock
+    from firmware.table.errors import JournalDamaged
 
     def agreed(found: tuple[Difference, ...]) -> None:
         for one in found:
@@ -270,8 +271,12 @@ def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: b
         if not yes:
             click.confirm("Replace the record by this backup?", abort=True)
 
-    with progress_bar("verifying the backup") as done:
-        replaced, lost = put_back(folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done)
+    try:
+        with progress_bar("verifying the backup") as done:
+            replaced, lost = put_back(folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done)
+    except JournalDamaged:
+        say(f"What can be saved of it goes to a new folder: feltwatch restore {folder} --salvage NEW", err=True)
+        raise
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:
         say(f"What was there is in {replaced}; remove it when you are sure.")

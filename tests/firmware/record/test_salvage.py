@@ -53,6 +53,7 @@ def test_what_is_salvaged_is_a_record_and_the_rows_after_the_damage(damaged: Pat
 def test_the_command_salvages_to_a_new_folder_and_lists_what_is_lost(damaged: Path, tmp_path: Path) -> None:
     refused = CliRunner().invoke(main, ["restore", str(damaged), "--data", str(tmp_path / "new"), "--yes"])
     assert refused.exit_code == 1
+    assert f"restore {damaged} --salvage NEW" in refused.output
     to = tmp_path / "saved"
     done = CliRunner().invoke(main, ["restore", str(damaged), "--salvage", str(to)])
     assert done.exit_code == 1, done.output
