@@ -78,8 +78,8 @@ class _Now(Collector):
                 "SELECT slot_name, active, wal_status IS NOT DISTINCT FROM 'lost' FROM pg_replication_slots"
             ).fetchall()
             (disputes, people, quarantined) = connection.execute(
-                "SELECT (SELECT count(*) FROM hand WHERE disputed), (SELECT count(*) FROM session WHERE used_at >"
-                " now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
+                "SELECT (SELECT count(*) FROM listed_hand WHERE disputed), (SELECT count(*) FROM session"
+                " WHERE used_at > now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
             ).fetchone() or (0, 0, 0)
             log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
             waves = all_waves(connection)

@@ -273,9 +273,14 @@ def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: b
 
     try:
         with progress_bar("verifying the backup") as done:
-            replaced, lost = put_back(folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done)
+            replaced, lost = put_back(
+                folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done
+            )
     except JournalDamaged:
-        say(f"What can be saved of it goes to a new folder: feltwatch restore {folder} --salvage NEW", err=True)
+        say(
+            f"What can be saved of it goes to a new folder: feltwatch restore {folder} --salvage NEW",
+            err=True,
+        )
         raise
     say(f"The record in {data} is that of {folder}.")
     if replaced is not None:

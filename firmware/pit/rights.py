@@ -39,6 +39,7 @@ RIGHTS: Final[Mapping[str, str]] = {
     "log_mark": "SELECT, INSERT, UPDATE",
     **dict.fromkeys(("person", "session", "act", "going", "house", "entry_finished", "entry_disputed"), ""),
     "row_time": "SELECT",
+    **dict.fromkeys(("record_branch", "counted_hand", "counted_down", "listed_hand"), "SELECT"),
 }
 """Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
@@ -50,6 +51,7 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     "entry_finished": "SELECT",
     "entry_disputed": "SELECT",
     "row_time": "SELECT",
+    **dict.fromkeys(("record_branch", "counted_hand", "counted_down", "listed_hand"), "SELECT"),
     "wish": "SELECT, INSERT",
     "offered_file": "SELECT",
     "file_request": "SELECT, INSERT, UPDATE (state, why, state_at, ended_at, ended_by)",

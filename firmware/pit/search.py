@@ -27,6 +27,7 @@ _COLUMNS: Final = (
     "record_id, hand, opened_ms, outcome, profile, dealer, down, fouls, naturals, corrections, reopened, disputes,"
     " disputed, images"
 )
+"""Columns of `listed_hand`, under the name `hand`."""
 _LINE: Final = ", ".join(f"hand.{name}" for name in _COLUMNS.split(", "))
 
 
@@ -102,21 +103,21 @@ def query(wanted: Wanted, limit: int = PAGE) -> tuple[str, list[Any]]:
     clause = " AND ".join(where)
     order = f"{source}.opened_ms DESC, {source}.record_id DESC, {source}.hand DESC LIMIT {limit:d}"
     hands = (
-        "hand_seat s JOIN hand ON (hand.record_id, hand.hand) = (s.record_id, s.hand)"
+        "hand_seat s JOIN listed_hand hand ON (hand.record_id, hand.hand) = (s.record_id, s.hand)"
         if by_player
-        else "hand"
+        else "listed_hand hand"
     )
     if wanted.table:  # record by record: each has its hands in order, and a table has few records
         inner = order.replace(f"{source}.record_id DESC, ", "")
         return (
             f"SELECT t.name, {_LINE} FROM gaming_table t JOIN record r USING (table_id) CROSS JOIN LATERAL"
-            f" (SELECT {_LINE} FROM {hands} WHERE hand.record_id = r.record_id AND hand.last > r.stem AND {clause}"
+            f" (SELECT {_LINE} FROM {hands} WHERE hand.record_id = r.record_id AND {clause}"
             f" ORDER BY {inner}) hand WHERE t.name = %s ORDER BY hand.opened_ms DESC, hand.record_id DESC,"
             f" hand.hand DESC LIMIT {limit:d}"
         ), [*values, wanted.table]
     return (
-        f"SELECT t.name, {_LINE} FROM {hands} JOIN record r ON r.record_id = hand.record_id JOIN gaming_table t"
-        f" USING (table_id) WHERE {clause} AND hand.last > r.stem ORDER BY {order}"
+        f"SELECT t.name, {_LINE} FROM {hands} JOIN gaming_table t ON t.table_id = hand.table_id WHERE {clause}"
+        f" ORDER BY {order}"
     ), values
 
 
@@ -209,13 +210,13 @@ def disputes(database: Database) -> list[Dispute]:
     """Return the open disputes of all tables, the oldest first. Raises DatabaseError."""
     with database.transaction() as connection:
         rows = connection.execute(
-            f"SELECT t.name, {_LINE}, least(e.wall_ms, c.ms), c.ms, e.payload, e.actor FROM hand"
-            " JOIN record r ON r.record_id = hand.record_id JOIN gaming_table t USING (table_id)"
+            f"SELECT t.name, {_LINE}, least(e.wall_ms, c.ms), c.ms, e.payload, e.actor FROM listed_hand hand"
+            " JOIN gaming_table t USING (table_id)"
             " CROSS JOIN LATERAL (SELECT seq FROM place WHERE place.record_id = hand.record_id AND type = %s"
             "  AND place.hand = hand.hand ORDER BY seq DESC LIMIT 1) p"
             " JOIN entry_disputed e ON e.record_id = hand.record_id AND e.seq = p.seq"
             " CROSS JOIN LATERAL (SELECT (1000 * extract(epoch FROM e.taken_at))::bigint AS ms) c"
-            " WHERE hand.disputed AND hand.last > r.stem ORDER BY least(e.wall_ms, c.ms)",
+            " WHERE hand.disputed ORDER BY least(e.wall_ms, c.ms)",
             (HandDisputed.type,),
         ).fetchall()
         made = [Dispute(Found(*row[:-4]), row[-4], row[-3], _reason(row[-2]), row[-1]) for row in rows]
@@ -257,9 +258,9 @@ def last_hour(database: Database, now_ms: int) -> Hour:
     with database.transaction() as connection:
         row = connection.execute(
             "SELECT count(*), coalesce(sum(cards), 0), coalesce(sum(unsure), 0),"
-            " (SELECT coalesce(sum(collection), 0) FROM down_total WHERE began_ms > %s),"
-            " (SELECT count(*) FROM hand WHERE disputed)"
-            " FROM hand WHERE outcome <> 'open' AND opened_ms > %s",
+            " (SELECT coalesce(sum(collection), 0) FROM counted_down WHERE began_ms > %s),"
+            " (SELECT count(*) FROM listed_hand WHERE disputed)"
+            " FROM counted_hand WHERE outcome <> 'open' AND opened_ms > %s",
             (now_ms - 12 * 3_600_000, now_ms - 3_600_000),
         ).fetchone()
     assert row is not None

@@ -53,15 +53,15 @@ def report_of(database: Database, span: Span) -> Report:
         downs = [
             Down(dealer, number, began, ended, Counts(*counts))
             for dealer, number, began, ended, *counts in connection.execute(
-                f"SELECT dealer, down, began_ms, ended_ms, {', '.join(_NAMES)} FROM down_total"
-                f" JOIN record USING (record_id) JOIN gaming_table USING (table_id) WHERE {where} ORDER BY began_ms",
+                f"SELECT dealer, down, began_ms, ended_ms, {', '.join(_NAMES)} FROM counted_down"
+                f" JOIN gaming_table USING (table_id) WHERE {where} ORDER BY began_ms",
                 values,
             )
         ]
         hours = connection.execute(
-            f"SELECT ended_ms / {HOUR_MS} * {HOUR_MS}, count(*) FROM hand JOIN record USING (record_id)"
-            " JOIN gaming_table USING (table_id) WHERE outcome = 'settled' AND opened_ms >= %s AND opened_ms < %s"
-            " AND (%s = '' OR name = %s) AND hand.last > record.stem GROUP BY 1 ORDER BY 1",
+            f"SELECT ended_ms / {HOUR_MS} * {HOUR_MS}, count(*) FROM counted_hand JOIN gaming_table USING (table_id)"
+            " WHERE outcome = 'settled' AND opened_ms >= %s AND opened_ms < %s AND (%s = '' OR name = %s)"
+            " GROUP BY 1 ORDER BY 1",
             (span.since_ms, span.until_ms, span.table, span.table),
         ).fetchall()
     kept = tuple(down for down in downs if down.dealer or any(vars(down.counts).values()))
@@ -77,7 +77,7 @@ def downs_of(database: Database, span: Span, dealer: str, most: int) -> list[Tab
     with database.transaction() as connection:
         rows = connection.execute(
             f"SELECT table_id, name, coalesce(down_seq = began_seq, false), dealer, down, began_ms, ended_ms,"
-            f" {', '.join(_NAMES)} FROM down_total JOIN record USING (record_id) JOIN gaming_table USING (table_id)"
+            f" {', '.join(_NAMES)} FROM counted_down JOIN gaming_table USING (table_id)"
             f" LEFT JOIN table_now USING (record_id) WHERE {where} AND dealer <> '' AND (%s = '' OR dealer = %s)"
             " ORDER BY began_ms DESC, record_id DESC LIMIT %s",
             [*values, dealer, dealer, most],
@@ -102,8 +102,8 @@ def _grouped(database: Database, span: Span, by: str) -> list[Group]:
     where, values = _where(span)
     with database.transaction() as connection:
         rows = connection.execute(
-            f"SELECT {by}, {_SUMS} FROM down_total JOIN record USING (record_id) JOIN gaming_table USING (table_id)"
-            f" WHERE {where} GROUP BY 1 ORDER BY 1",
+            f"SELECT {by}, {_SUMS} FROM counted_down JOIN gaming_table USING (table_id) WHERE {where}"
+            " GROUP BY 1 ORDER BY 1",
             values,
         ).fetchall()
     groups = (Group(name, Counts(*map(int, counts))) for name, *counts in rows)
@@ -116,9 +116,9 @@ def by_game(database: Database, span: Span) -> list[Group]:
         rows = connection.execute(
             "SELECT profile, count(*) FILTER (WHERE outcome = 'settled'), count(*) FILTER (WHERE outcome = 'void'),"
             " count(*) FILTER (WHERE outcome = 'misdeal'), sum(fouls), sum(naturals), sum(reopened), sum(corrections),"
-            " sum(cards), sum(unsure) FROM hand JOIN record USING (record_id) JOIN gaming_table USING (table_id)"
+            " sum(cards), sum(unsure) FROM counted_hand JOIN gaming_table USING (table_id)"
             " WHERE outcome <> 'open' AND opened_ms >= %s AND opened_ms < %s AND (%s = '' OR name = %s)"
-            " AND hand.last > record.stem GROUP BY 1 ORDER BY 1",
+            " GROUP BY 1 ORDER BY 1",
             (span.since_ms, span.until_ms, span.table, span.table),
         ).fetchall()
     return [Group(name, Counts(*map(int, counts))) for name, *counts in rows]
@@ -126,7 +126,7 @@ def by_game(database: Database, span: Span) -> list[Group]:
 
 def _where(span: Span) -> tuple[str, list[Any]]:
     return (
-        "began_ms >= %s AND began_ms < %s AND (%s = '' OR gaming_table.name = %s) AND began_seq > record.stem",
+        "began_ms >= %s AND began_ms < %s AND (%s = '' OR gaming_table.name = %s)",
         [span.since_ms, span.until_ms, span.table, span.table],
     )
 
@@ -158,9 +158,9 @@ def days_of(database: Database, now_ms: int, table: str = "") -> Mapping[tuple[i
     with database.transaction() as connection:
         rows = connection.execute(
             f"SELECT record_id, gaming_table.name, began_ms / {DAY_MS}, sum(hands), sum(cards), sum(unsure),"
-            " sum(errors), sum(readings), sum(reading_ms) FROM down_total JOIN record USING (record_id)"
+            " sum(errors), sum(readings), sum(reading_ms) FROM counted_down"
             " JOIN gaming_table USING (table_id) WHERE began_ms >= %s AND (%s = '' OR gaming_table.name = %s)"
-            " AND began_seq > record.stem GROUP BY 1, 2, 3 ORDER BY 1, 3",
+            " GROUP BY 1, 2, 3 ORDER BY 1, 3",
             ((now_ms // DAY_MS - DAYS) * DAY_MS, table, table),
         ).fetchall()
     found: dict[tuple[int, str], list[Day]] = {}

@@ -16,12 +16,17 @@ TODAY = 20_000
 NOW_MS = TODAY * DAY_MS + 3 * 3_600_000
 
 
-def table(database: Database, name: str, stem: int = 0) -> int:
-    enrolled = enrol(database, name, abs(hash(name)) % 2**63)
+def table(database: Database, name: str) -> int:
+    enrol(database, name, abs(hash(name)) % 2**63)
+    return branch(database, name, 1)
+
+
+def branch(database: Database, name: str, number: int, stem: int = 0) -> int:
     with database.transaction() as connection:
         row = connection.execute(
-            "INSERT INTO record (table_id, genesis, stem) VALUES (%s, %s, %s) RETURNING record_id",
-            (enrolled.table_id, name, stem),
+            "INSERT INTO record (table_id, genesis, branch, stem) SELECT table_id, name, %s, %s FROM gaming_table"
+            " WHERE name = %s RETURNING record_id",
+            (number, stem, name),
         ).fetchone()
     assert row is not None
     return int(row[0])
@@ -73,12 +78,13 @@ def test_too_few_cards_or_days_are_no_drift(cards: int, days: int) -> None:
 
 
 def test_totals_by_table_dealer_and_game_are_the_sums_of_their_downs_and_hands(database: Database) -> None:
-    first, second = table(database, "Table 1"), table(database, "Table 2", stem=50)
+    first, before = table(database, "Table 1"), table(database, "Table 2")
+    second = branch(database, "Table 2", 2, stem=50)
     began = NOW_MS - 10_000
     down(database, first, 1, "Lin", began, hands=10, fouls=2, cards=500, unsure=5, collection=7_000)
     down(database, first, 2, "Bo", began, hands=4, voids=1, cards=200, collection=2_800)
-    down(database, second, 51, "Lin", began, hands=6, fouls=1, cards=300, unsure=1, collection=4_200)
-    down(database, second, 50, "Lin", began, hands=99)  # of the rows that the branch before has
+    down(database, second, 40, "Lin", began, hands=6, fouls=1, cards=300, unsure=1, collection=4_200)
+    down(database, before, 40, "Lin", began, hands=5)  # set back in the middle of it
     down(database, first, 3, "Lin", NOW_MS - 9 * DAY_MS, hands=77)  # of another week
     with database.transaction() as connection:
         for number, (record, game, outcome) in enumerate(
