@@ -79,6 +79,9 @@ COMES_S: Final = 10.0
     help="Let the dealer of the second table call the floor so long after the floor page opens.",
 )
 @click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="The floor page's port.  [default: a free one]"
+)
+@click.option(
     "--calm",
     is_flag=True,
     help="Nothing happens: no dispute, no call, no table unplugged, no record rewritten.",
@@ -93,14 +96,16 @@ def command(
     unplug: float,
     rewrite: float,
     call: float,
+    port: int,
     calm: bool,
 ) -> None:
     """Play several simulated tables that send their records to a pit.
 
-    Real table processes on simulated felts, real uplinks, TLS with a certificate for each table, a real PostgreSQL, and
-    the pit's pages for people. Hand 1 of the first table is disputed from the beginning; with two tables or more the
-    last one is unplugged, with three or more somebody rewrites the record of the one before it, in its files, and with
-    four or more the dealer of the second one calls the floor. It prints when and what to look at. Nothing is left
+    The table's own program on simulated felts, each table and its uplink on threads of this process; TLS with a
+    certificate for each table, a real PostgreSQL, and the pit's pages for people. Hand 1 of the first table is disputed
+    from the beginning; with two tables or more the last one is unplugged, with three or more somebody rewrites the
+    record of the one before it, in its files, and with four or more the dealer of the second one calls the floor. It
+    prints when and what to look at. A table that can play no further is said, and the others go on. Nothing is left
     behind.
     """
     from firmware.pit.database import Database, migrate
@@ -116,7 +121,7 @@ def command(
         migrate(url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-pit-", dir="/tmp")))
         database = stack.enter_context(Database(url))
-        page, people = stack.enter_context(floor_page(url, folder))
+        page, people = stack.enter_context(floor_page(url, folder, port))
         address = stack.enter_context(_pit(database, folder))
         played = stack.enter_context(
             _tables(database, folder, address, stop, (tables, hands, speed, seed, profile), calm=calm)
@@ -247,7 +252,8 @@ def _incidents(
         timers.append(threading.Timer(rewrite, others[-2].rewrite))
         said.append(
             f"After {rewrite:g} s somebody rewrites the record of {others[-2].name} in its files; at the table it "
-            "verifies. Within 15 s its tile is red: the pit has the rows as they were."
+            "verifies, but it is not what the box signed last: a floor person reads that, then it deals on. Within "
+            "15 s its tile is red: the pit has the rows as they were."
         )
     if len(others) > 2:
         timers.append(threading.Timer(call, _call_floor, (database, others[0], stop)))
@@ -296,12 +302,12 @@ def _show(database: Database, tables: Sequence[DemoTable], stop: threading.Event
             played = all(table.played for table in tables)
             lines = look(database, tables)
             rows, have = sum(line.rows for line in lines), sum(line.have for line in lines)
-            failed = any(table.failure is not None for table in tables)
+            failed = [table for table in tables if table.failure is not None]
             is_sent = all(
                 line.rows == line.have or table.is_apart for line, table in zip(lines, tables, strict=True)
             )
             whole = played and is_sent and is_listed(database) and not failed
-            ended = whole or failed or stop.is_set()
+            ended = whole or stop.is_set() or (played and bool(failed))
             title = f"{len(lines)} tables, {rows} rows, the pit has {have}"
             if live is not None:
                 live.update(grid(lines, title), refresh=True)

@@ -21,13 +21,13 @@ _SERVES: Final = "The pit: "
 
 
 @contextmanager
-def floor_page(url: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Serve the pit's pages on a free port of loopback; yield their address, and each person's passphrase.
+def floor_page(url: str, folder: Path, port: int = 0) -> Iterator[tuple[str, dict[str, str]]]:
+    """Serve the pit's pages on a port of loopback, 0 for a free one; yield their address, and each person's passphrase.
 
     People are called by their role. Raises AppError.
     """
     at_database = {**os.environ, "FELTWATCH_PIT_DATABASE": url}
-    words = [*_PIT, "serve-floor", "--folder", str(folder), "--name", "Demo", "--port", "0"]
+    words = [*_PIT, "serve-floor", "--folder", str(folder), "--name", "Demo", "--port", str(port)]
     with subprocess.Popen(
         words, env=at_database, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as server:

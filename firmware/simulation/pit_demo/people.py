@@ -44,6 +44,15 @@ def floor_comes(table: SteppedTable) -> None:
     _send(table, do="end_floor_call", answered=True)
 
 
+def read_fault(table: SteppedTable) -> None:
+    """Let the floor person read that the record is not what the box signed; nothing is played before.
+
+    Raises AppError.
+    """
+    name, pin = FLOOR
+    _send(table, do="read_record_fault", by=name, pin=pin)
+
+
 def _send(table: SteppedTable, **command: Any) -> dict[str, Any]:
     answer = table.touch(command)
     if answer is None or not answer["ok"]:

@@ -30,7 +30,7 @@ from firmware.simulation.habits import Habits
 from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
 from firmware.simulation.pit_demo.attacker import rewrite
-from firmware.simulation.pit_demo.people import call_floor, dispute, floor_comes, list_people
+from firmware.simulation.pit_demo.people import call_floor, dispute, floor_comes, list_people, read_fault
 from firmware.simulation.pit_demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
 from firmware.table.errors import TableError
@@ -257,6 +257,7 @@ class DemoTable:
 
     def _rewrite(self) -> None:
         rewrite(self.data)
+        self._deeds.put(read_fault)
         self.note = "its record was rewritten"
         say(f"The record of {self.name} is rewritten now.", err=True)
 

@@ -63,6 +63,17 @@ def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_
         assert names.fetchall() == []
 
 
+@pytest.mark.slow
+def test_a_rewritten_table_deals_on_once_a_floor_person_has_read_that_its_record_is_another(
+    postgres: Postgres,
+) -> None:
+    words = ["--tables", "3", "--hands", "15", "--speed", "200", "--rewrite", "0", "--unplug", "1000"]
+    done = CliRunner().invoke(command, [*words, "--from-url", postgres.url])
+    assert done.exit_code == 0, done.output
+    assert "its record was rewritten" in done.output
+    assert "GaveUp" not in done.output
+
+
 def test_a_record_that_somebody_rewrote_verifies_at_the_table_and_the_pit_takes_no_more_of_it(
     pit: Pit, data: Path
 ) -> None:
