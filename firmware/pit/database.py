@@ -53,6 +53,8 @@ LONG_JOB: Final = Limits(30.0, 3600.0, 600.0)
 """Of what reads or makes everything again: reindexing, verifying, a restored record's rows."""
 MIGRATING: Final = Limits(60.0, 3600.0, 600.0)
 """Of migrations and rights: a table is rewritten, and another service may be at it."""
+REFUSED_S: Final = 2
+"""Seconds within which a server that refuses connections says why."""
 ANSWER_WITHIN_S: Final = 10.0
 """Seconds to wait for a connection before the door says "later"."""
 IDLE_S: Final = 30.0
@@ -75,6 +77,10 @@ log = logging.getLogger(__name__)
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
 logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
+
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+"""It logs each try to connect: a server's log has that, a command at the console says one sentence instead."""
 
 
 class Database:
@@ -149,8 +155,18 @@ class Database:
                     seconds=f"{self._limits.idle_s:g}",
                 )
             ) from error
-        except (PoolTimeout, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except PoolTimeout as error:
+            raise DatabaseError("The database does not answer (%(why)s).", why=self._refusal(error)) from error
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
+
+    def _refusal(self, timeout: PoolTimeout) -> str:
+        """Return why nothing connects: the pool itself says only that it has waited."""
+        try:
+            psycopg.connect(self.url, connect_timeout=REFUSED_S).close()
+        except psycopg.Error as error:
+            return first_line(error)
+        return first_line(timeout)  # all connections are in use
 
     def _check(self, connection: Connection) -> None:
         """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""

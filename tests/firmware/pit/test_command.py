@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from firmware.uplink.command import command as uplink_command
 from firmware.uplink.settings import HOUSE, LOG, load
 from firmware.uplink.wire import Head, Offer
 from tests.firmware.pit.postgres import Postgres
+from tests.waiting import DEADLINE
 
 
 @pytest.fixture
@@ -56,6 +59,17 @@ def test_a_second_table_of_the_same_name_is_refused_before_anything_is_written(
     assert done.exit_code == 1
     assert "already" in done.output
     assert not (tmp_path / "two").exists()
+
+
+def test_a_database_that_is_not_there_is_said_in_one_sentence(tmp_path: Path) -> None:
+    words = ["-m", "firmware.cli", "pit", "table", "list", "--url", f"postgresql:///none?host={tmp_path}"]
+    done = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, timeout=DEADLINE
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "No such file or directory" in done.stderr
 
 
 def test_an_unknown_table_and_a_database_that_is_away_get_a_sentence(pit: list[str], tmp_path: Path) -> None:
