@@ -134,6 +134,26 @@ def look_as_meant(page: Page, address: str, name: str) -> list[str]:
 
 
 @pytest.mark.browser
+def test_on_a_phone_the_pages_are_in_a_drawer_that_opens_and_leads_on(house: House, chromium: Browser) -> None:
+    with served(house, chromium, PitRole.OWNER) as page:
+        page.goto("/")
+        menu, pages = page.get_by_role("button", name="Pages of the pit"), page.locator("nav.pages")
+        expect(menu).to_be_hidden()
+        expect(pages).to_be_visible()
+        page.set_viewport_size({"width": 390, "height": 844})
+        expect(pages).to_be_hidden()
+        menu.click()
+        expect(pages.get_by_role("link")).to_have_count(9)
+        assert barriers(page) == []
+        page.keyboard.press("Escape")
+        expect(pages).to_be_hidden()
+        menu.click()
+        pages.get_by_role("link", name="Disputes").click()
+        page.wait_for_url("**/disputes")
+        expect(pages).to_be_hidden()
+
+
+@pytest.mark.browser
 def test_every_page_is_without_barriers_and_fits_a_phone(house: House, chromium: Browser) -> None:
     house.felts[0].say(ev.HandDisputed(1, "A card was read wrong"))
     house.tables[0].send()

@@ -37,7 +37,10 @@ from tests.firmware.pit.postgres import Postgres
 from tests.firmware.pit.sent import Sent
 
 DAY_MS: Final = 86_400_000
-BEGINS_MS: Final = 1_700_000_000_000
+BEGINS_MS: Final = 1_500_000_000_000
+"""Long ago: the pit dates no row later than it came."""
+APART_MS: Final = 2 * 3_600_000
+"""By so much no clock is off, and so long no evening lasts."""
 MOST_RESTORES: Final = 3
 """Of a table in one evening: the pit takes no more than five within a day."""
 STEPS: Final = {
@@ -63,7 +66,7 @@ class Evening:
     done: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.now_ms = BEGINS_MS + self.number * 3 * DAY_MS
+        self.now_ms = BEGINS_MS + self.number * DAY_MS
         self.began_ms = self.now_ms
         tables = self.rng.randint(1, 3)
         self.tables = [_Table(self, f"{self.number}-{table}") for table in range(tables)]
@@ -81,7 +84,7 @@ class Evening:
         """Return what of the pit's totals is other than the tables' own, and than their journals."""
         own = {table.name: table.report() for table in self.tables}
         hands = {name: counts.hands for name, counts in own.items()}
-        span = Span(self.began_ms - DAY_MS, self.now_ms + DAY_MS)
+        span = Span(self.began_ms - APART_MS, self.now_ms + APART_MS)
         found: list[str] = []
 
         def same(what: str, pit: object, table: object) -> None:
