@@ -156,7 +156,9 @@ class Database:
                 )
             ) from error
         except PoolTimeout as error:
-            raise DatabaseError("The database does not answer (%(why)s).", why=self._refusal(error)) from error
+            raise DatabaseError(
+                "The database does not answer (%(why)s).", why=self._refusal(error)
+            ) from error
         except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
 

@@ -134,7 +134,9 @@ def look_as_meant(page: Page, address: str, name: str) -> list[str]:
 
 
 @pytest.mark.browser
-def test_on_a_phone_the_pages_are_in_a_drawer_that_opens_and_leads_on(house: House, chromium: Browser) -> None:
+def test_on_a_phone_the_pages_are_in_a_drawer_that_opens_and_leads_on(
+    house: House, chromium: Browser
+) -> None:
     with served(house, chromium, PitRole.OWNER) as page:
         page.goto("/")
         menu, pages = page.get_by_role("button", name="Pages of the pit"), page.locator("nav.pages")
