@@ -111,7 +111,8 @@ def check_rows(
 def rows_between(db: sqlite3.Connection, first: int, last: int) -> Iterator[Row]:
     """Yield the rows from `first` to `last`; bytes that are not text come as surrogates. Raises sqlite3.Error.
 
-    No read transaction is longer than `EVERY` rows, so that the `-wal` of a running table stays short.
+    No read transaction is longer than `EVERY` rows, so that the `-wal` of a running table stays short. A damaged page may
+    give rows out of order, and the same ones again: each query begins further on than the one before.
     """
     after = first - 1
     while after < last:
@@ -119,7 +120,7 @@ def rows_between(db: sqlite3.Connection, first: int, last: int) -> Iterator[Row]
         try:
             for row in db.execute(_ROWS, (after, upto)):
                 yield row
-                after = row[0]
+                after = max(after, row[0])
             after = upto
             continue
         except sqlite3.OperationalError as error:
@@ -128,8 +129,9 @@ def rows_between(db: sqlite3.Connection, first: int, last: int) -> Iterator[Row]
         db.text_factory = lambda stored: stored.decode(errors="surrogateescape")
         row = db.execute(f"{_ROWS} LIMIT 1", (after, upto)).fetchone()
         db.text_factory = str
-        yield row
-        after = row[0]
+        if row is not None:
+            yield row
+        after = max(after + 1, row[0] if row else upto)
 
 
 def is_sealed(row: Row) -> bool:

@@ -39,7 +39,14 @@ class JournalReader:
     def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
         with self.opened() as db:
-            return entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
+            rows = entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
+        if rows and rows[-1].seq <= seq:  # a damaged page; whoever reads on from the last row would never end
+            raise JournalError(
+                "The journal %(path)s is damaged: row %(row)s is not found by its number. Restore a backup.",
+                path=self.path,
+                row=seq + 1,
+            )
+        return rows
 
     def since_last_opened(self) -> list[Entry]:
         """Return the entries from the last opened hand on; all entries if no hand was opened."""
