@@ -111,8 +111,8 @@ def check_rows(
 def rows_between(db: sqlite3.Connection, first: int, last: int) -> Iterator[Row]:
     """Yield the rows from `first` to `last`; bytes that are not text come as surrogates. Raises sqlite3.Error.
 
-    No read transaction is longer than `EVERY` rows, so that the `-wal` of a running table stays short. A damaged page may
-    give rows out of order, and the same ones again: each query begins further on than the one before.
+    No read transaction is longer than `EVERY` rows, so that the `-wal` of a running table stays short. A damaged page
+    may give rows out of order, and the same ones again: each query begins further on than the one before.
     """
     after = first - 1
     while after < last:
