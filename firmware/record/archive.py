@@ -265,7 +265,7 @@ class Archive:
     def _open(self) -> Iterator[sqlite3.Connection | None]:
         try:
             with ExitStack() as stack:
-                if not table_keeps_index(self._data):
+                if not table_keeps_index(self._data, self.reader.head()[0]):
                     self.refresh()
                 db = stack.enter_context(opened_index(self._data))
                 if db is None and self.reader.path.exists():

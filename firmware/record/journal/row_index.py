@@ -76,6 +76,8 @@ SHAPE: Final = 4
 """`PRAGMA user_version` of a complete index; -SHAPE while it is being made. One with another version is made again."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
+LATE: Final = 500
+"""Rows by which the table's index may be behind: it follows every 15 s. A list from an older one lacks hands."""
 
 
 def index_paths(folder: Path) -> tuple[Path, Path]:
@@ -126,10 +128,13 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
         yield db if db.execute("PRAGMA user_version").fetchone()[0] == SHAPE else None
 
 
-def table_keeps_index(folder: Path) -> bool:
-    """Return whether the table process has made its index of a record, and goes on with it. Raises sqlite3.Error."""
+def table_keeps_index(folder: Path, end: int) -> bool:
+    """Return whether the table process has made its index of a record, and goes on with it up to row `end`, or nearly.
+
+    Raises sqlite3.Error.
+    """
     with _opened(index_paths(folder)[0]) as db:
-        return db is not None
+        return db is not None and end - db.execute("SELECT seq FROM head").fetchone()[0] <= LATE
 
 
 def forget_index(folder: Path) -> None:

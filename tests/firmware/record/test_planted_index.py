@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -105,3 +106,16 @@ def test_the_tables_index_is_read_where_it_reaches_further(
     Archive(data).refresh()
     assert index_to_write(data) != own
     assert all(seat.player != "Own" for line in Archive(data).hands() for seat in line.seats)
+
+
+def test_where_the_tables_index_is_left_behind_another_one_is_made(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Archive(data).hands()
+    monkeypatch.setattr("firmware.record.journal.row_index.RUNTIME", tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    Archive(data).refresh()
+    plant(data, "DELETE FROM hands WHERE hand > 1", "UPDATE head SET seq = 2")
+    monkeypatch.setattr("firmware.record.journal.row_index.LATE", 3)
+    monkeypatch.setattr("os.access", lambda path, mode: not mode & os.W_OK)  # as the page's user
+    assert Archive(data).hands() == before
