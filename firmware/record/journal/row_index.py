@@ -83,8 +83,9 @@ LATE: Final = 500
 def index_paths(folder: Path) -> tuple[Path, Path]:
     """Return where the index of a record may lie: the table's, and this user's own."""
     name = f"index-{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]}.sqlite"
-    own = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"feltwatch-{os.getuid()}"
-    return RUNTIME / name, own / name
+    session = os.environ.get("XDG_RUNTIME_DIR", "")  # another user's where one acts as somebody else
+    folder_of_user = session if session and os.access(session, os.W_OK) else tempfile.gettempdir()
+    return RUNTIME / name, Path(folder_of_user) / f"feltwatch-{os.getuid()}" / name
 
 
 def index_to_write(folder: Path) -> Path:
