@@ -17,7 +17,7 @@ from typing import Final
 from firmware.record.archive_lines import SCHEMA, TOLD, Batch, line_in, write
 from firmware.record.journal.disk import give_to_owner, make_file
 from firmware.record.journal.reader import JournalReader
-from firmware.record.journal.row_index import INDEXED, SHAPE, forget_index, index_to_write
+from firmware.record.journal.row_index import INDEXED, SHAPE, forget_index, index_paths, index_to_write
 from firmware.record.journal.transaction import Transaction
 from firmware.table.errors import JournalError
 
@@ -52,7 +52,9 @@ def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, 
     except JournalError:
         raise
     except (sqlite3.Error, OSError) as error:
-        raise JournalError("The archive's index cannot be made: %(why)s.", why=error) from error
+        raise JournalError(
+            "The archive's index %(path)s cannot be made: %(why)s.", path=index_paths(data)[0].name, why=error
+        ) from error
 
 
 def is_busy(error: Exception) -> bool:

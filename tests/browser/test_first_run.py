@@ -489,9 +489,13 @@ def test_date_time_and_zone_are_set_by_touch_and_the_record_says_who_set_what(
             page.reload()
     screen.until(lambda: len(asked) == 2)
     assert asked[1] == {"date": "2026-11-22", "time": "21:30", "zone": ""}
+    expect(page.locator("#wrong")).to_be_hidden()
     page.locator("a[href='/set-up/clock/zone']").tap()
     page.locator("a[href$='of=Europe']").tap()
-    page.locator("[data-zone='Europe/Madrid']").tap()
+    madrid = page.locator("[data-zone='Europe/Madrid']")
+    madrid.wait_for()
+    page.wait_for_load_state()  # its script hears touches then
+    madrid.tap()
     expect(page.locator(".foot a[href$=zone]")).to_contain_text("Europe/Madrid")
     rows = [entry for entry in JournalReader(felt.folder).events_since(0) if entry.type == "clock_set"]
     assert len(rows) == 2
