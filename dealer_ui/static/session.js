@@ -8,7 +8,6 @@
   const ends = document.getElementById("session-ends");
   const WARN_S = 10;
   const STAY_EVERY_MS = 5000;
-  const LONG_S = 60; // more is left than any page but evidence gives
   const evidence = document.querySelector("[data-evidence]") !== null;
   let until = 0; // in this page's clock
   let who = "";
@@ -18,7 +17,7 @@
     const session = await feltwatch.get(chip.dataset.address, 5000);
     if (session.error) return; // the next look tells
     take(session.name, session.left_s);
-    if (who && !stayed && evidence !== session.left_s > LONG_S) stay(); // evidence was opened, or left
+    if (who && !stayed && evidence !== session.left_s > session.usual_s) stay(); // evidence was opened, or left
   }
 
   function take(name, left) {

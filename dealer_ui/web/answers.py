@@ -86,11 +86,15 @@ class KioskScreen:
 
 @dataclass(frozen=True)
 class Session:
-    """Who is signed on; without a session the dealer, with 0 seconds left."""
+    """Who is signed on; without a session the dealer, with 0 seconds left.
+
+    `usual_s`: the most that is left where no evidence is looked at.
+    """
 
     role: str
     name: str
     left_s: int
+    usual_s: int
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import answers, guard
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
+from firmware.access.sessions import session_s
 from firmware.table.people import PIN_ROLES, Role
 
 blueprint = Blueprint("pin", __name__)
@@ -31,6 +32,7 @@ def session() -> Response:
     """Return who is signed on, and for how much longer. This request does not extend the session."""
     token = guard.session()
     if token is None:
-        return answers.answered(answers.Session(str(Role.DEALER), "", 0))
+        return answers.answered(answers.Session(str(Role.DEALER), "", 0, 0))
     name, left = services().sessions.left(token)
-    return answers.answered(answers.Session(str(guard.role()), name, round(left)))
+    role = guard.role()
+    return answers.answered(answers.Session(str(role), name, round(left), round(session_s(role))))

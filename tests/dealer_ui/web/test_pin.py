@@ -60,12 +60,12 @@ def test_a_program_that_asks_for_a_role_it_has_not_is_refused(app: Flask) -> Non
 
 def test_the_session_says_whose_it_is_and_how_long_it_lasts(app: Flask) -> None:
     client = app.test_client()
-    assert client.get("/session").get_json() == {"role": "dealer", "name": "", "left_s": 0}
+    assert client.get("/session").get_json() == {"role": "dealer", "name": "", "left_s": 0, "usual_s": 0}
     token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
     client.post("/command", json={"do": "unlock", "by": "Moreno", "pin": PEOPLE["Moreno"][1]}, headers=token)
     said = client.get("/session").get_json()
     assert (said["role"], said["name"]) == ("floor", "Moreno")
-    assert 0 < said["left_s"] <= FLOOR_SESSION_S
+    assert 0 < said["left_s"] <= FLOOR_SESSION_S == said["usual_s"]
 
 
 @pytest.mark.parametrize(
