@@ -73,7 +73,7 @@ class House:
             door = self.folder / "door.sock"
             serve = ["-m", "firmware.cli", "pit", "serve", "--url", self.url, "--socket", str(door)]
             self._run(stack, "pit", [sys.executable, *serve, "--folder", str(self.folder / "pit")])
-            command = front.command(self.address, door, self._authority.folder, self.folder / "nginx")
+            command = front.command(self.address, [door], self._authority.folder, self.folder / "nginx")
             self._until(door.exists)
             self._run(stack, "nginx", [*command, *(["-g", "user root;"] if os.geteuid() == 0 else [])])
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final, NoReturn
@@ -17,8 +16,6 @@ from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say
 
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
-STOPS_S: Final = 8
-"""Seconds that the service may take to end, within TimeoutStopSec of its unit."""
 OLDER: Final = 3
 """The exit status of `migrate --check` where the database has an older schema."""
 ADDED: Final = "feltwatch.pit"
@@ -77,41 +74,40 @@ command.add_command(key_command)
     show_default=True,
     help="The Unix socket of the door; only nginx may open it.",
 )
-def serve_command(url: str, folder: Path, path: Path) -> None:
-    """Serve the door, and make the list of hands from what comes."""
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    envvar="FELTWATCH_PIT_WORKERS",
+    default=1,
+    show_default=True,
+    show_envvar=True,
+    help="Processes that serve; one for each core that many tables keep busy.",
+)
+def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
+    """Serve the door, and make the list of hands from what comes.
+
+    With --workers several processes do so on one socket. They share the tables' records, and where one ends or freezes
+    the others go on. A second `serve` on the same database, with a copy of the folder's keys, shares the work, too.
+    """
+    from functools import partial
+
     from firmware.pit.authority import Authority
-    from firmware.pit.database import Database, migrate
-    from firmware.pit.door import make_door
-    from firmware.pit.enrolment import remember
-    from firmware.pit.files import Files
-    from firmware.pit.log.keeper import Keeper, KeeperThread
-    from firmware.pit.news import News
-    from firmware.pit.serve import Projector, listen_on, server
-    from firmware.pit.waves.stepper import Stepper, StepperThread
-    from firmware.stop_signals import stopped_by_signals
+    from firmware.pit.database import migrate
+    from firmware.pit.processes import serve_in_processes
+    from firmware.pit.serve import listen_on, serve
     from firmware.systemd import ServiceManager
-    from firmware.threads import end_with_its_threads, start
+    from firmware.threads import end_with_its_threads
 
     end_with_its_threads()
-    authority = Authority(folder / "authority")
-    authority.door()
+    Authority(folder / "authority").door()
     migrate(url)
-    with Database(url) as database, listen_on(path) as listening:
-        remember(database, authority)
-        news, keeper = News(), Keeper(database, folder)
-        background = (Projector(database, news), KeeperThread(keeper), StepperThread(Stepper(database)))
-        for thread in background:
-            start(thread)
-        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
-        serving = server(door, listening)
-        ServiceManager.from_environment().alive()
-        with stopped_by_signals(sys.exit, STOPS_S):
-            try:
-                serving.run()
-            finally:
-                serving.close()
-                for thread in background:
-                    thread.stop()
+    with listen_on(path) as listening:
+        serving = partial(serve, url, folder, listening)
+        is_ready = ServiceManager.from_environment().alive
+        if workers == 1:
+            serving(is_ready)
+        else:
+            serve_in_processes(workers, serving, is_ready)
 
 
 @command.command("front")
@@ -119,11 +115,12 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
 @click.option("--listen", default="0.0.0.0:8443", show_default=True, help="The tables' address and port.")
 @click.option(
     "--socket",
-    "path",
+    "paths",
     type=click.Path(path_type=Path),
-    default=SOCKET,
+    multiple=True,
+    default=(SOCKET,),
     show_default=True,
-    help="The door's socket.",
+    help="The door's socket; again for that of another `serve` on the same database.",
 )
 @click.option(
     "--certificates",
@@ -139,13 +136,15 @@ def serve_command(url: str, folder: Path, path: Path) -> None:
     show_default=True,
     help="nginx's own folder.",
 )
-def front_command(folder: Path, listen: str, path: Path, certificates: Path | None, work: Path) -> NoReturn:
+def front_command(
+    folder: Path, listen: str, paths: tuple[Path, ...], certificates: Path | None, work: Path
+) -> NoReturn:
     """Run nginx before the door."""
     from firmware.pit import front
 
     if not front.NGINX.exists():
         raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
-    arguments = front.command(listen, path, certificates or folder / "authority", work)
+    arguments = front.command(listen, paths, certificates or folder / "authority", work)
     os.execv(arguments[0], arguments)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -9,21 +10,22 @@ NGINX: Final = Path("/usr/sbin/nginx")
 SITE: Final = Path(__file__).with_name("pit.nginx.conf")
 
 
-def site(listen: str, door: Path, authority: Path, folder: Path) -> str:
+def site(listen: str, doors: Sequence[Path], authority: Path, folder: Path) -> str:
     """Return nginx's whole configuration.
 
-    `listen`: the tables' address and port; `door`: the door's Unix socket; `authority`: the folder of the certificates;
-    `folder`: nginx's own.
+    `listen`: the tables' address and port; `doors`: the doors' Unix sockets; `authority`: the folder of the
+    certificates; `folder`: nginx's own.
     """
     text = SITE.read_text(encoding="utf-8")
-    for name, place in {"listen": listen, "door": door, "authority": authority, "folder": folder}.items():
+    servers = "\n        ".join(f'server "unix:{door}";' for door in doors)
+    for name, place in {"listen": listen, "doors": servers, "authority": authority, "folder": folder}.items():
         text = text.replace(f"@{name}@", str(place))
     return text
 
 
-def command(listen: str, door: Path, authority: Path, folder: Path) -> list[str]:
+def command(listen: str, doors: Sequence[Path], authority: Path, folder: Path) -> list[str]:
     """Write the configuration and return the command that runs nginx with it. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     conf = folder / "nginx.conf"
-    conf.write_text(site(listen, door, authority, folder), encoding="utf-8")
+    conf.write_text(site(listen, doors, authority, folder), encoding="utf-8")
     return [str(NGINX), "-e", "stderr", "-c", str(conf)]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from firmware.pit.database import Connection
+from firmware.pit.workers import Share
 from firmware.table.entry import COLUMNS, Entry
 
 Rows = Sequence[tuple[Entry, int]]
@@ -58,12 +59,21 @@ class Source:
     """The rows that are followed in one transaction."""
 
     def __init__(
-        self, connection: Connection, known: Mapping[int, Rows] | None = None, *, only_known: bool = False
+        self,
+        connection: Connection,
+        known: Mapping[int, Rows] | None = None,
+        *,
+        only_known: bool = False,
+        share: Share = Share(),  # noqa: B008 - immutable
     ) -> None:
-        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all."""
+        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all.
+
+        `share`: of the records, those that this process follows.
+        """
         self.connection: Final = connection
         self._rows = dict(known or {})
         self.records: Final = list(self._rows) if only_known else None
+        self.share: Final = share
 
     def known(self, record_id: int, seq: int) -> Rows:
         """Return the rows of a record after number `seq` that need not be read."""

@@ -17,6 +17,7 @@ from firmware.pit.errors import not_taken, of_no_state, reason
 from firmware.pit.following import Following
 from firmware.pit.news import BATCH, Source, stored
 from firmware.pit.status.table_facts import TableFacts
+from firmware.pit.workers import OURS
 from firmware.record.shift_report import Counts, Down, RulesOf, RunningReport
 from firmware.rules import Profile
 from firmware.table import events as ev
@@ -60,13 +61,13 @@ class Follower:
             )
         marks = connection.execute(
             "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
-            " WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s))"
+            f" WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s)) AND {OURS}"
             " ORDER BY head.seq - table_now.seq, record_id LIMIT %s FOR UPDATE OF table_now SKIP LOCKED",
-            (records is None, records or [], MOST),
+            (records is None, records or [], *source.share.values, MOST),
         ).fetchall()
         before: dict[int, int] = dict(marks)
         if records is None and len(before) < MOST:
-            self._watch(connection, before)
+            self._watch(source, before)
         self._lacking.clear()
         followed: dict[int, Following] = {}
         refused: dict[int, str] = {}
@@ -98,11 +99,12 @@ class Follower:
         )
         return rows
 
-    def _watch(self, connection: Connection, taken: Container[int]) -> None:
+    def _watch(self, source: Source, taken: Container[int]) -> None:
         """Log which records somebody else holds: they are passed over, and stay behind (`freshness`)."""
-        behind = connection.execute(
+        behind = source.connection.execute(
             "SELECT record_id FROM table_now JOIN head USING (record_id)"
-            " WHERE table_now.seq < head.seq AND stuck_why IS NULL"
+            f" WHERE table_now.seq < head.seq AND stuck_why IS NULL AND {OURS}",
+            source.share.values,
         )
         now = time.monotonic()
         self._held = {one: self._held.get(one, now) for (one,) in behind if one not in taken}

@@ -16,6 +16,7 @@ from firmware.pit.database import Connection, Database, columns, insert, write_e
 from firmware.pit.errors import UNREADABLE, not_taken, of_no_release, reason
 from firmware.pit.news import BATCH, Source
 from firmware.pit.wishes import images_of_hand, wish
+from firmware.pit.workers import OURS
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.entry import Entry
 from firmware.table.events import BY_TYPE, HandDisputed
@@ -38,9 +39,9 @@ def project_in(source: Source) -> int:
     connection, records = source.connection, source.records
     marks = connection.execute(
         "SELECT record_id, projection.seq, subject, head.seq FROM projection JOIN head USING (record_id)"
-        " WHERE projection.seq < head.seq AND stuck_at IS NULL AND (%s OR record_id = ANY(%s))"
+        f" WHERE projection.seq < head.seq AND stuck_at IS NULL AND (%s OR record_id = ANY(%s)) AND {OURS}"
         " ORDER BY head.seq - projection.seq, record_id LIMIT 500 FOR UPDATE OF projection SKIP LOCKED",
-        (records is None, records or []),
+        (records is None, records or [], *source.share.values),
     ).fetchall()
     followed: dict[int, _Followed] = {}
     rows = 0

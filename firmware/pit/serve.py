@@ -1,4 +1,4 @@
-"""The pit's service: the door on a Unix socket, and the projections beside it."""
+"""The pit's service: the door on a Unix socket, and beside it the projections, the log and the waves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -24,8 +24,11 @@ from firmware.pit.news import BATCH, News, Rows, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
 from firmware.pit.turns import PLACES
+from firmware.pit.workers import Membership, Share
 from firmware.request_threads import RequestThreads
+from firmware.stop_signals import stopped_by_signals
 from firmware.table.entry import Entry
+from firmware.threads import start
 
 THREADS: Final = 8 + PLACES
 """Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
@@ -39,6 +42,12 @@ FOLLOW_EVERY_S: Final = 0.1
 """Seconds between two looks at what the door has taken, for the floor."""
 LOOK_EVERY_S: Final = 1.0
 """Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
+SHARED_LOOK_EVERY_S: Final = 0.25
+"""The same where other processes take rows of the records that this one follows."""
+RENEW_EVERY_S: Final = 1.0
+"""Seconds after which a process says again that it is there."""
+STOPS_S: Final = 8
+"""Seconds that the service may take to end, within TimeoutStopSec of its unit."""
 log = logging.getLogger(__name__)
 
 
@@ -78,10 +87,14 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
 class Projector(threading.Thread):
     """Follows the records in the background. A database that is away is waited for."""
 
-    def __init__(self, database: Database, news: News) -> None:
-        """`news`: what this process's door takes; the rows of others' doors are found in the database."""
+    def __init__(self, database: Database, news: News, membership: Membership | None = None) -> None:
+        """`news`: what this process's door takes; the rows of others' doors are found in the database.
+
+        `membership`: among the processes that share the records; without it this one follows all.
+        """
         super().__init__(name="projector", daemon=True)
-        self._database, self._news = database, news
+        self._database, self._news, self._membership = database, news, membership
+        self._share, self._renewed = Share(), float("-inf")
         self._end = threading.Event()
         self._follower = Follower(database)
 
@@ -96,10 +109,12 @@ class Projector(threading.Thread):
                     self._follower.retry()
                     is_first = False
                 wait = FOLLOW_EVERY_S
+                self._renew()
                 news = self._news.taken()
                 for record_id, rows in news.items():
                     recent.setdefault(record_id, []).extend(rows)
-                if time.monotonic() - looked > LOOK_EVERY_S or not all(news.values()):
+                every_s = LOOK_EVERY_S if self._share.of == 1 else SHARED_LOOK_EVERY_S
+                if time.monotonic() - looked > every_s or not all(news.values()):
                     if self._look(recent) >= BATCH:
                         wait = 0.0  # there may be more
                     looked = time.monotonic()
@@ -115,15 +130,23 @@ class Projector(threading.Thread):
                 wait, looked = 1.0, float("-inf")
                 recent.clear()
 
+    def _renew(self) -> None:
+        """Say that this process is there, and learn its share."""
+        now = time.monotonic()
+        if self._membership is not None and now - self._renewed > RENEW_EVERY_S:
+            with self._transaction() as connection:
+                self._share = self._membership.renew(connection)
+            self._renewed = now
+
     def _follow(self, news: Mapping[int, Rows]) -> None:
         """Follow what has just come, for the floor."""
         with self._transaction() as connection:
-            self._follower.follow_in(Source(connection, news, only_known=True))
+            self._follower.follow_in(Source(connection, news, only_known=True, share=self._share))
 
     def _look(self, known: Mapping[int, Rows]) -> int:
         """Follow all records, for the floor and the list of hands; return how many rows."""
         with self._transaction() as connection:
-            source = Source(connection, known)
+            source = Source(connection, known, share=self._share)
             return self._follower.follow_in(source) + project_in(source)
 
     @contextmanager
@@ -137,3 +160,36 @@ class Projector(threading.Thread):
         """End after the batch in work."""
         self._end.set()
         self.join()
+
+
+def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[], object]) -> None:
+    """Serve the door on a socket until SIGTERM or SIGINT; call `is_ready` when it does.
+
+    `folder`: the pit's own. Raises AuthorityError, DatabaseError, KeyUnusable, and SystemExit at the end.
+    """
+    from firmware.pit.authority import Authority
+    from firmware.pit.door import make_door
+    from firmware.pit.enrolment import remember
+    from firmware.pit.files import Files
+    from firmware.pit.log.keeper import Keeper, KeeperThread
+    from firmware.pit.waves.stepper import Stepper, StepperThread
+
+    authority = Authority(folder / "authority")
+    with Database(url) as database:
+        remember(database, authority)
+        news, membership = News(), Membership()
+        keeper = Keeper(database, folder, leads=lambda: membership.leads)
+        stepper = Stepper(database, leads=lambda: membership.leads)
+        background = Projector(database, news, membership), KeeperThread(keeper), StepperThread(stepper)
+        for thread in background:
+            start(thread)
+        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
+        serving = server(door, listening)
+        is_ready()
+        with stopped_by_signals(sys.exit, STOPS_S):
+            try:
+                serving.run()
+            finally:
+                serving.close()
+                for thread in background:
+                    thread.stop()

@@ -13,7 +13,7 @@ from firmware.pit.log.cosigned import Held
 from firmware.pit.log.keeper import Keeper, Newest
 from firmware.pit.log.tree import Trees
 from firmware.record.evidence.merkle import Subtree, consistency, inclusion
-from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, parts, public_of
+from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, epoch_of, parts, public_of
 from firmware.uplink.wire import COSIGNS, Holds
 
 MOST_KEPT: Final = 1_000
@@ -41,11 +41,20 @@ class Answers:
         if newest is None:
             return None
         proven = {"proven": list(newest.proven)} if newest.proven else {}
-        if held == newest.checkpoint:
+        if held == newest.checkpoint or (held is not None and self._is_behind(newest, held)):
             return proven or None
         with self._lock:
             tree = self._trees.of(self._read, newest.epoch)
             return self._new(newest, tree, held, record_id, holds.head) | proven
+
+    def _is_behind(self, newest: Newest, held: Checkpoint) -> bool:
+        """Return whether a table holds what is later than the newest checkpoint here, as another process signed it.
+
+        Where no process has signed that, the database was set back: the keeper begins an epoch, which is later again.
+        """
+        public = self._keeper.key.public
+        places = [(epoch_of(one.origin, public), one.size) for one in (held, newest.checkpoint)]
+        return places[0] > places[1]
 
     def _new(
         self, newest: Newest, tree: Subtree, held: Checkpoint | None, record_id: int, head: int

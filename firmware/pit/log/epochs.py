@@ -78,20 +78,19 @@ class NewestFile:
 
     def __init__(self, folder: Path, key: DeviceKey) -> None:
         self._path, self._key = folder / FILE, key
-        self._note: str | None = None
+        self._checked = ""
 
     def read(self) -> str:
-        """Return the note; "" without a file, or if the file is not this key's."""
-        if self._note is None:
-            try:
-                note = self._path.read_text(encoding="utf-8")
+        """Return the note; "" without a file, or if the file is not this key's. Another process may have written it."""
+        try:
+            note = self._path.read_text(encoding="utf-8")
+            if note != self._checked:
                 opened(note, self._key.public)
-            except (OSError, ValueError, NoNote):
-                note = ""
-            self._note = note
-        return self._note
+        except (OSError, ValueError, NoNote):
+            return ""
+        self._checked = note
+        return note
 
     def write(self, note: str) -> None:
         """Replace it. Raises OSError."""
         write_whole(self._path, note.encode())
-        self._note = note

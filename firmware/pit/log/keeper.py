@@ -23,7 +23,7 @@ from firmware.pit.errors import DatabaseError
 from firmware.pit.log import epochs
 from firmware.pit.log.cosigned import Cosigned, Held
 from firmware.pit.log.epochs import Epoch, NewestFile
-from firmware.pit.log.heads import MOST, SignedHead, new_heads, store_marks
+from firmware.pit.log.heads import MOST, Looked, SignedHead, new_heads, store_marks
 from firmware.pit.log.state import WAITS
 from firmware.pit.log.tree import Trees
 from firmware.record.evidence.merkle import leaf_hash
@@ -36,6 +36,8 @@ log = logging.getLogger(__name__)
 
 EVERY_S: Final = 10.0
 """Seconds between two checkpoints (FLEET section 7); more where more than `MOST_A_SECOND` tables would cosign."""
+FOLLOWS_S: Final = 2.0
+"""Seconds between two looks of a process that does not sign at what was signed."""
 MOST_A_SECOND: Final = 10
 """Cosignatures a second: each costs the pit some tenths of a millisecond, for proof and check."""
 WAITS_S: Final = 60.0
@@ -73,18 +75,23 @@ class Keeper:
         *,
         clock: Callable[[], float] = time.monotonic,
         careful_s: float = CAREFUL_S,
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`folder`: the pit's own; the log's key is made there. Raises KeyUnusable."""
-        self._database, self._clock, self._careful_s = database, clock, careful_s
+        """`folder`: the pit's own; the log's key is made there. `leads`: whether this process is the one that signs.
+
+        Raises KeyUnusable.
+        """
+        self._database, self._clock, self._careful_s, self._leads = database, clock, careful_s, leads
         self.key: Final = DeviceKey.open(folder / LOG_FOLDER)
         self._file = NewestFile(folder / LOG_FOLDER, self.key)
         self._trees = Trees()
         self._cosigned = Cosigned(self.key.public)
         self._listens_until: float | None = None
-        self._added: dict[tuple[int, int], tuple[int, int]] = {}
+        self._read_to = (0, 0)
+        """The epoch and the number of its leaves as far as they are in `recent`."""
         self.newest: Newest | None = None
         self.recent: dict[int, deque[tuple[int, int, int]]] = {}
-        """Each record's newest leaves, while this process runs: row, epoch, number."""
+        """Each record's newest leaves: row, epoch, number."""
         self.every_s = EVERY_S
 
     def held(self, table_id: int, held: Held) -> None:
@@ -96,9 +103,12 @@ class Keeper:
         with self._database.transaction() as connection:
             set_fact(connection, WAITS, "" if since is None else str(round(since * 1000)))
 
-    def turn(self) -> bool:
-        """Append what is new and sign it; return whether there is more. Raises DatabaseError."""
-        rows, self._added = 0, {}
+    def turn(self) -> float:
+        """Append what is new and sign it; return the seconds until the next turn. Raises DatabaseError.
+
+        Of several processes one signs; the others store what tables told them, and read what it has signed.
+        """
+        rows, leads = 0, self._leads()
         try:
             with self._database.transaction() as connection:
                 # A checkpoint is not handed on before a standby has it, where there is one that is waited for.
@@ -107,23 +117,46 @@ class Keeper:
                     "SELECT pg_try_advisory_xact_lock(%s)", (_LOCK,)
                 ).fetchone() or (False,)
                 if is_mine:
-                    rows = self._turn(connection)
+                    rows = self._turn(connection, leads=leads)
                 newest = _newest(connection, self.key)
+                leaves = self._new_leaves(connection, newest)
         except BaseException:
             self._trees.forget()
             raise
-        if not is_mine:
+        if not (is_mine and leads):
             self._trees.forget()
-        if newest and newest.note != self._file.read():
+        if is_mine and newest and newest.note != self._file.read():
             self._file.write(newest.note)
+        if newest:
+            for record_id, seq, number in leaves:
+                self.recent.setdefault(record_id, deque(maxlen=MOST_HEADS)).append(
+                    (seq, newest.epoch, number)
+                )
+            self._read_to = newest.epoch, newest.checkpoint.size
         self.newest = newest
-        for (record_id, seq), leaf in self._added.items():
-            self.recent.setdefault(record_id, deque(maxlen=MOST_HEADS)).append((seq, *leaf))
-        return rows >= MOST
+        if rows >= MOST:
+            return 0.0
+        return self.every_s if is_mine and leads else FOLLOWS_S
 
-    def _turn(self, connection: Connection) -> int:
+    def _new_leaves(self, connection: Connection, newest: Newest | None) -> list[tuple[int, int, int]]:
+        """Return the leaves that the newest checkpoint has more than the one before: record, row, number."""
+        if newest is None:
+            return []
+        size = newest.checkpoint.size
+        epoch, first = self._read_to
+        if epoch != newest.epoch:
+            first = max(0, size - MOST)
+        return connection.execute(
+            "SELECT record_id, seq, number FROM leaf WHERE epoch = %s AND number >= %s AND number < %s"
+            " AND record_id IS NOT NULL ORDER BY number",
+            (newest.epoch, first, size),
+        ).fetchall()
+
+    def _turn(self, connection: Connection, *, leads: bool) -> int:
         epoch = epochs.current(connection)
         if epoch and not epoch_of(epoch.origin, self.key.public):
+            if not leads:
+                return 0  # the process that signs has another key: whose it should be, a person says
             log.error("The log's key is another than before: a new epoch of the log begins.")
             epoch = epochs.begin(connection, self.key)
         unknown = self._unknown(connection)
@@ -135,7 +168,7 @@ class Keeper:
             self._sign(connection, epoch, 0)
         elif self._listens(connection):
             return 0
-        looked = new_heads(connection)
+        looked = new_heads(connection) if leads else Looked()
         if looked.heads:
             epoch = epoch or epochs.begin(connection, self.key)
             added = self._append(connection, epoch, looked.heads)
@@ -187,7 +220,6 @@ class Keeper:
                 for number, (place, one) in enumerate(new.items(), start=epoch.size)
             ],
         )
-        self._added = {place: (epoch.number, epoch.size + at) for at, place in enumerate(new)}
         return len(new)
 
     def _sign(self, connection: Connection, epoch: Epoch, added: int) -> None:
@@ -236,7 +268,7 @@ class KeeperThread(threading.Thread):
         while not self._end.wait(wait):
             try:
                 with self._watched():
-                    wait = 0.0 if self._keeper.turn() else self._keeper.every_s
+                    wait = self._keeper.turn()
                 if self._said or is_first:
                     self._keeper.waits(since=None)
                 is_first = self._said = False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from firmware.pit.database import Connection, Database
@@ -31,13 +31,16 @@ BY: Final = "wave"
 class Stepper:
     """One pit's waves. `turn` does what is due."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, leads: Callable[[], bool] = lambda: True) -> None:
+        """`leads`: whether this process, of several on one database, is the one that takes the turns."""
+        self._database, self._leads = database, leads
         self._facts = Facts()
         self._listening = self._looked = float("-inf")
 
     def turn(self) -> float:
         """Take a turn; return the seconds until the next one. Raises DatabaseError."""
+        if not self._leads():
+            return EVERY_S
         with self._database.transaction() as connection:
             wave = newest(connection, is_locked=True)
             row = connection.execute("SELECT extract(epoch FROM now())::float8").fetchone()

@@ -181,7 +181,7 @@ def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iter
     thread = threading.Thread(target=door.run, daemon=True)
     thread.start()
     command = front_command(
-        f"127.0.0.1:{address[1]}", folder / "door.sock", authority.folder, folder / "nginx"
+        f"127.0.0.1:{address[1]}", [folder / "door.sock"], authority.folder, folder / "nginx"
     )
     as_root = ["-g", "user root;"] if os.geteuid() == 0 else []
     with (

@@ -159,7 +159,7 @@ def house(*, durable: bool = True) -> Iterator[House]:
         authority.door()
         address, door, log = f"127.0.0.1:{free_port()}", folder / "door.sock", folder / "log"
         served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
-        nginx = [*front_command(address, door, authority.folder, folder / "nginx"), *AS_ROOT]
+        nginx = [*front_command(address, [door], authority.folder, folder / "nginx"), *AS_ROOT]
         made = House(folder, postgres, url, authority, Part(served, log), Part(nginx, log), address)
         try:
             yield made

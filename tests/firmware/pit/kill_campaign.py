@@ -28,7 +28,7 @@ from tests.firmware.pit.report import report_options, write_report
 _KINDS: Final = ("pit", "postgres", "nginx", "uplink", "table")
 _HANDS: Final = 4
 """Hands that a table writes at once, before it pauses."""
-_TABLE: Final = """
+TABLE: Final = """
 import sys, time
 from pathlib import Path
 from firmware.bench.generated_record import generate_record
@@ -75,7 +75,7 @@ def campaign(tables: int, hands: int, times: int, seed: int, say: Callable[[str]
             "nginx": [all_of_it.nginx],
             "uplink": all_of_it.uplinks,
             "table": [
-                Part([sys.executable, "-c", _TABLE, *map(str, (path, hands, number, _HANDS, pause))], log)
+                Part([sys.executable, "-c", TABLE, *map(str, (path, hands, number, _HANDS, pause))], log)
                 for number, path in enumerate(all_of_it.data)
             ],
         }

@@ -27,7 +27,7 @@ def second_server(first: House, standby: Postgres) -> House:
     url, door = f"postgresql://postgres@/pit?host={standby.folder}", folder / "door.sock"
     served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
     authority = Authority(folder / "pit" / "authority")
-    nginx = [*front_command(first.second_address, door, authority.folder, folder / "nginx"), *AS_ROOT]
+    nginx = [*front_command(first.second_address, [door], authority.folder, folder / "nginx"), *AS_ROOT]
     return House(
         folder,
         standby,
