@@ -41,7 +41,7 @@ BOUNDS: Final = {
     "answer_p95_ms": 100,
     "view_p95_ms": 500,
     "tile_p95_ms": 500,
-    "core_at_200": 0.1,
+    "times_the_floor_at_200": 4,
     "memory_kb": 40,
     "catching_up_answer_p95_ms": 1000,
 }
@@ -97,6 +97,13 @@ BOUNDS: Final = {
     metavar="URL",
     help="An empty PostgreSQL database. Without it a server is started in a temporary folder.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes of the pit (feltwatch pit serve --workers).",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays at the same times.")
 @json_option
 def command(
@@ -108,6 +115,7 @@ def command(
     screens: int,
     record: Path | None,
     url: str | None,
+    workers: int,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -119,10 +127,11 @@ def command(
     if catch_up >= tables:
         raise click.UsageError("Some tables must play: --catch-up needs to be less than --tables.")
     began = conditions()
-    with cleaning_up(), hands_of(record) as source, House(url) as house:
+    with cleaning_up(), hands_of(record) as source, House(url, workers) as house:
         result = began | measure(
             house, source, tables, hands_an_hour, seconds, catch_up, behind, screens, seed
         )
+    result["workers"] = workers
     result["load_at_the_end"] = conditions()["load"]
     result["bounds"] = verdicts(result)
     publish(
@@ -206,6 +215,8 @@ def measure(
             "floor": below,
             "live": _measured(house, load, seconds),
         }
+        floors = below["core"]["centre"] + below["core_of_senders"]
+        result["times_the_floor"] = round(result["live"]["core"]["centre"] / floors, 2)
         result["sent_again"] = sum(target.again for target in targets) - again
         result["heads_ms"] = quantiles(view.poll_ms)
         result["view_ms"] = quantiles(view.seen_ms)
@@ -299,9 +310,11 @@ def _times(result: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
 def _figures(result: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     live, floor = result["live"], result["floor"]
     yield "tables; hands an hour each", f"{result['tables']}; {result['hands_an_hour']:g}"
+    yield "processes of the pit", f"{result['workers']}"
     yield "rows, bytes of payload a hand", f"{result['rows_a_hand']}, {result['bytes_a_hand']:,}"
     yield "requests with rows; heartbeats", f"{live['requests']:,}; {live['heartbeats']:,}"
     yield "processor of the centre", _shares(live["core"])
+    yield "processor of the centre to that of the floor", f"{result['times_the_floor']:g}"
     yield "processor of the floor", f"{_shares(floor['core'])}, psycopg {floor['core_of_senders']:.1%}"
     memory = ", ".join(f"{name} {kb:g} kB" for name, kb in result["memory_kb_a_connection"].items())
     yield "memory of a connection", memory
@@ -325,7 +338,7 @@ def verdicts(result: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "memory_kb": result["memory_kb_a_connection"]["centre"],
     }
     if result["tables"] <= 200:
-        found["core_at_200"] = result["live"]["core"]["centre"]
+        found["times_the_floor_at_200"] = result["times_the_floor"]
     if screens := result.get("screens"):
         found["tile_p95_ms"] = screens["ms"].get("p95")
     if caught := result.get("catching_up"):

@@ -33,10 +33,13 @@ _WITHOUT_NGINX: Final = "import sys; from firmware.bench.pit_house import serve;
 class House:
     """The centre of a house with many tables. A context manager that stops everything and removes its folder."""
 
-    def __init__(self, url: str | None = None) -> None:
-        """`url`: an empty database; by default a PostgreSQL of its own is started, which waits for the disk."""
+    def __init__(self, url: str | None = None, workers: int = 1) -> None:
+        """`url`: an empty database; by default a PostgreSQL of its own is started, which waits for the disk.
+
+        `workers`: processes of the pit; more than one need nginx.
+        """
         self._stack = ExitStack()
-        self._url = url
+        self._url, self._workers = url, workers
         self.url = ""
         self.roots: dict[str, int] = {}
         """The first process of each part of the centre."""
@@ -72,6 +75,7 @@ class House:
         if self.front == "nginx":
             door = self.folder / "door.sock"
             serve = ["-m", "firmware.cli", "pit", "serve", "--url", self.url, "--socket", str(door)]
+            serve += ["--workers", str(self._workers)]
             self._run(stack, "pit", [sys.executable, *serve, "--folder", str(self.folder / "pit")])
             command = front.command(self.address, [door], self._authority.folder, self.folder / "nginx")
             self._until(door.exists)

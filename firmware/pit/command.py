@@ -11,6 +11,7 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
+from firmware.pit.months import months_group
 from firmware.pit.status.table_list import list_command
 from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say
@@ -305,3 +306,4 @@ def strike_command(name: str, url: str) -> None:
 
 
 table_group.add_command(list_command)
+command.add_command(months_group)

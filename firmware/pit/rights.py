@@ -43,6 +43,8 @@ RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("record_branch", "counted_hand", "counted_down", "listed_hand"), "SELECT"),
 }
 """Every table and view of the schema, with what the door may do. Partitions of `entry` have no rights of their own."""
+DOORS_FUNCTIONS: Final = ("make_entry_month",)
+"""What the door may have done with its owner's rights."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"
@@ -70,6 +72,7 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
 def allow(url: str, role: str, rights: Mapping[str, str] = RIGHTS) -> None:
     """Give a role these rights and take all others from it. Run by the owner. Raises DatabaseError."""
     who = sql.Identifier(role)
+    functions = sql.SQL(", ").join(map(sql.Identifier, DOORS_FUNCTIONS))
     try:
         with psycopg.connect(url, options=MIGRATING.options) as connection:
             connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
@@ -78,6 +81,9 @@ def allow(url: str, role: str, rights: Mapping[str, str] = RIGHTS) -> None:
             )
             connection.execute(sql.SQL("REVOKE ALL ON SCHEMA public FROM {}").format(who))
             connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
+            connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC, {}").format(functions, who))
+            if rights is RIGHTS:
+                connection.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(functions, who))
             for table, some in rights.items():
                 if some:
                     connection.execute(

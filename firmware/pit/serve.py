@@ -20,6 +20,7 @@ from waitress.server import BaseWSGIServer
 
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import DatabaseError
+from firmware.pit.months import make_months
 from firmware.pit.news import BATCH, News, Rows, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
@@ -44,6 +45,8 @@ LOOK_EVERY_S: Final = 1.0
 """Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
 SHARED_LOOK_EVERY_S: Final = 0.25
 """The same where other processes take rows of the records that this one follows."""
+MONTHS_EVERY_S: Final = 3600.0
+"""Seconds between two looks whether the next month has its part."""
 RENEW_EVERY_S: Final = 1.0
 """Seconds after which a process says again that it is there."""
 STOPS_S: Final = 8
@@ -94,7 +97,8 @@ class Projector(threading.Thread):
         """
         super().__init__(name="projector", daemon=True)
         self._database, self._news, self._membership = database, news, membership
-        self._share, self._renewed = Share(), float("-inf")
+        self._share = Share()
+        self._renewed = self._made = float("-inf")
         self._end = threading.Event()
         self._follower = Follower(database)
 
@@ -131,12 +135,16 @@ class Projector(threading.Thread):
                 recent.clear()
 
     def _renew(self) -> None:
-        """Say that this process is there, and learn its share."""
+        """Say that this process is there, and learn its share; see that the next month has its place."""
         now = time.monotonic()
         if self._membership is not None and now - self._renewed > RENEW_EVERY_S:
             with self._transaction() as connection:
                 self._share = self._membership.renew(connection)
             self._renewed = now
+        if now - self._made > MONTHS_EVERY_S:
+            with self._database.transaction() as connection:
+                make_months(connection)
+            self._made = now
 
     def _follow(self, news: Mapping[int, Rows]) -> None:
         """Follow what has just come, for the floor."""

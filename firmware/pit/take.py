@@ -14,9 +14,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from firmware.pit.database import Connection, Database, columns, take_long
+import psycopg.errors
+
+from firmware.pit.branches import Stored, hash_at, is_branch, open_branch
+from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import FILES
 from firmware.pit.errors import Fork
+from firmware.pit.months import make_months
 from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
 from firmware.pit.wishes import WISHES, lacking, wishes_of
 from firmware.table.entry import Entry
@@ -35,8 +39,6 @@ _COLUMNS: Final = ("record_id", *Entry._fields)
 MOST_QUARANTINED: Final = 1_000
 MOST_QUARANTINED_BYTES: Final = 64 << 20
 """Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
-MOST_BRANCHES: Final = 5
-"""Branches that a record may open within a day: each copies all rows before it, and a table is restored rarely."""
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
 _HEAD: Final = (
@@ -86,13 +88,6 @@ _QUICKLY: Final = tuple(map(_quickly, range(FEW + 1)))
 
 
 @dataclass(frozen=True)
-class _Stored:
-    record_id: int
-    branch: int
-    head: Head
-
-
-@dataclass(frozen=True)
 class Taken:
     """What came of an offer."""
 
@@ -121,6 +116,15 @@ def take(database: Database, table: Table, offer: Offer) -> Head:
 
 def take_from(database: Database, serial: str, offer: Offer) -> Taken:
     """Do the same for the table of a certificate."""
+    try:
+        return _take_from(database, serial, offer)
+    except psycopg.errors.CheckViolation:  # this month's part is not made yet
+        with database.transaction() as connection:
+            make_months(connection)
+        return _take_from(database, serial, offer)
+
+
+def _take_from(database: Database, serial: str, offer: Offer) -> Taken:
     try:
         if taken := _take_quickly(database, serial_text(serial), offer):
             return taken
@@ -176,11 +180,11 @@ def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None
 
 
 def _take(
-    connection: Connection, table: Table, offer: Offer, stored: _Stored
+    connection: Connection, table: Table, offer: Offer, stored: Stored
 ) -> tuple[int, Head, Sequence[Entry]]:
     restored = next((row for row in offer.rows if row.type == RecordRestored.type), None)
-    if restored and _is_branch(connection, stored, restored):
-        stored = _branch(connection, table, offer.record, stored, restored.seq - 1)
+    if restored and is_branch(connection, stored, restored):
+        stored = open_branch(connection, table, offer.record, stored, restored.seq - 1)
     new = _new(connection, stored, offer)
     head = Head(new[-1].seq, new[-1].hash) if new else stored.head
     few = new if len(new) <= FEW else ()
@@ -200,7 +204,7 @@ def _take(
     return stored.record_id, head, new
 
 
-def _locked(connection: Connection, table: Table, offer: Offer) -> _Stored | None:
+def _locked(connection: Connection, table: Table, offer: Offer) -> Stored | None:
     """Return the record's newest branch, with its head locked. A record that is new is opened by its first row.
 
     Without that row it stays unknown, and this returns None: nobody can claim a record by its name alone.
@@ -232,7 +236,7 @@ def _locked(connection: Connection, table: Table, offer: Offer) -> _Stored | Non
     record_id, branch, table_id, seq, digest = row
     if table_id != table.table_id:
         raise Fork("This record is another table's. Tell a technician which table this is.", seq=1)
-    return _Stored(record_id, branch, Head(seq, digest))
+    return Stored(record_id, branch, Head(seq, digest))
 
 
 def _verify(rows: Sequence[Entry]) -> None:
@@ -248,12 +252,12 @@ def _verify(rows: Sequence[Entry]) -> None:
         before = row
 
 
-def _new(connection: Connection, stored: _Stored, offer: Offer) -> Sequence[Entry]:
+def _new(connection: Connection, stored: Stored, offer: Offer) -> Sequence[Entry]:
     """Return the rows that the pit lacks, and follow on what it has. Raises Fork for any that differ."""
     head = stored.head
     known = [Head(row.seq, row.hash) for row in offer.rows if row.seq <= head.seq]
     for seq, digest in (offer.head, *known[-1:]):  # the last repeated row's hash covers all before it
-        if 0 < seq <= head.seq and digest != _hash(connection, stored, seq):
+        if 0 < seq <= head.seq and digest != hash_at(connection, stored, seq):
             raise Fork("Row %(seq)s is another than the one that was sent before.", seq=seq)
     new = [row for row in offer.rows if row.seq > head.seq]
     if not new or new[0].seq > head.seq + 1:
@@ -261,64 +265,6 @@ def _new(connection: Connection, stored: _Stored, offer: Offer) -> Sequence[Entr
     if new[0].previous != head.hash:
         raise Fork("Row %(seq)s does not continue what was sent before.", seq=new[0].seq)
     return new
-
-
-def _hash(connection: Connection, stored: _Stored, seq: int) -> str | None:
-    if seq == stored.head.seq:
-        return stored.head.hash
-    row = connection.execute(
-        "SELECT hash FROM entry WHERE record_id = %s AND seq = %s", (stored.record_id, seq)
-    ).fetchone()
-    return str(row[0]) if row else None
-
-
-def _is_branch(connection: Connection, stored: _Stored, restored: Entry) -> bool:
-    """Return whether a restore at the table set the record back behind what the pit has, and goes on from there."""
-    if restored.seq > stored.head.seq or restored.hash == _hash(connection, stored, restored.seq):
-        return False
-    return restored.seq > 1 and restored.previous == _hash(connection, stored, restored.seq - 1)
-
-
-def _branch(connection: Connection, table: Table, genesis: str, old: _Stored, stem: int) -> _Stored:
-    """Open the record's next branch with the rows that both have in common; the old one keeps all of its own.
-
-    Raises Fork for a record that opened too many within a day.
-    """
-    today = connection.execute(
-        "SELECT count(*) FROM record WHERE genesis = %s AND branch > 1 AND opened_at > now() - interval '1 day'",
-        (genesis,),
-    ).fetchone()
-    if today is not None and today[0] >= MOST_BRANCHES:
-        raise Fork(
-            "This record was set back %(most)s times within a day. Row %(seq)s waits until that is a day ago; the table"
-            " keeps everything.",
-            most=MOST_BRANCHES,
-            seq=stem + 1,
-        )
-    connection.execute(
-        "UPDATE head SET fork_seq = %s, fork_at = coalesce(fork_at, now()) WHERE record_id = %s",
-        (stem + 1, old.record_id),
-    )
-    row = connection.execute(
-        "INSERT INTO record (table_id, genesis, branch, stem) VALUES (%s, %s, %s, %s) RETURNING record_id",
-        (table.table_id, genesis, old.branch + 1, stem),
-    ).fetchone()
-    assert row is not None
-    record_id = int(row[0])
-    names = columns(Entry._fields).as_string(connection)
-    take_long(connection)  # a whole record is copied
-    connection.execute(
-        f"INSERT INTO entry (record_id, {names}, taken_at) SELECT %s, {names}, taken_at FROM entry"
-        " WHERE record_id = %s AND seq <= %s",
-        (record_id, old.record_id, stem),
-    )
-    digest = _hash(connection, old, stem)
-    assert digest is not None
-    connection.execute(
-        "INSERT INTO head (record_id, seq, hash) VALUES (%s, %s, %s)", (record_id, stem, digest)
-    )
-    connection.execute("INSERT INTO projection (record_id) VALUES (%s)", (record_id,))
-    return _Stored(record_id, old.branch + 1, Head(stem, digest))
 
 
 def _quarantine(connection: Connection, table: Table, offer: Offer, fork: Fork) -> None:

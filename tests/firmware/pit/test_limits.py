@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from dealer_ui.pit.floor import FloorLive
-from firmware.pit import take
+from firmware.pit import branches, take
 from firmware.pit.database import Database
 from firmware.pit.door import make_door
 from firmware.pit.errors import Fork
@@ -240,12 +240,12 @@ def test_a_record_that_is_set_back_too_often_within_a_day_waits_and_goes_on_late
 ) -> None:
     record = rows_of("abcdef")
     take.take(database, table, offer(record, record))
-    for _ in range(take.MOST_BRANCHES):
+    for _ in range(branches.MOST_BRANCHES):
         assert take.take(database, table, offer(record, restored(record[2]))).seq == 4
     last = restored(record[2])
     with pytest.raises(Fork, match="within a day"):
         take.take(database, table, offer(record, last))
-    assert one(database, "SELECT count(*) FROM record") == 1 + take.MOST_BRANCHES
+    assert one(database, "SELECT count(*) FROM record") == 1 + branches.MOST_BRANCHES
     assert one(database, "SELECT count(*) FROM quarantine") == 1
     with Database(owned, connections=1) as as_owner, as_owner.transaction() as connection:
         connection.execute("UPDATE record SET opened_at = opened_at - interval '1 day'")
@@ -257,7 +257,7 @@ def test_rows_that_come_while_a_branch_is_opened_are_not_stored_in_the_old_one(
 ) -> None:
     record = rows_of("abcdefg")
     take.take(database, table, offer(record, record[:6]))
-    opened: Callable[..., Any] = take._branch
+    opened: Callable[..., Any] = branches.open_branch
     found: list[Head] = []
 
     def row_seven() -> None:
@@ -272,7 +272,7 @@ def test_rows_that_come_while_a_branch_is_opened_are_not_stored_in_the_old_one(
         until(lambda: bool(one(database, waits)))
         return made
 
-    monkeypatch.setattr(take, "_branch", slow)
+    monkeypatch.setattr(take, "open_branch", slow)
     branch = restored(record[3])
     take.take(database, table, offer(record, branch))
     late.join()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -22,7 +23,8 @@ from firmware.uplink.wire import Head, Offer
 from tests.firmware.pit.conftest import DOOR, as_role
 from tests.firmware.pit.postgres import Postgres
 
-_EVIDENCE = ("entry", "content", "quarantine", "record", "entry_0", "alembic_version")
+_MONTH = datetime.now(UTC).strftime("entry_%Y_%m")
+_EVIDENCE = ("entry", "content", "quarantine", "record", _MONTH, "alembic_version")
 _REFUSED = [
     order.format(name)
     for name in _EVIDENCE
@@ -35,8 +37,8 @@ _REFUSED = [
     )
 ] + [
     "UPDATE entry SET payload = '{}'",
-    "UPDATE entry_0 SET payload = '{}'",
-    "INSERT INTO entry_0 SELECT * FROM entry",
+    f"UPDATE {_MONTH} SET payload = '{{}}'",
+    f"INSERT INTO {_MONTH} SELECT * FROM entry",
     "UPDATE content SET bytes = ''",
     "UPDATE quarantine SET why = ''",
     "UPDATE record SET stem = 0",
@@ -126,9 +128,10 @@ def test_the_floors_role_cannot_read_a_row_of_a_hand_that_lies_on_a_table(
         assert last[0] == last[1] < 20
         for order in (
             "SELECT * FROM entry",
-            "SELECT * FROM entry_0",
+            f"SELECT * FROM {_MONTH}",
             "DELETE FROM act",
             "UPDATE head SET seq = 1",
+            "SELECT make_entry_month(now())",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(order)
