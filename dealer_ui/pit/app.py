@@ -52,6 +52,7 @@ from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.files import Files
 from firmware.pit.reader import NOWHERE
+from firmware.pit.replica import Replica
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names
@@ -80,12 +81,14 @@ def create_app(
     name: str = "",
     *,
     secure: bool = True,
+    copy: Database | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """Build the application over the pit's database and its own folder.
 
     `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address, and
-    there no other host name is answered. `clock` is the database's, in seconds.
+    there no other host name is answered. `copy`: of a standby, for searches and reports. `clock` is the database's, in
+    seconds.
     """
     app = bare_app()
     # LAN: the review's pages without script.
@@ -107,7 +110,13 @@ def create_app(
     ).attach(app)
     live = FloorLive(database, clock)
     app.extensions["feltwatch-pit"] = Pit(
-        database, Files(folder / "images"), folder, live, FloorMessages(app), name or "Feltwatch"
+        database,
+        Files(folder / "images"),
+        folder,
+        live,
+        FloorMessages(app),
+        name or "Feltwatch",
+        replica=Replica(database, copy) if copy else None,
     )
     follow(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -41,7 +42,15 @@ def _or_sentence(do: Callable[[], T]) -> T:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Serve nginx on this Unix socket instead: `feltwatch review front --page SOCKET` is TLS before it.",
 )
-def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path: Path | None) -> None:
+@click.option(
+    "--replica",
+    metavar="URL",
+    envvar="FELTWATCH_PIT_REPLICA",
+    help="A standby that answers searches and reports while it is not behind. Without it the database does.",
+)
+def serve_floor(
+    url: str, folder: Path, name: str, listen: str, port: int, path: Path | None, replica: str | None
+) -> None:
     """Serve the floor page, past hands and reports to people who log in.
 
     Without --socket only this machine reaches it: passphrases do not travel over a network without TLS.
@@ -59,11 +68,12 @@ def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path:
         )
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     migrate(url)
-    with Database(url) as database:
+    with Database(url) as database, Database(replica) if replica else nullcontext() as copy:
+        app = create_app(database, folder, name, secure=path is not None, copy=copy)
         if path is not None:
-            serve_on_socket(create_app(database, folder, name), path)
-            return
-        serve_on_loopback(create_app(database, folder, name, secure=False), listen, port)
+            serve_on_socket(app, path)
+        else:
+            serve_on_loopback(app, listen, port)
 
 
 @command.group("person")

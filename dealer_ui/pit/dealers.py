@@ -53,11 +53,11 @@ def listed() -> str:
     """List the dealers with their downs."""
     of = asked(frozenset({"dealer"}))
     covers = covered.covered(of.span)
-    found = downs_of(pit().database, of.span, of.dealer, MOST + 1)
+    found = downs_of(pit().searched, of.span, of.dealer, MOST + 1)
     downs = sorted(
         found[-MOST:], key=lambda one: one.down.dealer
     )  # stable: each dealer's stay in their order
-    totals = {group.name: group.counts for group in by_dealer(pit().database, of.span)}
+    totals = {group.name: group.counts for group in by_dealer(pit().searched, of.span)}
     return page(
         "dealers",
         _("Dealers and downs"),
@@ -72,7 +72,7 @@ def listed() -> str:
         ],
         cut=MOST if len(found) > MOST else 0,
         tables=[one.table.name for one in tables_listed(pit().database)],
-        names=names(pit().database, "dealer"),
+        names=names(pit().searched, "dealer"),
     )
 
 

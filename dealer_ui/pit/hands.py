@@ -125,7 +125,8 @@ def listed() -> str:
     except BadFilter as error:
         abort(400, str(error))
     database = pit().database
-    found = search(database, asked.wanted, PAGE + 1)
+    searched = pit().searched
+    found = search(searched, asked.wanted, PAGE + 1)
     record_act(database, guard.who(), "search", detail=request.query_string.decode()[:500])
     return page(
         "hands",
@@ -134,7 +135,7 @@ def listed() -> str:
         more=asked.address(before=found[PAGE - 1].key) if len(found) > PAGE else "",
         asked=asked,
         WITH=WITH,
-        dealers=names(database, "dealer"),
-        games=names(database, "profile"),
+        dealers=names(searched, "dealer"),
+        games=names(searched, "profile"),
         tables=[one.table.name for one in tables_listed(database)],
     )

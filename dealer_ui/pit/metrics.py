@@ -26,6 +26,7 @@ from firmware.pit.status.table_health import health_of
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import Wave
 from firmware.pit.waves.store import listed as all_waves
+from firmware.pit.workers import LEASE_S
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -77,13 +78,18 @@ class _Now(Collector):
             slots = connection.execute(
                 "SELECT slot_name, active, wal_status IS NOT DISTINCT FROM 'lost' FROM pg_replication_slots"
             ).fetchall()
-            (disputes, people, quarantined) = connection.execute(
+            (disputes, people, quarantined, processes) = connection.execute(
                 "SELECT (SELECT count(*) FROM listed_hand WHERE disputed), (SELECT count(*) FROM session"
-                " WHERE used_at > now() - interval '15 minutes'), (SELECT count(*) FROM quarantine)"
-            ).fetchone() or (0, 0, 0)
+                " WHERE used_at > now() - interval '15 minutes'), (SELECT count(*) FROM quarantine),"
+                " (SELECT count(*) FROM worker WHERE abs(extract(epoch FROM now() - seen)) < %s)",
+                (LEASE_S,),
+            ).fetchone() or (0, 0, 0, 0)
             log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
             waves = all_waves(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
+        yield GaugeMetricFamily(
+            "feltwatch_pit_processes", "The pit's processes that take and follow rows", processes
+        )
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
         yield GaugeMetricFamily("feltwatch_pit_quarantined", "Offers that were refused and kept", quarantined)

@@ -93,7 +93,7 @@ def groups(of: Asked, covers: Coverage) -> list[Group]:
     A table of which something is missing has a line, if there are tables and even if nothing of it came.
     """
     find = {"house": by_table, "table": by_table, "dealer": by_dealer, "game": by_game, "down": by_dealer}
-    found = find[of.by](pit().database, of.span)
+    found = find[of.by](pit().searched, of.span)
     if find[of.by] is by_table:
         names = {group.name for group in found}
         found += [Group(gap.table, Counts()) for gap in covers.gaps if gap.table not in names]
@@ -116,7 +116,7 @@ def report() -> str:
     """Show a report."""
     of = asked()
     covers = covered.covered(of.span)  # before the sums: what comes meanwhile is more than is promised
-    found = report_of(pit().database, of.span)
+    found = report_of(pit().searched, of.span)
     lines = groups(of, covers)
     total = sum((group.counts for group in lines), Counts())
     return page(
@@ -143,7 +143,7 @@ def report_csv() -> Response:
     covers = covered.covered(of.span)
     more = covered.columns(covers)
     if of.by == "down":
-        text = as_csv(report_of(pit().database, of.span), more)
+        text = as_csv(report_of(pit().searched, of.span), more)
     else:
         lines = [((group.name,), group.counts) for group in groups(of, covers)]
         text = csv_of(("table" if of.by == "house" else of.by,), lines, more)
@@ -158,7 +158,7 @@ def report_as_pdf() -> Response:
 
     of = asked()
     covers = covered.covered(of.span)
-    found: Report = report_of(pit().database, of.span)
+    found: Report = report_of(pit().searched, of.span)
     lines = _lines(of, groups(of, covers), covers)
     title, more = of.table or pit().name, None if of.by == "down" else (_(BY[of.by]), lines)
     made = report_pdf(found, title, language(), more, covered.sentence(covers))

@@ -12,6 +12,7 @@ from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.web import guard
 from firmware.pit.database import Database
 from firmware.pit.files import Files
+from firmware.pit.replica import Replica
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,12 @@ class Pit:
     messages: FloorMessages
     name: str
     metrics_token: str = ""
+    replica: Replica | None = None
+
+    @property
+    def searched(self) -> Database:
+        """The database that answers searches and reports: a copy, where there is one that is not behind."""
+        return self.replica.database() if self.replica else self.database
 
 
 def pit(app: Flask | None = None) -> Pit:

@@ -55,6 +55,19 @@ def test_each_page_opens_for_its_roles_and_for_nobody_else(house: House, role: P
     assert answers == {page: 200 if role in roles else 403 for page, roles in PAGES.items()}
 
 
+@pytest.mark.parametrize("address", ["/nowhere", "/hands/", "/record/99/review/1", "/record/1/review/999999"])
+def test_an_address_that_leads_nowhere_says_so_and_leads_back(
+    house: House, address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = house.logged_in(PitRole.OWNER).get(
+        address, headers={"Accept": "text/html", "Sec-Fetch-Mode": "navigate"}
+    )
+    assert answer.status_code == 404
+    assert "<html" in answer.text
+    assert 'class="action' in answer.text
+    assert "cannot be made" not in caplog.text
+
+
 def test_nobody_sees_anything_before_he_has_logged_in(house: House) -> None:
     client = house.visitor()
     for page in PAGES:

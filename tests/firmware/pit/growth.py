@@ -48,15 +48,16 @@ ALTER TABLE entry_grown_{0} ADD PRIMARY KEY (record_id, seq)
 """
 _TEMPLATE: Final = """
 CREATE TABLE template AS
-SELECT e.*, dense_rank() OVER (ORDER BY e.hand) - 1 AS played, row_number() OVER (PARTITION BY e.hand ORDER BY e.seq) AS at
+SELECT e.*, dense_rank() OVER (ORDER BY e.hand) - 1 AS played,
+    row_number() OVER (PARTITION BY e.hand ORDER BY e.seq) AS at
 FROM entry e JOIN record USING (record_id) JOIN gaming_table USING (table_id) WHERE name = 'Played' AND e.hand > 0
 """
 _ROWS: Final = """
 INSERT INTO entry (record_id, seq, hand, boot, monotonic_ns, wall_ms, clock, actor, command, type, payload, previous,
     hash, taken_at)
 SELECT h.record_id, 20 * h.hand + t.at, h.hand, boot, monotonic_ns, h.opened_ms, clock, actor, command, type, payload,
-    md5(h.record_id || '-' || h.hand || '-' || t.at) || md5('a' || h.record_id || t.at || h.hand), md5('b' || h.record_id
-    || '-' || h.hand || '-' || t.at) || md5('c' || t.at || '-' || h.hand),
+    md5(h.record_id || '-' || h.hand || '-' || t.at) || md5('a' || h.record_id || t.at || h.hand),
+    md5('b' || h.record_id || '-' || h.hand || '-' || t.at) || md5('c' || t.at || '-' || h.hand),
     timestamptz '2020-01-01 00:00+00' + h.hand * interval '364 days' / %(most)s
 FROM hand h JOIN template t ON t.played = (h.hand + h.record_id) %% %(played)s
 WHERE h.record_id <= %(tables)s AND h.hand > %(after)s AND h.hand <= %(until)s
@@ -193,9 +194,9 @@ def report(found: list[dict[str, Any]]) -> str:
         "# How the pit grows",
         "",
         "Written by `python -m tests.firmware.pit.growth --hands 100000 --hands 1000000 --write docs/pit-growth.md` on",
-        f"{day}: {platform.machine()}, {os.cpu_count()} cores, shared, PostgreSQL 15 that waits for no disk, {TABLES} tables,",
-        f"rows of {MONTHS} months. The rows are those of played hands. The last column is a straight line through the two",
-        "measured points, not a measurement.",
+        f"{day}: {platform.machine()}, {os.cpu_count()} cores, shared, PostgreSQL 15 that waits for no disk,",
+        f"{TABLES} tables, rows of {MONTHS} months. The rows are those of played hands. The last column is a straight",
+        "line through the two measured points, not a measurement.",
         "",
         heads,
         "|---|" + "---:|" * (len(found) + 1),
