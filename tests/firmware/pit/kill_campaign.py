@@ -9,10 +9,13 @@ be at the pit, row for row, and what the list of hands should be.
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -61,13 +64,16 @@ class Report:
         return self.found.ok
 
 
-def campaign(tables: int, hands: int, times: int, seed: int, say: Callable[[str], None]) -> Report:
+def campaign(
+    tables: int, hands: int, times: int, seed: int, say: Callable[[str], None], workers: int = 1
+) -> Report:
     """Run a campaign; see the command."""
     rng = random.Random(seed)
     began = time.monotonic()
     pause = 4.0 * times * _HANDS / hands  # so that the tables grow for as long as something is killed
     report = Report(tables)
     with house() as all_of_it:
+        all_of_it.pit.arguments += ["--workers", str(workers)]
         all_of_it.add_tables(tables)
         log = all_of_it.folder / "log"
         parts = {
@@ -90,6 +96,8 @@ def campaign(tables: int, hands: int, times: int, seed: int, say: Callable[[str]
                     all_of_it.postgres.kill()
                     time.sleep(rng.uniform(0.0, 1.0))
                     all_of_it.postgres.start()
+                elif running and kind == "pit" and workers > 1 and rng.random() < 0.5:
+                    _kill_one_of(rng, all_of_it.pit)
                 elif running:
                     rng.choice(running).kill()
                 else:
@@ -107,6 +115,16 @@ def campaign(tables: int, hands: int, times: int, seed: int, say: Callable[[str]
                 part.kill()
     report.seconds = round(time.monotonic() - began, 1)
     return report
+
+
+def _kill_one_of(rng: random.Random, pit: Part) -> None:
+    """Kill one of the pit's processes, or freeze it for longer than its lease."""
+    assert pit.process is not None
+    first = pit.process.pid
+    children = [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
+    for one in rng.sample(children, min(1, len(children))):
+        with suppress(ProcessLookupError):
+            os.kill(one, rng.choice([signal.SIGKILL, signal.SIGSTOP]))
 
 
 def _revive(all_of_it: House, parts: dict[str, list[Part]], hands: int) -> None:
@@ -131,10 +149,13 @@ def _have_played(data: list[Path], hands: int) -> bool:
 @click.option("--hands", default=200, show_default=True, help="Hands of each table.")
 @click.option("--times", default=100, show_default=True, help="Kills.")
 @click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--workers", default=1, show_default=True, help="Processes of the pit; single ones die and freeze, too."
+)
 @report_options
-def main(tables: int, hands: int, times: int, seed: int, path: Path | None) -> None:
+def main(tables: int, hands: int, times: int, seed: int, workers: int, path: Path | None) -> None:
     """Kill the pit, PostgreSQL, nginx, an uplink and a table in turn while tables send; then compare everything."""
-    report = campaign(tables, hands, times, seed, lambda text: click.echo(text, err=True))
+    report = campaign(tables, hands, times, seed, lambda text: click.echo(text, err=True), workers)
     write_report(report, path)
 
 
