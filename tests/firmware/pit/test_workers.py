@@ -15,13 +15,14 @@ import psycopg
 import pytest
 
 from firmware.pit.database import Database
+from firmware.pit.front import command as front_command
 from firmware.pit.news import News, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in
 from firmware.pit.serve import Projector
 from firmware.pit.workers import LEASE_S, Membership, Share
 from tests.firmware.pit.compare import compare, has_all, is_listed
-from tests.firmware.pit.house import IS_INSTALLED, House, house
+from tests.firmware.pit.house import AS_ROOT, IS_INSTALLED, House, Part, house
 from tests.firmware.pit.kill_campaign import TABLE
 from tests.firmware.pit.log.conftest import LogHouse, made_house
 from tests.firmware.pit.sent import Sent
@@ -189,8 +190,7 @@ def test_processes_are_killed_and_frozen_while_tables_send_and_nothing_is_lost()
     with served(3) as made, Database(made.url, connections=2) as database:
         until(lambda: len(processes(made)) == WORKERS)
         tables = [
-            subprocess.Popen([sys.executable, "-c", TABLE, *map(str, (data, 24, number, 4, 0.3))])
-            for number, data in enumerate(made.data)
+            subprocess.Popen(player(data, 24, number, pause_s=0.3)) for number, data in enumerate(made.data)
         ]
         for uplink in made.uplinks:
             uplink.start()
@@ -208,6 +208,17 @@ def test_processes_are_killed_and_frozen_while_tables_send_and_nothing_is_lost()
         until(lambda: len(processes(made)) == WORKERS)
         assert killed not in processes(made)
         assert compare(database, made.data).ok
+
+
+def player(data: Path, hands: int, number: int, *, pause_s: float) -> list[str]:
+    """Return the command that writes a record up to so many hands, with pauses."""
+    return [sys.executable, "-c", TABLE, *map(str, (data, hands, number, 4, pause_s))]
+
+
+def play(made: House, hands: int) -> None:
+    """Let each table have so many hands."""
+    for number, data in enumerate(made.data):
+        subprocess.run(player(data, hands, number, pause_s=0.0), check=True)
 
 
 def has_living(database: Database, count: int) -> bool:
@@ -270,3 +281,31 @@ def test_processes_that_cannot_serve_end_the_service_and_say_so() -> None:
     assert done.returncode
     assert "no room" in done.stderr
     assert "end before they serve" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
+def test_two_servers_behind_one_nginx_share_the_tables_and_either_may_die() -> None:
+    with house(durable=False) as made, Database(made.url, connections=2) as database:
+        doors = [made.folder / "door.sock", made.folder / "door-2.sock"]
+        arguments = [str(doors[1]) if one == str(doors[0]) else one for one in made.pit.arguments]
+        second = Part(arguments, made.folder / "log")
+        made.nginx.arguments = [
+            *front_command(made.address, doors, made.authority.folder, made.folder / "nginx"),
+            *AS_ROOT,
+        ]
+        made.add_tables(2)
+        made.start()
+        second.start()
+        try:
+            until(lambda: has_living(database, 2))
+            play(made, 6)
+            for uplink in made.uplinks:
+                uplink.start()
+            until(lambda: has_all(database, made.data) and is_listed(database))
+            made.pit.kill()  # it was there first, and kept the log
+            play(made, 9)
+            until(lambda: has_all(database, made.data) and is_listed(database))
+            assert compare(database, made.data).ok
+        finally:
+            second.kill()
