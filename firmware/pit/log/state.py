@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.pit.database import Connection
-from firmware.pit.status.freshness import FORK
+from firmware.pit.status.freshness import FORKS
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def tables(connection: Connection) -> list[Logged]:
         " (extract(epoch FROM c.at) * 1000)::bigint, f.fork_seq, m.bad_seq, m.bad_why FROM gaming_table t"
         " LEFT JOIN LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id"
         "  ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true"
-        f" LEFT JOIN {FORK} f ON true"
+        f" LEFT JOIN {FORKS} f ON f.table_id = t.table_id"
         " LEFT JOIN log_mark m ON m.record_id = h.record_id"
         " LEFT JOIN LATERAL (SELECT seq FROM leaf WHERE leaf.record_id = h.record_id ORDER BY seq DESC LIMIT 1) l"
         " ON true"

@@ -32,7 +32,7 @@ COMMENT ON VIEW entry_disputed IS 'Names a past hand and a reason; it may be wri
 CREATE VIEW row_time AS
     SELECT record_id, seq, (extract(epoch FROM taken_at) * 1000)::bigint AS taken_ms,
            CASE WHEN clock = 'synchronised' THEN least(wall_ms, (extract(epoch FROM taken_at) * 1000)::bigint)
-                ELSE (extract(epoch FROM taken_at) * 1000)::bigint END AS made_ms
+                ELSE (extract(epoch FROM taken_at) * 1000)::bigint END AS made_ms, taken_at
     FROM entry;
 COMMENT ON VIEW row_time IS 'Of rows of an open hand it says that they are there, and when they came. Nothing else.';
 """

@@ -157,22 +157,24 @@ def complete_ms(known: Freshness, now_ms: int) -> int | None:
 NEWEST: Final = """LATERAL (SELECT head.* FROM record JOIN head USING (record_id) WHERE record.table_id = t.table_id
     ORDER BY heard_at DESC, record_id DESC LIMIT 1)"""
 """The head of the newest record of the table `t`."""
-FORK: Final = """LATERAL (SELECT fork_seq, fork_at FROM record JOIN head USING (record_id)
-    WHERE record.table_id = t.table_id AND fork_seq IS NOT NULL AND NOT EXISTS (
+FORKS: Final = """(SELECT DISTINCT ON (table_id) table_id, fork_seq, fork_at FROM record JOIN head USING (record_id)
+    WHERE fork_seq IS NOT NULL AND NOT EXISTS (
         SELECT FROM record AS later WHERE later.genesis = record.genesis AND later.branch > record.branch)
-    ORDER BY fork_at LIMIT 1)"""
-"""The oldest fork of any record of the table `t`: another record, or a newer one, does not hide it."""
+    ORDER BY table_id, fork_at)"""
+"""The oldest fork of any record of each table: another record, or a newer one, does not hide it."""
 _FOLLOWED: Final = "least(coalesce(n.seq, 0), coalesce(p.seq, 0))"
 """The row up to which both the floor and the list of hands are."""
-FROM: Final = f"""LEFT JOIN {NEWEST} h ON true LEFT JOIN {FORK} f ON true
+FROM: Final = f"""LEFT JOIN {NEWEST} h ON true LEFT JOIN {FORKS} f ON f.table_id = t.table_id
 LEFT JOIN table_now n ON n.record_id = h.record_id LEFT JOIN projection p ON p.record_id = h.record_id
 LEFT JOIN row_time last_row ON last_row.record_id = h.record_id AND last_row.seq = h.seq
-LEFT JOIN row_time waiting ON {_FOLLOWED} < h.seq AND waiting.record_id = h.record_id
-    AND waiting.seq = {_FOLLOWED} + 1"""
-"""What `COLUMNS` are read from, after a table of the house as `t`."""
+    AND last_row.taken_at = h.taken_at"""
+"""What `COLUMNS` are read from, after a table of the house as `t`. The time when a row came says in which month it is."""
+_WAITING: Final = f"""CASE WHEN {_FOLLOWED} < h.seq THEN
+    (SELECT r.{{}} FROM row_time r WHERE r.record_id = h.record_id AND r.seq = {_FOLLOWED} + 1) END"""
+"""A time of the first row that was not followed: looked up only where there is one."""
 COLUMNS: Final = f"""(extract(epoch FROM h.heard_at) * 1000)::bigint, coalesce(h.seq, 0), coalesce(h.table_seq, 0),
     {_FOLLOWED}, coalesce(h.health, ''), coalesce(last_row.made_ms, (extract(epoch FROM h.taken_at) * 1000)::bigint),
-    waiting.taken_ms, waiting.made_ms, (extract(epoch FROM f.fork_at) * 1000)::bigint"""
+    {_WAITING.format("taken_ms")}, {_WAITING.format("made_ms")}, (extract(epoch FROM f.fork_at) * 1000)::bigint"""
 WIDTH: Final = 9
 """How many `COLUMNS` there are."""
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from firmware.messages import Message, Text, text_of
 from firmware.pit.database import Connection
 from firmware.pit.errors import UNREADABLE, reason
-from firmware.pit.status.freshness import FORK
+from firmware.pit.status.freshness import FORKS
 from firmware.pit.status.table_facts import TableFacts
 from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
 from firmware.table.events import TableStarted
@@ -33,7 +33,7 @@ SELECT w.table_id, w.place, w.accepted, extract(epoch FROM w.reached_at)::float8
 FROM wave_table w JOIN gaming_table t USING (table_id)
 LEFT JOIN LATERAL (SELECT head.*, genesis, opened_at FROM record JOIN head USING (record_id)
                    WHERE record.table_id = t.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
-LEFT JOIN {FORK} f ON true
+LEFT JOIN {FORKS} f ON f.table_id = t.table_id
 LEFT JOIN table_now n ON n.record_id = h.record_id
 LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = %s
                    AND q.state = 'refused' AND q.state_at >= w.reached_at ORDER BY request_id DESC LIMIT 1) r ON true
