@@ -168,7 +168,7 @@ FROM: Final = f"""LEFT JOIN {NEWEST} h ON true LEFT JOIN {FORKS} f ON f.table_id
 LEFT JOIN table_now n ON n.record_id = h.record_id LEFT JOIN projection p ON p.record_id = h.record_id
 LEFT JOIN row_time last_row ON last_row.record_id = h.record_id AND last_row.seq = h.seq
     AND last_row.taken_at = h.taken_at"""
-"""What `COLUMNS` are read from, after a table of the house as `t`. The time when a row came says in which month it is."""
+"""What `COLUMNS` are read from, after a table of the house as `t`. When a row came says in which month it lies."""
 _WAITING: Final = f"""CASE WHEN {_FOLLOWED} < h.seq THEN
     (SELECT r.{{}} FROM row_time r WHERE r.record_id = h.record_id AND r.seq = {_FOLLOWED} + 1) END"""
 """A time of the first row that was not followed: looked up only where there is one."""
