@@ -80,12 +80,14 @@ def create_app(
     name: str = "",
     *,
     secure: bool = True,
+    certificate: Path | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """Build the application over the pit's database and its own folder.
 
     `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address, and
-    there no other host name is answered. `clock` is the database's, in seconds.
+    there no other host name is answered. `certificate`: the folder of the pages' own, where TLS is before them. `clock`
+    is the database's, in seconds.
     """
     app = bare_app()
     # LAN: the review's pages without script.
@@ -105,9 +107,15 @@ def create_app(
         sessions=sessions,
         tallies=Tallies(nowhere),
     ).attach(app)
-    live = FloorLive(database, clock)
+    live = FloorLive(database, clock, certificate)
     app.extensions["feltwatch-pit"] = Pit(
-        database, Files(folder / "images"), folder, live, FloorMessages(app), name or "Feltwatch"
+        database,
+        Files(folder / "images"),
+        folder,
+        live,
+        FloorMessages(app),
+        name or "Feltwatch",
+        certificate=certificate,
     )
     follow(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)

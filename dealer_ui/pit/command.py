@@ -41,7 +41,21 @@ def _or_sentence(do: Callable[[], T]) -> T:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Serve nginx on this Unix socket instead: `feltwatch review front --page SOCKET` is TLS before it.",
 )
-def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path: Path | None) -> None:
+@click.option(
+    "--certificate",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the certificate of the TLS before these pages: its end is said in time.",
+)
+def serve_floor(
+    url: str,
+    folder: Path,
+    name: str,
+    listen: str,
+    port: int,
+    path: Path | None,
+    certificate: Path | None,
+) -> None:
     """Serve the floor page, past hands and reports to people who log in.
 
     Without --socket only this machine reaches it: passphrases do not travel over a network without TLS.
@@ -61,7 +75,7 @@ def serve_floor(url: str, folder: Path, name: str, listen: str, port: int, path:
     migrate(url)
     with Database(url) as database:
         if path is not None:
-            serve_on_socket(create_app(database, folder, name), path)
+            serve_on_socket(create_app(database, folder, name, certificate=certificate), path)
             return
         serve_on_loopback(create_app(database, folder, name, secure=False), listen, port)
 

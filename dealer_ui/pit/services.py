@@ -25,6 +25,8 @@ class Pit:
     messages: FloorMessages
     name: str
     metrics_token: str = ""
+    certificate: Path | None = None
+    """The folder of the pages' own certificate, where TLS is before them."""
 
 
 def pit(app: Flask | None = None) -> Pit:
