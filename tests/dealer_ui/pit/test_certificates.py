@@ -33,7 +33,9 @@ def test_the_authoritys_end_rings_on_the_floor_page_and_in_the_metrics(
     (end,) = ends(house.database, None)
     assert (end.name, f"good until {end.at.date()}" in said(house)) == (AUTHORITY, rings)
     text = house.logged_in(PitRole.OWNER).get("/metrics").text
-    found = re.search(r'(?m)^feltwatch_pit_certificate_end_time_seconds\{certificate="authority"} (\S+)$', text)
+    found = re.search(
+        r'(?m)^feltwatch_pit_certificate_end_time_seconds\{certificate="authority"} (\S+)$', text
+    )
     assert found
     assert float(found[1]) == end.at.timestamp()
 
