@@ -178,7 +178,7 @@ test-install: .venv/dev.stamp
 	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/install_run.py --durations=0 $(ARGS)
 
 test-install-pit: .venv/dev.stamp
-	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_run.py tests/install/pit_upgrade_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)

@@ -82,13 +82,14 @@ def create_app(
     *,
     secure: bool = True,
     copy: Database | None = None,
+    certificate: Path | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """Build the application over the pit's database and its own folder.
 
     `name`: of this pit, on its pages. `secure`: the cookie travels over TLS only; not so on a loopback address, and
-    there no other host name is answered. `copy`: of a standby, for searches and reports. `clock` is the database's, in
-    seconds.
+    there no other host name is answered. `copy`: of a standby, for searches and reports. `certificate`: the folder of
+    the pages' own, where TLS is before them. `clock` is the database's, in seconds.
     """
     app = bare_app()
     # LAN: the review's pages without script.
@@ -108,7 +109,7 @@ def create_app(
         sessions=sessions,
         tallies=Tallies(nowhere),
     ).attach(app)
-    live = FloorLive(database, clock)
+    live = FloorLive(database, clock, certificate)
     app.extensions["feltwatch-pit"] = Pit(
         database,
         Files(folder / "images"),
@@ -117,6 +118,7 @@ def create_app(
         FloorMessages(app),
         name or "Feltwatch",
         replica=Replica(database, copy) if copy else None,
+        certificate=certificate,
     )
     follow(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)

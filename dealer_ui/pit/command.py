@@ -48,8 +48,21 @@ def _or_sentence(do: Callable[[], T]) -> T:
     envvar="FELTWATCH_PIT_REPLICA",
     help="A standby that answers searches and reports while it is not behind. Without it the database does.",
 )
+@click.option(
+    "--certificate",
+    envvar="CREDENTIALS_DIRECTORY",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the certificate of the TLS before these pages: its end is said in time.",
+)
 def serve_floor(
-    url: str, folder: Path, name: str, listen: str, port: int, path: Path | None, replica: str | None
+    url: str,
+    folder: Path,
+    name: str,
+    listen: str,
+    port: int,
+    path: Path | None,
+    replica: str | None,
+    certificate: Path | None,
 ) -> None:
     """Serve the floor page, past hands and reports to people who log in.
 
@@ -69,7 +82,15 @@ def serve_floor(
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     migrate(url)
     with Database(url) as database, Database(replica) if replica else nullcontext() as copy:
-        app = create_app(database, folder, name, secure=path is not None, copy=copy)
+        is_secure = path is not None
+        app = create_app(
+            database,
+            folder,
+            name,
+            secure=is_secure,
+            copy=copy,
+            certificate=certificate if is_secure else None,
+        )
         if path is not None:
             serve_on_socket(app, path)
         else:

@@ -7,10 +7,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Final
 
 from flask import Flask, render_template
 
+from dealer_ui.pit.certificates import ends, soon
 from dealer_ui.pit.tile import Band, Going, Heard, Tile, is_closed, tile
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
 from dealer_ui.view.followed import Followed
@@ -69,6 +71,8 @@ class Floor:
     epoch_ms: int | None = None
     wave: Text = ""
     """Why the newest wave was stopped; "" while it runs, and after its end."""
+    certificates: tuple[Message, ...] = ()
+    """What is said of certificates that end soon."""
 
     def band(self, band: Band) -> tuple[TableTile, ...]:
         """Return the tiles of a band, the longest wait first."""
@@ -91,11 +95,18 @@ class FloorLive(Followed[Floor]):
     language = SOURCE
     """Of a browser that has chosen none."""
 
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        """`clock`: seconds since 1970 as the database counts them; only a test gives another one."""
+    def __init__(
+        self, database: Database, clock: Callable[[], float] = time.time, certificate: Path | None = None
+    ) -> None:
+        """`clock`: seconds since 1970 as the database counts them; only a test gives another one.
+
+        `certificate`: the folder of the pages' own (`dealer_ui.pit.certificates`).
+        """
         super().__init__(Floor())
         self._database = database
         self._clock = clock
+        self._certificate = certificate
+        self._certificates: tuple[Message, ...] = ()
         self._refreshing = threading.Lock()
         self._facts: dict[int, tuple[int, TableFacts]] = {}
         self._hour, self._hour_at = Hour(), float("-inf")
@@ -119,7 +130,7 @@ class FloorLive(Followed[Floor]):
             try:
                 tiles = self._tiles()
                 hour = self._sums()
-                self._publish(Floor(0, tiles, hour, epoch_ms=self._epoch_ms, wave=self._wave))
+                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._wave, self._certificates))
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
@@ -165,6 +176,7 @@ class FloorLive(Followed[Floor]):
                 found = new_epoch(connection)
             self._epoch_ms = found[1] if found else None
             self._wave = _stopped_wave(self._database)
+            self._certificates = soon(ends(self._database, self._certificate), self._clock())
             self._hour_at = time.monotonic()
         return self._hour
 
@@ -234,7 +246,7 @@ class _Spoken:
             what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
             what["sums"] = (
                 *(moment.hour, len(moment.tiles), moment.dealing),
-                *(moment.trouble, moment.epoch_ms, moment.wave),
+                *(moment.trouble, moment.epoch_ms, moment.wave, moment.certificates),
             )
             for name in self._parts.keys() - what.keys():
                 del self._parts[name], self._shown[name]

@@ -6,6 +6,7 @@ A scraper shows the token in the pit's folder (`guard.METRICS_TOKEN`); people ne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 from flask import Blueprint, Response
@@ -14,6 +15,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from dealer_ui.pit import guard
+from dealer_ui.pit.certificates import End, ends
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
 from firmware.pit.copies.backup import STATE, last
@@ -69,8 +71,8 @@ _AGES: Final = (
 
 
 class _Now(Collector):
-    def __init__(self, database: Database, now_ms: Callable[[], int]) -> None:
-        self._database, self._now_ms = database, now_ms
+    def __init__(self, database: Database, now_ms: Callable[[], int], certificate: Path | None) -> None:
+        self._database, self._now_ms, self._certificate = database, now_ms, certificate
 
     def collect(self) -> Iterator[Metric]:
         with self._database.transaction() as connection:
@@ -100,6 +102,7 @@ class _Now(Collector):
             made.at if made else 0,
         )
         yield from _of_copies(slots)
+        yield _of_certificates(ends(self._database, self._certificate))
         yield GaugeMetricFamily("feltwatch_pit_log_size", "Signed heads in the log's epoch", log.size)
         yield GaugeMetricFamily(
             "feltwatch_pit_log_epoch", "More than 1: the database was set back", log.epoch
@@ -133,6 +136,16 @@ def _of_waves(waves: list[tuple[Wave, int, int]]) -> Iterator[Metric]:
     yield GaugeMetricFamily("feltwatch_pit_wave_stopped", "1 while the newest wave is stopped", stopped)
     yield GaugeMetricFamily("feltwatch_pit_wave_tables", "Tables of the newest wave", tables)
     yield GaugeMetricFamily("feltwatch_pit_wave_updated", "Tables of it that are updated", updated)
+
+
+def _of_certificates(found: tuple[End, ...]) -> Metric:
+    """Return when the pit's own certificates end."""
+    end = GaugeMetricFamily(
+        "feltwatch_pit_certificate_end_time_seconds", "When a certificate ends", labels=["certificate"]
+    )
+    for one in found:
+        end.add_metric([one.name], one.at.timestamp())
+    return end
 
 
 def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
@@ -184,5 +197,5 @@ def _of_tables(rows: list[tuple[Any, ...]], now_ms: int) -> Iterator[Metric]:
 def metrics() -> Response:
     """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Now(pit().database, pit().live.clock_ms))
+    registry.register(_Now(pit().database, pit().live.clock_ms, pit().certificate))
     return Response(generate_latest(registry), mimetype="text/plain; version=0.0.4")

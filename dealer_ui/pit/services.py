@@ -27,6 +27,8 @@ class Pit:
     name: str
     metrics_token: str = ""
     replica: Replica | None = None
+    certificate: Path | None = None
+    """The folder of the pages' own certificate, where TLS is before them."""
 
     @property
     def searched(self) -> Database:

@@ -28,7 +28,14 @@ LONG: Final = 5 * DEADLINE
 TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
 PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv,nginx-light,libnginx-mod-stream"
+NEXT_SUITE: Final = "trixie"
 PAGE: Final = "http://127.0.0.1:8013"
+
+_FROM_BEFORE: Final = (
+    'list=$1/etc/apt/sources.list && cp "$list" "$list.own" && sed s/{here}/{before}/ "$list.own" >>"$list"'
+    ' && chroot "$1" apt-get update --quiet && chroot "$1" env DEBIAN_FRONTEND=noninteractive'
+    " apt-get install --yes --quiet --no-install-recommends {packages}"
+)
 
 _ASK: Final = """
 import json, re, sys, urllib.error, urllib.request
@@ -103,14 +110,21 @@ def why_not() -> str:
     return "root may mount nothing here, so it can boot no machine" if refused else ""
 
 
-def base_tree(folder: Path, packages: str = PACKAGES) -> Path:
-    """Make the tree that machines start from, once. Needs Debian's archive."""
-    archive = folder / f"{SUITE}-{zlib.crc32(packages.encode()):08x}.tar"
+def base_tree(folder: Path, packages: str = PACKAGES, suite: str = SUITE, *, from_before: str = "") -> Path:
+    """Make the tree that machines start from, once. Needs Debian's archive.
+
+    `from_before`: packages of the suite before, as one that was upgraded from it still has them.
+    """
+    archive = folder / f"{suite}-{zlib.crc32((packages + from_before).encode()):08x}.tar"
     if not archive.exists():
         folder.mkdir(parents=True, exist_ok=True)
         made = archive.with_suffix(".new.tar")
-        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}", SUITE, str(made)]
-        subprocess.run(command, check=True)
+        command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={packages}"]
+        if from_before:
+            command.append(
+                f"--customize-hook={_FROM_BEFORE.format(here=suite, before=SUITE, packages=from_before)}"
+            )
+        subprocess.run([*command, suite, str(made)], check=True)
         made.rename(archive)
     return archive
 
@@ -310,11 +324,11 @@ class Machine(Booted):
         self._begun.clear()
 
 
-def make_release(repository: Path, folder: Path) -> Path:
-    """Build the checkout's release for this machine and Debian's Python, and unpack it; return its folder."""
+def make_release(repository: Path, folder: Path, python: str = "3.11") -> Path:
+    """Build the checkout's release for this machine and a Debian's Python, and unpack it; return its folder."""
     machine = os.uname().machine
     subprocess.run(
-        [repository / "systemd/release", machine, "3.11"],
+        [repository / "systemd/release", machine, python],
         check=True,
         cwd=repository,
         env={**os.environ, "PYTHON": sys.executable, "FELTWATCH_RELEASE_KEY": str(release_key(folder))},

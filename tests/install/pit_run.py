@@ -12,7 +12,9 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -39,6 +41,8 @@ pytestmark = [
 ]
 
 REPOSITORY: Final = Path(__file__).parents[2]
+POSTGRES: Final = "15"
+"""The major release of the machine's Debian."""
 FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
 DISK: Final = "/srv/feltwatch-pit-backup"
 PROGRAMS: Final = ("feltwatch-pit", "feltwatch-pit-front", "feltwatch-pit-floor", "feltwatch-pit-floor-front")
@@ -200,6 +204,18 @@ def play(server: Machine, hands: int) -> int:
     return JournalReader(server.data).head()[0]
 
 
+def put_table(server: Machine) -> None:
+    """Put a table's own units and users beside the pit's."""
+    units = REPOSITORY / "systemd/units"
+    for name in ("feltwatch-uplink.service", "feltwatch-join.path", "feltwatch-join.service"):
+        unit = (units / name).read_text().replace("/opt/feltwatch/", "/opt/feltwatch-pit/")
+        server.file(f"/etc/systemd/system/{name}", unit)
+    server.file("/etc/sysusers.d/feltwatch.conf", (units.parent / "feltwatch.sysusers").read_text())
+    server.file("/etc/tmpfiles.d/feltwatch.conf", (units.parent / "feltwatch.tmpfiles").read_text())
+    server.run("systemd-sysusers", check=True)
+    server.run("systemd-tmpfiles", "--create", "/etc/tmpfiles.d/feltwatch.conf", check=True)
+
+
 def arrives(server: Machine, seq: int) -> None:
     """Wait until the pit has the table's rows up to this one."""
     server.wait(
@@ -233,10 +249,10 @@ def test_a_bad_place_to_install_to_is_said_and_nothing_is_touched(server: Machin
     assert (code, f"No second disk is mounted at {DISK}" in said) == (2, True), said
     server.run("mount", DISK, check=True)
 
-    server.run("systemctl", "stop", "postgresql@15-main.service", check=True)
+    server.run("systemctl", "stop", f"postgresql@{POSTGRES}-main.service", check=True)
     code, said = install(server, FIRST)
     assert (code, "PostgreSQL does not answer" in said) == (2, True), said
-    server.run("systemctl", "start", "postgresql@15-main.service", check=True)
+    server.run("systemctl", "start", f"postgresql@{POSTGRES}-main.service", check=True)
 
     held = "import socket, time; s = socket.create_server(('', 8444)); print(flush=True); time.sleep(9999)"
     server.start("python3", "-c", held)
@@ -303,14 +319,7 @@ def test_people_come_in_by_their_roles_and_nobody_else(server: Machine, owner: l
 def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page(
     server: Machine, owner: list[str]
 ) -> None:
-    units = REPOSITORY / "systemd/units"
-    for name in ("feltwatch-uplink.service", "feltwatch-join.path", "feltwatch-join.service"):
-        unit = (units / name).read_text().replace("/opt/feltwatch/", "/opt/feltwatch-pit/")
-        server.file(f"/etc/systemd/system/{name}", unit)
-    server.file("/etc/sysusers.d/feltwatch.conf", (units.parent / "feltwatch.sysusers").read_text())
-    server.file("/etc/tmpfiles.d/feltwatch.conf", (units.parent / "feltwatch.tmpfiles").read_text())
-    server.run("systemd-sysusers", check=True)
-    server.run("systemd-tmpfiles", "--create", "/etc/tmpfiles.d/feltwatch.conf", check=True)
+    put_table(server)
     seq = play(server, 4)
     _, by_stick, *at_table, keys, _, _, _, _ = commands("technician/pit.md", "A table comes in", HERE)
     type_in(server, [by_stick, CARRIED, *at_table])
@@ -508,7 +517,7 @@ def test_a_server_whose_disk_is_lost_is_restored_from_the_second_disk(server: Ma
     server.run(
         "bash",
         "-c",
-        "systemctl kill --signal=KILL postgresql@15-main; rm -rf /var/lib/postgresql/15/main/*"
+        f"systemctl kill --signal=KILL postgresql@{POSTGRES}-main; rm -rf /var/lib/postgresql/{POSTGRES}/main/*"
         " /var/lib/feltwatch-pit/*",
         check=True,
     )
@@ -541,12 +550,13 @@ def test_after_the_servers_disk_was_stolen_a_new_authority_takes_the_tables_in_b
 
 def test_a_second_server_follows_and_takes_over_by_the_books_steps(server: Machine) -> None:
     """The second one is another cluster on this machine: its own port, its own data."""
-    server.run("pg_createcluster", "--port=5433", "15", "second", check=True)
+    server.run("pg_createcluster", "--port=5433", POSTGRES, "second", check=True)
     follow(server, "pit/second-server.md", "On the first", {"192.0.2.8/32": "127.0.0.1/32"})
     second = {
         "systemctl disable --now feltwatch-pit feltwatch-pit-floor": "true",
-        "postgresql@15-main": "postgresql@15-second",
-        "/var/lib/postgresql/15/main": "/var/lib/postgresql/15/second",
+        "systemctl stop postgresql": f"systemctl stop postgresql@{POSTGRES}-second",
+        "systemctl start postgresql": f"systemctl start postgresql@{POSTGRES}-second",
+        "/var/lib/postgresql/VERSION/main": f"/var/lib/postgresql/{POSTGRES}/second",
         "192.0.2.7": "127.0.0.1",
     }
     follow(server, "pit/second-server.md", "On the second", second)
@@ -557,18 +567,21 @@ def test_a_second_server_follows_and_takes_over_by_the_books_steps(server: Machi
     server.wait(lambda: server.run("bash", "-c", rows).stdout.strip() == str(seq), "the second server has it")
     follow(server, "pit/second-server.md", "Checkpoints that wait for it")
     server.wait(lambda: sql(server, "SHOW synchronous_standby_names") == "*", "checkpoints wait from now on")
-    server.run("systemctl", "stop", "postgresql@15-second", check=True)
+    server.run("systemctl", "stop", f"postgresql@{POSTGRES}-second", check=True)
     arrives(server, play(server, 1))
     type_in(server, ["runuser -u feltwatch-pit-owner -- feltwatch pit migrate --check"])
-    server.run("systemctl", "start", "postgresql@15-second", check=True)
-    over = {"15 main": "15 second", "systemctl enable --now feltwatch-pit feltwatch-pit-floor": "true"}
+    server.run("systemctl", "start", f"postgresql@{POSTGRES}-second", check=True)
+    over = {
+        "postgres psql": "postgres psql -p 5433",
+        "systemctl enable --now feltwatch-pit feltwatch-pit-floor": "true",
+    }
     follow(server, "pit/second-server.md", "The first is lost", over)
     writes = f'runuser -u postgres -- {there} "CREATE TABLE after_the_first (one int)"'
     server.wait(lambda: server.run("bash", "-c", writes).returncode == 0, "it is written to")
     sql(server, "SELECT pg_drop_replication_slot('second_server')")
     for setting in ("synchronous_standby_names", "synchronous_commit"):
         sql(server, f"ALTER SYSTEM RESET {setting}")
-    server.run("systemctl", "reload", "postgresql@15-main", check=True)
+    server.run("systemctl", "reload", "postgresql", check=True)
     nothing_failed(server)
 
 
@@ -589,8 +602,107 @@ def test_a_head_office_follows_by_the_books_steps(server: Machine) -> None:
     there = f"North: {hands} hands"
     server.wait(lambda: there in server.run("bash", "-c", listing).stdout, "the head office has them")
     assert server.run("bash", "-c", withdraw).returncode == 0
-    server.run("pg_dropcluster", "--stop", "15", "second", check=True)
+    server.run("pg_dropcluster", "--stop", POSTGRES, "second", check=True)
     sql(server, "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE NOT active")
+    nothing_failed(server)
+
+
+def test_a_table_finds_the_pit_elsewhere_by_the_books_steps(server: Machine) -> None:
+    renew, *at_table, listed, keys = commands("pit/operate.md", "A table is moved or gets another box", HERE)
+    assert "Table 7 is enrolled again" in type_in(server, [renew, CARRIED, *at_table])
+    seq = play(server, 1)
+    arrives(server, seq)
+    server.wait(lambda: f"Table 7: {seq} rows, 0 behind" in type_in(server, [listed]), "the tile is green")
+    assert "Table 7: " in type_in(server, [keys])
+    is_whole(server)
+    nothing_failed(server)
+
+
+def test_certificates_are_renewed_by_the_books_steps(server: Machine) -> None:
+    show, ends, again, restart, remove, restart_door, stop, move, start = commands(
+        "pit/operate.md", "Certificates that end"
+    )
+    folder, page = (
+        server.root / "var/lib/feltwatch-pit/authority",
+        server.root / "etc/feltwatch-pit/floor/tls.crt",
+    )
+    before = {path: path.read_text() for path in (folder / "authority.crt", folder / "door.crt", page)}
+    assert "notAfter=" in type_in(server, [ends])
+    shown = type_in(server, [show])
+    type_in(server, [again, restart])
+    assert type_in(server, [show]) != shown
+    served = "openssl s_client -connect 127.0.0.1:8444 </dev/null 2>/dev/null | openssl x509"
+    server.wait(
+        lambda: server.run("bash", "-c", served).stdout.strip() == page.read_text().strip(), "it is served"
+    )
+    type_in(server, [remove, restart_door])
+    server.wait((folder / "door.crt").exists, "the door has another")
+    arrives(server, play(server, 1))
+    type_in(server, [stop, move, start])
+    renew, *at_table, _, _ = commands("pit/operate.md", "A table is moved or gets another box", HERE)
+    type_in(server, [renew, CARRIED, *at_table])
+    arrives(server, play(server, 1))
+    is_whole(server)
+    assert [path for path, text in before.items() if path.read_text() == text] == []
+    nothing_failed(server)
+
+
+def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machine) -> None:
+    *look_at_it, vacuum, clean, postgres, drop, start, listed = commands("pit/operate.md", "The disk is full")
+    server.run("systemctl", "stop", "feltwatch-uplink.service", check=True)
+    had = int(sql(server, "SELECT max(seq) FROM head"))
+    seq = play(server, 80)
+    filler = server.root / "var/cache/apt/filler"
+    with filler.open("wb") as file, suppress(OSError):
+        while True:
+            file.write(bytes(1 << 20))
+            file.flush()
+    server.run("systemctl", "start", "feltwatch-uplink.service", check=True)
+    type_in(server, look_at_it)
+    grows = (
+        "runuser",
+        "-u",
+        "postgres",
+        "--",
+        "psql",
+        "-c",
+        "CREATE TABLE more AS SELECT generate_series(1, 99999)",
+    )
+    assert "No space left" in server.run(*grows).stderr
+    time.sleep(20)
+    done = server.run(
+        "runuser", "-u", "postgres", "--", "psql", "-XAtc", "SELECT max(seq) FROM head", "feltwatch_pit"
+    )
+    assert had <= int(done.stdout or had) < seq, "it has taken in vain what it cannot store"
+    filler.unlink()  # packages that were downloaded
+    type_in(server, [vacuum, clean, postgres, drop, start])
+    arrives(server, seq)
+    server.wait(lambda: f"Table 7: {seq} rows, 0 behind" in type_in(server, [listed]), "nothing is behind")
+    is_whole(server)
+    for unit in (*PROGRAMS, "feltwatch-pit-wal"):
+        server.wait(lambda unit=unit: server.unit(f"{unit}.service", "ActiveState") == "active", unit)  # type: ignore[misc]
+    nothing_failed(server)
+
+
+def test_the_pit_moves_to_another_machine_by_the_books_steps(server: Machine) -> None:
+    """The new machine is this one, wiped of everything that was the pit's and PostgreSQL's."""
+    steps = commands(
+        "pit/operate.md", "Move the pit to another machine", {"./install": f"bash /media/{FIRST}/install"}
+    )
+    at_old, (install_it, restore, again, verify) = steps[:-4], steps[-4:]
+    before, seq = kept(server), play(server, 1)
+    arrives(server, seq)
+    assert "was made 0.0 h ago" in type_in(server, at_old)
+    wiped = f"pg_dropcluster --stop {POSTGRES} main; rm -rf /var/lib/feltwatch-pit* /etc/feltwatch-pit"
+    type_in(server, [wiped, f"pg_createcluster --start {POSTGRES} main"])
+    type_in(server, [install_it])
+    assert kept(server) != before
+    assert "The pit is as it was" in type_in(server, [restore])
+    assert kept(server) == before
+    type_in(server, [again])
+    assert "All of it holds." in type_in(server, [verify])
+    arrives(server, play(server, 1))
+    is_whole(server)
     nothing_failed(server)
 
 

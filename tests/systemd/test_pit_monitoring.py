@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dealer_ui.pit import metrics
+from dealer_ui.pit import certificates, metrics
 
 FOLDER = Path(__file__).parents[2] / "systemd" / "pit" / "monitoring"
 NAMED = re.compile(r"feltwatch_pit_\w+")
@@ -45,6 +45,8 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert found["TableProcessUnknown"] == 'feltwatch_pit_lack{lack="pulse"} == 1'
     assert found["TableCheckBad"] == 'feltwatch_pit_check{verdict="bad"} == 1'
     assert found["BackupLate"] == "time() - feltwatch_pit_backup_time_seconds > 90000"
+    ending = f"feltwatch_pit_certificate_end_time_seconds - time() < {certificates.WARN_DAYS} * 86400"
+    assert found["CertificateEnds"] == ending
     assert {"PitDiskNearlyFull", "StandbyGone", "PitAway", "LogNotReceived", "CopyBeginsAnew"} <= set(found)
 
 

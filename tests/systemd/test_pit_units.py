@@ -101,6 +101,9 @@ def test_the_floors_pages_see_images_and_neither_the_authoritys_key_nor_the_door
     program = f"{BASE}/bin/feltwatch pit serve-floor --folder {folder} --socket {page}"
     assert f"ExecStart={program}" in unit
     assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "IPAddressDeny=any"} <= set(unit)
+    assert [line for line in unit if line.startswith("LoadCredential=")] == [
+        f"LoadCredential={TLS_CERTIFICATE}:/etc/feltwatch-pit/floor/{TLS_CERTIFICATE}"
+    ], "and not the key"
     assert f"BindReadOnlyPaths={PIT_FOLDER}/images:{folder}/images" in unit
     (kept,) = [line.partition("=")[2].split() for line in unit if line.startswith("InaccessiblePaths=")]
     assert {f"-{SOCKET.parent}", f"-{PIT_FOLDER}/authority"} <= set(kept), (

@@ -181,12 +181,19 @@ def _prune(disk: Path) -> None:
     for name in names[:-KEPT]:
         _remove(disk / "base" / name)
         (disk / "files" / f"{name}.tar").unlink(missing_ok=True)
-    label = (disk / "base" / names[-KEPT:][0] / "backup_label").read_text(encoding="utf-8")
+    # The log of before a PostgreSQL upgrade is another one: it was set aside, and places in it do not compare.
+    version = _version(disk / "base" / names[-1])
+    oldest = next(name for name in names[-KEPT:] if _version(disk / "base" / name) == version)
+    label = (disk / "base" / oldest / "backup_label").read_text(encoding="utf-8")
     first = label.split("(file ", 1)[1].split(")", 1)[0]
     # Whole pieces only: a .partial is being written, and pg_archivecleanup would take it, too.
     for piece in (disk / "wal").iterdir():
         if _PIECE.fullmatch(piece.name) and piece.name[8:] < first[8:]:  # whatever the timeline
             piece.unlink()
+
+
+def _version(copy: Path) -> str:
+    return (copy / "PG_VERSION").read_text(encoding="ascii")
 
 
 def _remove(path: Path) -> None:

@@ -169,3 +169,20 @@ def test_the_command_says_when_the_last_one_was_made_and_fails_after_a_day(tmp_p
     state.write_text(f'{{"name": "x", "at": {time.time() - 90001}, "seconds": 3.0, "size": 5000000}}')
     code, said = last()
     assert (code, "more than a day ago" in said) == (1, True)
+
+
+def test_the_log_since_a_postgresql_upgrade_is_kept_though_an_older_copy_lies_beside_it(disk: Path) -> None:
+    """Its places begin low again; the copy of before names a high one."""
+    for name, version, first in (
+        ("20260101T000000Z", "15", "000000010000000500000007"),
+        ("20260102T000000Z", "17", "000000010000000000000003"),
+    ):
+        copy = disk / "base" / name
+        copy.mkdir()
+        (copy / "PG_VERSION").write_text(f"{version}\n")
+        (copy / "backup_label").write_text(f"START WAL LOCATION: 0/3000028 (file {first})\n")
+    pieces = [f"00000001000000000000000{number}" for number in range(2, 6)]
+    for piece in pieces:
+        (disk / "wal" / piece).touch()
+    backup._prune(disk)
+    assert sorted(path.name for path in (disk / "wal").iterdir()) == pieces[1:]

@@ -1,0 +1,69 @@
+"""A certificate that ends within sixty days rings on the floor page and in the metrics, before tables are refused."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from dealer_ui.pit.certificates import AUTHORITY, PAGES, WARN_DAYS, ends, soon
+from dealer_ui.pit.people import PitRole
+from dealer_ui.remote import tls
+from firmware.pit import authority
+from firmware.pit.authority import Authority
+from firmware.pit.enrolment import remember
+from tests.dealer_ui.pit.conftest import House
+
+
+def said(house: House) -> str:
+    """What the floor page says, after the ten seconds that it may be old."""
+    house.app.extensions["feltwatch-pit"].live._hour_at = float("-inf")
+    return house.logged_in(PitRole.FLOOR).get("/").text
+
+
+@pytest.mark.parametrize(("days", "rings"), [(WARN_DAYS + 2, False), (WARN_DAYS - 1, True), (-0.5, True)])
+def test_the_authoritys_end_rings_on_the_floor_page_and_in_the_metrics(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: float, rings: bool
+) -> None:
+    monkeypatch.setattr(authority, "LASTS", timedelta(days=days))
+    made = Authority(tmp_path / "authority")
+    remember(house.database, made)
+    (end,) = ends(house.database, None)
+    assert (end.name, f"good until {end.at.date()}" in said(house)) == (AUTHORITY, rings)
+    text = house.logged_in(PitRole.OWNER).get("/metrics").text
+    found = re.search(
+        r'(?m)^feltwatch_pit_certificate_end_time_seconds\{certificate="authority"} (\S+)$', text
+    )
+    assert found
+    assert float(found[1]) == end.at.timestamp()
+
+
+def test_the_pages_certificate_is_read_where_the_service_manager_puts_it(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ends(house.database, None) == ends(house.database, tmp_path) == ()
+    monkeypatch.setattr(tls, "LASTS", timedelta(days=WARN_DAYS - 1))
+    made = tls.certificate(tmp_path)
+    house.app.extensions["feltwatch-pit"].live._certificate = tmp_path
+    assert [(one.name, one.at) for one in ends(house.database, tmp_path)] == [(PAGES, made.ends)]
+    assert f"The certificate of these pages is good until {made.ends.date()}" in said(house)
+    tls.certificate(tmp_path, again=True)
+    monkeypatch.undo()
+    tls.certificate(tmp_path, again=True)
+    assert "The certificate of these pages" not in said(house), "another one was made"
+
+
+def test_a_certificate_of_the_door_or_of_a_table_never_ends_before_the_authoritys(tmp_path: Path) -> None:
+    made = Authority(tmp_path / "authority")
+    made.door()
+    made.enrol("Table 1", tmp_path / "table", ["127.0.0.1:8443"])
+    read = authority.x509.load_pem_x509_certificate
+    of_authority = read(made.pem).not_valid_after_utc
+    others = (tmp_path / "authority" / authority.DOOR_CERTIFICATE, tmp_path / "table" / "table.crt")
+    assert all(read(path.read_bytes()).not_valid_after_utc >= of_authority for path in others)
+
+
+def test_nothing_is_said_while_all_last(house: House) -> None:
+    assert soon(ends(house.database, None), 0.0) == ()
