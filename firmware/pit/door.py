@@ -118,7 +118,7 @@ def make_door(
             with database.transaction() as connection:
                 told(connection, taken.table_id, offer.release, said)
                 files_now = asked_now(connection, taken.table_id)
-        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now}
+        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}
         if answers is not None and offer.holds is not None:
             proof = answers.to(taken.table_id, taken.record_id, offer.holds)
             if proof is not None:

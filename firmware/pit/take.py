@@ -25,6 +25,7 @@ from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
 from firmware.pit.wishes import WISHES, lacking, wishes_of
 from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
+from firmware.uplink.follow import FORKED_S
 from firmware.uplink.wire import Head, Offer, encode_rows
 
 log = logging.getLogger(__name__)
@@ -39,12 +40,20 @@ _COLUMNS: Final = ("record_id", *Entry._fields)
 MOST_QUARANTINED: Final = 1_000
 MOST_QUARANTINED_BYTES: Final = 64 << 20
 """Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
+REFUSED_S: Final = 3 * FORKED_S
+"""So long after an offer that was refused a fork stays one, whoever agrees meanwhile: of a copied box's two, one does.
+A refused uplink tries again after `FORKED_S` at most. A table that shows where a restore goes on ends it at once."""
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
+_HEARD: Final = (
+    "heard_at = least(now(), greatest(heard_at, coalesce(to_timestamp(%s::float8 / 1000), now())))"
+)
+"""A table is heard of as of when it looked, not as of when a line that hung has let that through."""
 _HEAD: Final = (
-    "UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, heard_at = now(),"
-    " table_seq = %s, release = %s, health = %s, fork_seq = CASE WHEN %s THEN NULL ELSE fork_seq END,"
-    " fork_at = CASE WHEN %s THEN NULL ELSE fork_at END WHERE record_id = %s"
+    f"UPDATE head SET seq = %s, hash = %s, taken_at = CASE WHEN %s THEN now() ELSE taken_at END, {_HEARD},"
+    " table_seq = %s, release = %s, health = %s, (fork_seq, fork_at) ="
+    " (SELECT fork_seq, fork_at WHERE NOT %s OR refused_at > now() - %s * interval '1 second')"
+    " WHERE record_id = %s"
 )
 _ONE: Final = f"({', '.join(['%s'] * len(_COLUMNS))})"
 _MOVE: Final = (
@@ -74,7 +83,7 @@ def _quickly(rows: int) -> str:
     )
     return f"""
 WITH moved AS (
-    UPDATE head SET seq = %s, hash = %s, taken_at = {"now()" if rows else "taken_at"}, heard_at = now(), table_seq = %s,
+    UPDATE head SET seq = %s, hash = %s, taken_at = {"now()" if rows else "taken_at"}, {_HEARD}, table_seq = %s,
         release = %s, health = %s
     WHERE record_id = (
         SELECT record_id FROM record JOIN gaming_table USING (table_id)
@@ -139,11 +148,11 @@ def _take_from(database: Database, serial: str, offer: Offer) -> Taken:
                 lacking(connection, table, offer.missing)
                 wishes = wishes_of(connection, table)
             if not offer.record:
-                return Taken(Head(), wishes, table_id=table.table_id, files=files)
+                return Taken(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             _verify(offer.rows)
             stored = _locked(connection, table, offer)
             if stored is None:
-                return Taken(Head(), wishes, table_id=table.table_id, files=files)
+                return Taken(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             record_id, head, new = _take(connection, table, offer, stored)
             return Taken(head, wishes, record_id, new, at_ms, table.table_id, files)
     except Fork as fork:
@@ -168,7 +177,7 @@ def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None
     found = database.at_once(
         _QUICKLY[len(rows)],
         (
-            *(*head, offer.head.seq, offer.release, json.dumps(offer.health)),
+            *(*head, offer.at_ms or None, offer.head.seq, offer.release, json.dumps(offer.health)),
             *(offer.record, serial, *before),
             *chain.from_iterable(rows),
             *(bool(rows), serial),
@@ -197,8 +206,8 @@ def _take(
         _MOVE[len(few)],
         (
             *chain.from_iterable((stored.record_id, *row) for row in few),
-            *(*head, bool(new), offer.head.seq, offer.release, json.dumps(offer.health)),
-            *(compared, compared, stored.record_id),
+            *(*head, bool(new), offer.at_ms or None, offer.head.seq, offer.release, json.dumps(offer.health)),
+            *(compared, 0 if restored else REFUSED_S, stored.record_id),
         ),
     )
     return stored.record_id, head, new
@@ -296,7 +305,8 @@ def _quarantine(connection: Connection, table: Table, offer: Offer, fork: Fork) 
             "%s: what was refused is not kept: it is kept already, or too much of this day is", table.name
         )
     connection.execute(
-        "UPDATE head SET heard_at = now(), fork_seq = %s, fork_at = coalesce(fork_at, now()), table_seq = %s"
+        "UPDATE head SET heard_at = now(), fork_seq = %s, fork_at = coalesce(fork_at, now()), refused_at = now(),"
+        " table_seq = %s"
         " WHERE record_id = (SELECT record_id FROM record WHERE genesis = %s AND table_id = %s"
         " ORDER BY branch DESC LIMIT 1)",
         (fork.seq, offer.head.seq, offer.record, table.table_id),

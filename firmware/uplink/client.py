@@ -16,7 +16,7 @@ from firmware.messages import Message
 from firmware.table.errors import TableError
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
 from firmware.uplink.settings import Settings
-from firmware.uplink.wire import HIGHEST, Head, Offer, encode, is_hash
+from firmware.uplink.wire import HIGHEST, LATEST_MS, Head, Offer, encode, is_hash
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -93,7 +93,9 @@ class Answer:
                 raise NotReached("The pit gave an answer that this release does not understand.")
         proof = value.get("proof")
         self.proof: Final[dict[str, Any]] = proof if isinstance(proof, dict) else {}
-        wishes = value.get("wishes")
+        wishes, now_ms = value.get("wishes"), value.get("now")
+        self.now_ms: Final[int] = now_ms if type(now_ms) is int and 0 < now_ms <= LATEST_MS else 0
+        """The pit's clock, UTC milliseconds; 0 where it says nothing."""
         self.files: Final[object] = value.get("files")
         """What it asks this table to fetch (`firmware.uplink.inbox.wire.asked_of`); None where it says nothing."""
         self.wishes: Final[list[dict[str, Any]]] = [

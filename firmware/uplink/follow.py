@@ -24,6 +24,7 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import Forked, Later, NotReached, Refused
 from firmware.uplink.health import answers
 from firmware.uplink.inbox.fetching import Inbox
+from firmware.uplink.pit_clock import PitClock
 from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
 from firmware.uplink.witness import State, Witness
 
@@ -90,6 +91,7 @@ class Follower:
         self._inbox = inbox
         self._told: tuple[dict[str, Any], ...] = ()
         self._answers: bool | None = None
+        self._pit_clock = PitClock()
         self.heard = Heard()
 
     @property
@@ -124,6 +126,7 @@ class Follower:
 
     def _step(self) -> float:
         self._client.open()
+        looked = self._clock()
         health = self._health()  # before the record: the process knows of no row that is not there
         genesis, head, rows = self._look()
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
@@ -135,10 +138,11 @@ class Follower:
             if self._inbox is not None and self._inbox.step(self._client):
                 return 0.0
             return LOOK_EVERY_S
-        holds = self._holds()
+        holds, at_ms = self._holds(), self._pit_clock.at_ms(looked)
         answer = self._client.offer(
-            Offer(genesis, head, self._release, health, self._missing, rows, holds, told)
+            Offer(genesis, head, self._release, health, self._missing, rows, holds, told, at_ms)
         )
+        self._pit_clock.hear(answer.now_ms, looked, self._clock())
         self._answers = answers(health)
         self._told = told
         self._missing = ()

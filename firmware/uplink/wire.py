@@ -35,6 +35,8 @@ _NUMBERS: Final = (0, 1, 3, 4)
 _TYPES: Final = tuple(int if i in _NUMBERS else str for i in range(len(Entry._fields)))
 HIGHEST: Final = 2**63 - 1
 """The highest number of a row."""
+LATEST_MS: Final = 253_402_300_799_999
+"""The end of the year 9999, UTC milliseconds: a database takes no time much later."""
 _HASH: Final = frozenset("0123456789abcdef")
 _TEXTS_OF: Final = {
     HandOpened.type: {"profile_hash": "profile", "layout_hash": "layout"},
@@ -95,11 +97,12 @@ class Offer:
     rows: tuple[Entry, ...] = ()
     holds: Holds | None = None
     files: tuple[Any, ...] = ()
+    at_ms: int = 0
 
 
 def encode(offer: Offer) -> bytes:
     """Return the body of a request."""
-    first = {
+    first: dict[str, Any] = {
         "record": offer.record,
         "head": list(offer.head),
         "release": offer.release,
@@ -110,6 +113,8 @@ def encode(offer: Offer) -> bytes:
         first["holds"] = vars(offer.holds)
     if offer.files:
         first["files"] = list(offer.files)
+    if offer.at_ms:
+        first["at"] = offer.at_ms
     return encode_rows(first, offer.rows)
 
 
@@ -142,7 +147,10 @@ def decode(body: bytes) -> Offer:
     ):
         raise WireError("The body's first line is of no release of this product.")
     holds = _holds(first.get("holds"))
-    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds, tuple(files))
+    at_ms: Any = first.get("at", 0)
+    if not _is_number(at_ms) or at_ms > LATEST_MS:
+        raise WireError("The body does not say when the table looked.")
+    return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds, tuple(files), at_ms)
 
 
 def _holds(value: Any) -> Holds | None:

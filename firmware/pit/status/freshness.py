@@ -19,7 +19,8 @@ from firmware.uplink.follow import HEARTBEAT_S
 SILENT_MS: Final = round(1000 * HEARTBEAT_S) + 1_500
 """A heartbeat is missing: the table is not heard of any more. One that is late by a slow answer still comes in time."""
 FOLLOWED_MS: Final = 5_000
-"""For so long a row may wait to be followed: a busy pit follows many tables in turn."""
+"""For so long a row may wait to be followed: a busy pit follows many tables in turn. And by no more may what is shown
+be older than the newest row, by the table's own clock: rows that come after an outage are old already."""
 
 
 class Lack(StrEnum):
@@ -135,9 +136,15 @@ def status_of(known: Freshness, now_ms: int) -> Status:
         lacks.append((Lack.PROCESS, known.answered_ms))
     if known.table_seq > known.seq:
         lacks.append((Lack.ROWS, known.last_ms))
-    if known.followed < known.seq and (known.waits_ms is None or now_ms - known.waits_ms > FOLLOWED_MS):
+    if known.followed < known.seq and (known.waits_ms is None or _is_old(known, now_ms)):
         lacks.append((Lack.FOLLOWED, known.waiting_ms))
     return Status(known, tuple(lacks))
+
+
+def _is_old(known: Freshness, now_ms: int) -> bool:
+    """Return whether what pages show is too old: by the pit's clock, or by the table's, whose backlog came at once."""
+    made_ms = (known.last_ms or 0) - known.waiting_ms if known.waiting_ms is not None else 0
+    return max(now_ms - (known.waits_ms or 0), made_ms) > FOLLOWED_MS
 
 
 def complete_ms(known: Freshness, now_ms: int) -> int | None:

@@ -204,10 +204,10 @@ def report(folder: Path, date: str, notes: dict[str, str]) -> str:
             found = json.loads(file.read_text(encoding="utf-8"))
             lines += ["", f"`python -m tests.firmware.pit.{command}{_arguments(found)}`", "", *section(found)]
             lines += [f"- Machine: {found['machine']}. {notes.get(file.stem, '')}".rstrip()]
-    return "\n".join(_wrapped(lines)) + "\n"
+    return "\n".join(wrapped(lines)) + "\n"
 
 
-def _wrapped(lines: list[str]) -> Iterator[str]:
+def wrapped(lines: list[str]) -> Iterator[str]:
     """Join the lines of each paragraph, and break them where they are full."""
     for is_text, some in groupby(lines, key=lambda line: bool(line) and line[0] not in "#|-"):
         paragraph = list(some)

@@ -65,6 +65,15 @@ def test_one_row_that_waits_for_some_seconds_is_behind_and_for_a_moment_it_is_no
     )
 
 
+def test_rows_that_come_after_an_outage_are_old_already_and_may_not_wait_at_all() -> None:
+    came = replace(WELL, followed=400, waits_ms=NOW - 100, last_ms=NOW - 2_000)
+    assert status_of(replace(came, waiting_ms=NOW - 2_000 - FOLLOWED_MS), NOW).is_well
+    assert status_of(replace(came, waiting_ms=NOW - 2_001 - FOLLOWED_MS), NOW).has(Lack.FOLLOWED)
+    ahead = replace(came, waiting_ms=NOW + 86_400_000)  # the table's clock was set back meanwhile
+    assert status_of(ahead, NOW).is_well
+    assert status_of(replace(ahead, waits_ms=NOW - FOLLOWED_MS - 1), NOW).has(Lack.FOLLOWED)
+
+
 @pytest.mark.parametrize(
     ("known", "upto"),
     [

@@ -33,6 +33,7 @@ from firmware.uplink.wire import (
     encode,
     inflated_length,
 )
+from tests.firmware.pit.test_take import later
 from tests.waiting import until
 
 _BOOTS = itertools.count(1)
@@ -180,6 +181,7 @@ def test_no_other_record_hides_a_fork(database: Database, owned: str, table: Tab
     assert forks() == red
     take.take(database, table, offer(invented, invented))
     assert forks() == red
+    later(owned, take.REFUSED_S + 1)
     take.take(database, table, offer(record, [], Head(5, record[4].hash)))
     assert forks()[:2] == [None, None]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,12 @@ from hypothesis import strategies as st
 
 from firmware.pit.database import Database
 from firmware.pit.errors import Fork
+from firmware.pit.status import freshness
 from firmware.pit.tables import Table, enrol
-from firmware.pit.take import take
+from firmware.pit.take import REFUSED_S, take
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
-from firmware.uplink.wire import Head, Offer
+from firmware.uplink.wire import LATEST_MS, Head, Offer
 
 
 @pytest.fixture
@@ -114,7 +117,7 @@ def test_a_rewritten_record_is_found_by_its_heartbeat_though_it_sends_nothing(
 
 
 def test_a_fork_stays_one_until_table_and_pit_agree_again(
-    database: Database, table: Table, rows: list[Entry]
+    database: Database, owned: str, table: Table, rows: list[Entry]
 ) -> None:
     take(database, table, offer(rows, rows[:30]))
     other = rewritten(rows, 20, actor="dealer:Eve")
@@ -123,9 +126,54 @@ def test_a_fork_stays_one_until_table_and_pit_agree_again(
             take(database, table, offer(other, sent))
         with database.transaction() as connection:
             assert connection.execute("SELECT fork_seq FROM head").fetchone() == (31,)
+    later(owned, REFUSED_S + 1)
     take(database, table, offer(rows, [], rows[29]))
     with database.transaction() as connection:
         assert connection.execute("SELECT fork_seq, fork_at FROM head").fetchone() == (None, None)
+
+
+def test_a_fork_stays_one_while_one_of_two_boxes_agrees_and_the_other_is_refused_again_and_again(
+    database: Database, owned: str, table: Table, rows: list[Entry]
+) -> None:
+    take(database, table, offer(rows, rows[:30]))
+    copied = rewritten(rows, 20, actor="dealer:Eve")
+    for at in range(30, 36):
+        with pytest.raises(Fork):
+            take(database, table, offer(copied, copied[30:40]))
+        later(owned, REFUSED_S - 1)
+        assert take(database, table, offer(rows[: at + 1], rows[at : at + 1])).seq == at + 1
+        with database.transaction() as connection:
+            assert connection.execute("SELECT FROM head WHERE fork_seq IS NOT NULL").fetchone() is not None
+
+
+@pytest.mark.parametrize("sent", [1, 20], ids=["a row", "many rows"])
+def test_a_table_is_heard_of_as_of_when_it_looked_not_as_of_when_its_request_came(
+    database: Database, owned: str, table: Table, rows: list[Entry], sent: int
+) -> None:
+    take(database, table, offer(rows[:30], rows[:30]))
+    with psycopg.connect(owned) as connection:
+        connection.execute("UPDATE head SET heard_at = now() - interval '1 minute'")
+    at_ms = time.time_ns() // 1_000_000 - 18_000
+    take(database, table, replace(offer(rows[: 30 + sent], rows[30 : 30 + sent]), at_ms=at_ms))
+    assert heard_ms(database) == at_ms
+    for older in (at_ms - 5_000, 1):
+        take(database, table, replace(offer(rows[: 30 + sent], []), at_ms=older))
+        assert heard_ms(database) == at_ms
+    take(database, table, replace(offer(rows[: 30 + sent], []), at_ms=LATEST_MS))
+    assert abs(heard_ms(database) - time.time_ns() // 1_000_000) < 5_000
+
+
+def heard_ms(database: Database) -> int:
+    with database.transaction() as connection:
+        (found,) = freshness.read(connection).values()
+    assert found.heard_ms is not None
+    return found.heard_ms
+
+
+def later(owned: str, seconds: float) -> None:
+    """Let time pass since the last offer that was refused."""
+    with psycopg.connect(owned) as connection:
+        connection.execute("UPDATE head SET refused_at = refused_at - %s * interval '1 second'", (seconds,))
 
 
 @pytest.mark.parametrize("name", ["payload", "actor", "hash", "previous", "command", "boot", "type", "clock"])

@@ -1,0 +1,30 @@
+"""The pit's clock, as far as its answers tell: a request that a line holds up says by it that it is old."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+KEPT: Final = 30
+"""Answers that count: the clocks of two machines drift by seconds in a day."""
+
+
+class PitClock:
+    """Knows the pit's time from its answers; `looked` and `heard` are seconds of this machine's monotonic clock."""
+
+    def __init__(self) -> None:
+        self._ahead: deque[float] = deque(maxlen=KEPT)
+        """By how many milliseconds the pit's clock is ahead of the monotonic one, at most: the answer may have been
+        given later than the request was made."""
+
+    def hear(self, now_ms: int, looked: float, heard: float) -> None:
+        """Take the pit's time from an answer; 0 where it says none."""
+        if not now_ms:
+            return
+        if self._ahead and now_ms - 1000 * heard > min(self._ahead):  # its clock was set forward
+            self._ahead.clear()
+        self._ahead.append(now_ms - 1000 * looked)
+
+    def at_ms(self, looked: float) -> int:
+        """Return the pit's time at a moment, UTC milliseconds; 0 while it is not known."""
+        return max(0, round(min(self._ahead) + 1000 * looked)) if self._ahead else 0
