@@ -39,6 +39,7 @@ KEPT: Final = 2
 LATE_S: Final = 25 * 3600
 """Seconds after which a backup is late: one is made each night."""
 _NEW: Final = ".new"
+_ELSEWHERE: Final = ".tablespaces"
 _PIECE: Final = re.compile("[0-9A-F]{24}")
 """A whole piece of PostgreSQL's log: eight digits of its timeline, then its place."""
 
@@ -66,17 +67,21 @@ def make(url: str, disk: Path, state: Path, folders: Iterable[Path], images: Pat
     name = datetime.fromtimestamp(began, UTC).strftime("%Y%m%dT%H%M%SZ")
     try:
         programs = _programs(url)
-        for part in (*(disk / "base").glob(f"*{_NEW}"), *(disk / "files").glob(f"*{_NEW}")):
-            _remove(part)  # of one that was cut off
+        _remove_cut_off(disk)
         part = disk / "base" / (name + _NEW)
         copying = ("--checkpoint=fast", "--wal-method=stream", "--no-password", f"--dbname={url}")
-        _run(programs / "pg_basebackup", f"--pgdata={part}", *copying)
+        elsewhere = [
+            f"--tablespace-mapping={place}={disk / 'files' / (name + _ELSEWHERE) / str(oid)}"
+            for oid, place in _tablespaces(url)
+        ]
+        _run(programs / "pg_basebackup", f"--pgdata={part}", *copying, *elsewhere)
         _run(programs / "pg_verifybackup", "--quiet", str(part))
         _pack(disk / "files" / f"{name}.tar", folders, images)
         _mirror(images, disk / "images")
         part.rename(disk / "base" / name)
         os.sync()
-        made = Backup(name, began, time.time() - began, _size(disk / "base" / name))
+        size = _size(disk / "base" / name) + _size(disk / "files" / (name + _ELSEWHERE))
+        made = Backup(name, began, time.time() - began, size)
         _prune(disk)
         _write(state, json.dumps(asdict(made)))
     except OSError as error:
@@ -143,6 +148,27 @@ def _programs(url: str) -> Path:
     return programs
 
 
+def _tablespaces(url: str) -> list[tuple[int, str]]:
+    """Return where rows lie outside PostgreSQL's own folder: months that were moved. Raises BackupError."""
+    try:
+        with psycopg.connect(url, options=LONG_JOB.options) as connection:
+            return connection.execute(  # pg_basebackup wants "=" written as "\\="
+                r"SELECT oid, replace(pg_tablespace_location(oid), '=', '\=') FROM pg_tablespace"
+                " WHERE pg_tablespace_location(oid) <> ''"
+            ).fetchall()
+    except psycopg.Error as error:
+        raise BackupError("PostgreSQL does not answer (%(why)s).", why=first_line(error)) from error
+
+
+def _remove_cut_off(disk: Path) -> None:
+    """Remove what a backup that was cut off has left."""
+    for part in (*(disk / "base").glob(f"*{_NEW}"), *(disk / "files").glob(f"*{_NEW}")):
+        _remove(part)
+    for rows in (disk / "files").glob(f"*{_ELSEWHERE}"):
+        if not (disk / "base" / rows.name.removesuffix(_ELSEWHERE)).is_dir():
+            _remove(rows)
+
+
 def _run(program: Path, *arguments: str) -> None:
     done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -181,6 +207,7 @@ def _prune(disk: Path) -> None:
     for name in names[:-KEPT]:
         _remove(disk / "base" / name)
         (disk / "files" / f"{name}.tar").unlink(missing_ok=True)
+        _remove(disk / "files" / (name + _ELSEWHERE))
     # The log of before a PostgreSQL upgrade is another one: it was set aside, and places in it do not compare.
     version = _version(disk / "base" / names[-1])
     oldest = next(name for name in names[-KEPT:] if _version(disk / "base" / name) == version)

@@ -186,3 +186,31 @@ def test_the_log_since_a_postgresql_upgrade_is_kept_though_an_older_copy_lies_be
         (disk / "wal" / piece).touch()
     backup._prune(disk)
     assert sorted(path.name for path in (disk / "wal").iterdir()) == pieces[1:]
+
+
+def test_rows_on_another_disk_are_in_the_backup_and_go_with_it(disk: Path, own: Path, tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-backup-", dir="/tmp"))
+    folder.chmod(0o711)
+    server = Postgres(folder / "pg", durable=False)
+    try:
+        server.start()
+        other = server.folder / "other disk=1"
+        other.mkdir(mode=0o700)
+        os.chown(other, server._user or -1, server._group or -1)
+        do(server, f"CREATE TABLESPACE other LOCATION '{other}'")
+        do(server, "CREATE TABLE old TABLESPACE other AS SELECT generate_series(1, 50000)")
+        do(server, "CHECKPOINT")
+        names = [made(server, disk, own).name for _ in range(2)]
+        rows = sorted((disk / "files").glob("*.tablespaces"))
+        assert [path.name.removesuffix(".tablespaces") for path in rows] == names
+        (link,) = (disk / "base" / names[1] / "pg_tblspc").iterdir()
+        assert link.readlink() == rows[1] / link.name
+        assert sum(path.stat().st_size for path in link.rglob("*") if path.is_file()) > 1 << 20
+        (disk / "files/20200101T000000Z.tablespaces/1").mkdir(parents=True)  # of one that was cut off
+        names.append(made(server, disk, own).name)
+        left = sorted((disk / "files").glob("*.tablespaces"))
+        assert [path.name.removesuffix(".tablespaces") for path in left] == names[1:]
+    finally:
+        if server.process is not None:
+            server.stop()
+        shutil.rmtree(folder)
