@@ -101,15 +101,20 @@ def _move(
     ).fetchone()
     assert bounds is not None
     first, end = map(sql.Literal, bounds)
+    (owner,) = connection.execute(
+        "SELECT rolname FROM pg_class JOIN pg_roles ON pg_roles.oid = relowner WHERE pg_class.oid = 'entry'::regclass"
+    ).fetchone() or ("",)
 
     def run(statement: str) -> psycopg.Cursor[TupleRow]:
-        return connection.execute(sql.SQL(statement).format(old=old, new=new, first=first, end=end))
+        names = {"old": old, "new": new, "first": first, "end": end, "owner": sql.Identifier(owner)}
+        return connection.execute(sql.SQL(statement).format(**names))
 
     run("LOCK TABLE {old} IN SHARE MODE")  # old rows of a table that is restored now wait
     run(
         "CREATE TABLE {new} (LIKE {old} INCLUDING DEFAULTS INCLUDING STORAGE INCLUDING COMPRESSION INCLUDING INDEXES,"
         " CONSTRAINT of_month CHECK (taken_at >= {first} AND taken_at < {end}))"
     )
+    run("ALTER TABLE {new} OWNER TO {owner}")  # also where PostgreSQL's own user runs this
     run("INSERT INTO {new} SELECT * FROM {old} ORDER BY record_id, seq")
     sums = [
         run(f"SELECT count(*), bit_xor(hashtextextended(hash, seq)) FROM {{{one}}}").fetchone()

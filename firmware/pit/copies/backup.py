@@ -152,7 +152,7 @@ def _tablespaces(url: str) -> list[tuple[int, str]]:
     """Return where rows lie outside PostgreSQL's own folder: months that were moved. Raises BackupError."""
     try:
         with psycopg.connect(url, options=LONG_JOB.options) as connection:
-            return connection.execute(  # pg_basebackup wants "=" written as "\\="
+            return connection.execute(  # pg_basebackup wants each "=" behind a backslash
                 r"SELECT oid, replace(pg_tablespace_location(oid), '=', '\=') FROM pg_tablespace"
                 " WHERE pg_tablespace_location(oid) <> ''"
             ).fetchall()

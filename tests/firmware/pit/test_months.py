@@ -134,7 +134,9 @@ def test_a_database_with_rows_of_the_future_is_brought_along(older: Any, rows: l
 
 @pytest.fixture
 def aged(owned: str, database: Database, rows: list[Entry]) -> str:
-    """A database with 40 rows of an old month, and more of this one."""
+    """A database with 40 rows of an old month, and more of this one; another user than its owner moves them."""
+    query(owned, "DO $$ BEGIN CREATE ROLE months_owner; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+    query(owned, "ALTER TABLE entry OWNER TO months_owner")
     table = enrol(database, "Table 1", 1)
     take(database, table, offer(rows, rows[:40]))
     query(
@@ -172,6 +174,8 @@ def test_an_old_month_is_moved_and_read_as_before(
     assert "40 rows were moved" in moved.output
     assert stored(database) == rows[:80]
     assert listed(aged)[OLD][2:] == (other_disk, 40)
+    owners = query(aged, "SELECT DISTINCT relowner FROM pg_class WHERE relname IN ('entry', 'entry_2025_03')")
+    assert len(owners) == 1
     indexes = query(aged, "SELECT tablespace FROM pg_indexes WHERE tablename = 'entry_2025_03'")
     assert indexes == [(other_disk,)] * 3
     with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
