@@ -52,7 +52,7 @@ from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.files import Files
 from firmware.pit.reader import NOWHERE
-from firmware.pit.replica import Replica
+from firmware.pit.scale.replica import Replica
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names

@@ -22,13 +22,13 @@ from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
 from firmware.pit.log.state import log_state, new_epoch
+from firmware.pit.scale.workers import LEASE_S
 from firmware.pit.status import freshness
 from firmware.pit.status.freshness import Lack, status_of
 from firmware.pit.status.table_health import health_of
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import Wave
 from firmware.pit.waves.store import listed as all_waves
-from firmware.pit.workers import LEASE_S
 
 blueprint = Blueprint("metrics", __name__)
 

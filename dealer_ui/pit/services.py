@@ -12,7 +12,7 @@ from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.web import guard
 from firmware.pit.database import Database
 from firmware.pit.files import Files
-from firmware.pit.replica import Replica
+from firmware.pit.scale.replica import Replica
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
-from firmware.pit.months import months_group
+from firmware.pit.scale.months import months_group
 from firmware.pit.status.table_list import list_command
 from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say
@@ -94,7 +94,7 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
 
     from firmware.pit.authority import Authority
     from firmware.pit.database import migrate
-    from firmware.pit.processes import serve_in_processes
+    from firmware.pit.scale.processes import serve_in_processes
     from firmware.pit.serve import listen_on, serve
     from firmware.systemd import ServiceManager
     from firmware.threads import end_with_its_threads

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from firmware.pit.database import Connection
-from firmware.pit.workers import Share
+from firmware.pit.scale.workers import Share
 from firmware.table.entry import COLUMNS, Entry
 
 Rows = Sequence[tuple[Entry, int]]

@@ -16,8 +16,8 @@ from firmware.pit.database import REFUSED, Connection, Database, insert, write_e
 from firmware.pit.errors import not_taken, of_no_state, reason
 from firmware.pit.following import Following
 from firmware.pit.news import BATCH, Source, stored
+from firmware.pit.scale.workers import OURS
 from firmware.pit.status.table_facts import TableFacts
-from firmware.pit.workers import OURS
 from firmware.record.shift_report import Counts, Down, RulesOf, RunningReport
 from firmware.rules import Profile
 from firmware.table import events as ev

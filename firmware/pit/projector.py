@@ -15,8 +15,8 @@ from firmware.messages import Message
 from firmware.pit.database import Connection, Database, columns, insert, write_each
 from firmware.pit.errors import UNREADABLE, not_taken, of_no_release, reason
 from firmware.pit.news import BATCH, Source
+from firmware.pit.scale.workers import OURS
 from firmware.pit.wishes import images_of_hand, wish
-from firmware.pit.workers import OURS
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.entry import Entry
 from firmware.table.events import BY_TYPE, HandDisputed

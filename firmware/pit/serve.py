@@ -20,12 +20,12 @@ from waitress.server import BaseWSGIServer
 
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import DatabaseError
-from firmware.pit.months import make_months
 from firmware.pit.news import BATCH, News, Rows, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in, retry
+from firmware.pit.scale.months import make_months
+from firmware.pit.scale.workers import Membership, Share
 from firmware.pit.turns import PLACES
-from firmware.pit.workers import Membership, Share
 from firmware.request_threads import RequestThreads
 from firmware.stop_signals import stopped_by_signals
 from firmware.table.entry import Entry

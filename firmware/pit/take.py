@@ -20,7 +20,7 @@ from firmware.pit.branches import Stored, hash_at, is_branch, open_branch
 from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import FILES
 from firmware.pit.errors import Fork
-from firmware.pit.months import make_months
+from firmware.pit.scale.months import make_months
 from firmware.pit.tables import WHO, Table, enrolled, serial_text, who
 from firmware.pit.wishes import WISHES, lacking, wishes_of
 from firmware.table.entry import Entry

@@ -37,6 +37,7 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     found = {rule["alert"]: rule["expr"] for rule in alerts()}
     assert found["DatabaseSetBack"] == "feltwatch_pit_log_epoch_unseen > 0"
     assert found["KeyNotAccepted"] == "feltwatch_pit_unaccepted_keys > 0"
+    assert found["PitProcessesGone"] == "feltwatch_pit_processes == 0"
     assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
     assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
     assert found["TableBehind"] == 'feltwatch_pit_lack{lack="rows"} == 1'

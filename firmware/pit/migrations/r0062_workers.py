@@ -1,4 +1,4 @@
-"""The pit's processes that share this database, and when each was last heard of (`workers.py`)."""
+"""The pit's processes that share this database, and when each was last heard of (`scale/workers.py`)."""
 
 from __future__ import annotations
 

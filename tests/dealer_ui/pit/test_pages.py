@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from dealer_ui.pit.people import PitRole
+from firmware.pit.scale.workers import Membership
 from firmware.pit.search import disputes
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -66,6 +67,15 @@ def test_an_address_that_leads_nowhere_says_so_and_leads_back(
     assert "<html" in answer.text
     assert 'class="action' in answer.text
     assert "cannot be made" not in caplog.text
+
+
+def test_the_pits_processes_are_counted_and_none_is_none(house: House) -> None:
+    client = house.logged_in(PitRole.OWNER)
+    assert "feltwatch_pit_processes 0.0" in client.get("/metrics").text
+    for member in (Membership(), Membership()):
+        with house.database.transaction() as connection:
+            member.renew(connection)
+    assert "feltwatch_pit_processes 2.0" in client.get("/metrics").text
 
 
 def test_nobody_sees_anything_before_he_has_logged_in(house: House) -> None:

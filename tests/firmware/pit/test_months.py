@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.pit import database as pit_database
-from firmware.pit import months
 from firmware.pit.command import command
 from firmware.pit.database import Database, insert, migrate
 from firmware.pit.errors import PitError
 from firmware.pit.rights import allow
+from firmware.pit.scale import months
 from firmware.pit.tables import Table, enrol
 from firmware.pit.take import take
 from firmware.record.journal.reader import JournalReader

@@ -15,10 +15,10 @@ from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
 from firmware.pit.database import Database, migrate
 from firmware.pit.errors import DatabaseError
-from firmware.pit.replica import LOOK_EVERY_S, Replica
+from firmware.pit.scale.replica import LOOK_EVERY_S, Replica
+from firmware.pit.scale.workers import Membership
 from firmware.pit.search import Wanted, search
 from firmware.pit.temporary_postgres import binaries
-from firmware.pit.workers import Membership
 from tests.dealer_ui.pit.conftest import House as Visited
 from tests.firmware.pit.postgres import Postgres
 from tests.firmware.pit.sent import Sent

@@ -19,8 +19,8 @@ from firmware.pit.front import command as front_command
 from firmware.pit.news import News, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in
+from firmware.pit.scale.workers import LEASE_S, Membership, Share
 from firmware.pit.serve import Projector
-from firmware.pit.workers import LEASE_S, Membership, Share
 from tests.firmware.pit.compare import compare, has_all, is_listed
 from tests.firmware.pit.house import AS_ROOT, IS_INSTALLED, House, Part, house
 from tests.firmware.pit.kill_campaign import TABLE
@@ -231,7 +231,7 @@ def has_living(database: Database, count: int) -> bool:
 
 SERVES: Final = """
 import os, sys, threading
-from firmware.pit.processes import serve_in_processes
+from firmware.pit.scale.processes import serve_in_processes
 
 def serve(beat):
     os.write(1, f"{os.getpid()}\\n".encode())

@@ -1,0 +1,1 @@
+"""Many tables, many years: several processes, rows by month, a copy for searches."""
