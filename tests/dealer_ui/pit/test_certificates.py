@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
 
 from dealer_ui.pit.certificates import AUTHORITY, PAGES, WARN_DAYS, ends, soon
 from dealer_ui.pit.people import PitRole
@@ -59,7 +60,7 @@ def test_a_certificate_of_the_door_or_of_a_table_never_ends_before_the_authority
     made = Authority(tmp_path / "authority")
     made.door()
     made.enrol("Table 1", tmp_path / "table", ["127.0.0.1:8443"])
-    read = authority.x509.load_pem_x509_certificate
+    read = x509.load_pem_x509_certificate
     of_authority = read(made.pem).not_valid_after_utc
     others = (tmp_path / "authority" / authority.DOOR_CERTIFICATE, tmp_path / "table" / "table.crt")
     assert all(read(path.read_bytes()).not_valid_after_utc >= of_authority for path in others)
