@@ -16,7 +16,8 @@ def commands(page: str, heading: str, other: dict[str, str] | None = None) -> li
     text = (BOOK / page).read_text(encoding="utf-8")
     part = re.search(rf"(?ms)^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text)
     assert part, f"{page} has no heading {heading}"
-    lines = [line for block in re.findall(r"(?ms)^```\n(.*?)^```$", part[1]) for line in block.splitlines()]
+    blocks = re.findall(r"(?ms)^```([^\n]*)\n(.*?)^```$", part[1])
+    lines = [line for made, block in blocks if not made for line in block.splitlines()]
     assert lines, f"{page}: no command below {heading}"
     for written, here in (other or {}).items():
         assert any(written in line for line in lines), f"{page} does not say {written}"

@@ -160,5 +160,5 @@ def test_the_image_is_built_where_a_builder_is(tmp_path: Path) -> None:
         pytest.skip("no release to build the image of: make release")
     subprocess.run(["tar", "--extract", "--file", archives[-1], "--directory", tmp_path], check=True)
     (release,) = tmp_path.iterdir()
-    build = [builder, "build", "--file", release / "pit/container/Containerfile", release]
+    build = [builder, "build", "--file", str(release / "pit/container/Containerfile"), str(release)]
     subprocess.run(build, check=True)
