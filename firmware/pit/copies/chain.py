@@ -22,7 +22,10 @@ PUBLICATION: Final = "feltwatch_chain"
 _COUNTS: Final = ("fouls", "naturals", "cards", "unsure", "reopened")
 COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     "house": {"house": "uuid", "name": "text"},
-    "record": {"house": "uuid", "record_id": "bigint", "table_id": "bigint", "opened_at": "timestamptz"},
+    "record": {
+        **{"house": "uuid", "record_id": "bigint", "table_id": "bigint", "opened_at": "timestamptz"},
+        **{"genesis": "text", "branch": "int", "stem": "bigint"},
+    },
     "head": {
         **{"house": "uuid", "record_id": "bigint", "seq": "bigint", "table_seq": "bigint"},
         **{"heard_at": "timestamptz", "release": "text", "fork_seq": "bigint"},
@@ -149,6 +152,12 @@ def make_head_office(url: str) -> None:
                     "CREATE TABLE IF NOT EXISTS {} ({}, PRIMARY KEY ({})) PARTITION BY LIST (house)"
                 ).format(sql.Identifier(table), described, key)
             )
+            for column, kind in columns.items():  # of a head office that an earlier release made
+                connection.execute(
+                    sql.SQL("ALTER TABLE {} ADD COLUMN IF NOT EXISTS {} {}").format(
+                        sql.Identifier(table), sql.Identifier(column), sql.SQL(kind)
+                    )
+                )
 
 
 def subscribe(url: str, house_url: str, *, again: bool = False) -> str:
@@ -190,6 +199,13 @@ def subscribe(url: str, house_url: str, *, again: bool = False) -> str:
     return number
 
 
+_LATER: Final = (
+    "SELECT FROM record later WHERE later.house = r.house"
+    " AND later.genesis = r.genesis AND later.branch > r.branch"
+)
+"""Another branch of the record `r`, which has its hands, too: a restored table's are counted once."""
+
+
 def houses(url: str) -> list[House]:
     """Return the houses that the head office follows. Raises ChainError."""
     with _connected(url) as connection:
@@ -197,7 +213,8 @@ def houses(url: str) -> list[House]:
             "SELECT house::text, name,"
             " EXISTS (SELECT FROM pg_stat_subscription s WHERE s.subname = 'house_' || replace(house::text, '-', '')"
             "         AND s.relid IS NULL AND s.pid IS NOT NULL),"
-            " (SELECT count(*) FROM hand WHERE hand.house = house.house),"
+            " (SELECT count(*) FROM hand JOIN record r USING (house, record_id) WHERE hand.house = house.house"
+            f"  AND NOT EXISTS ({_LATER})),"
             " (SELECT max(heard_at) FROM head WHERE head.house = house.house) FROM house ORDER BY name, house"
         ).fetchall()
     return [House(*row) for row in rows]

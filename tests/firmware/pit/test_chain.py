@@ -229,3 +229,39 @@ def test_a_house_that_cannot_publish_says_what_is_missing(postgres: Postgres, ow
     assert "wal_level is replica" in done.output
     done = CliRunner().invoke(command, ["chain", "publish", "North", "--to", "nobody there", "--url", owned])
     assert 'role "nobody there" does not exist' in done.output
+
+
+def test_a_table_that_was_restored_counts_its_hands_once(chain: Chain) -> None:
+    chain.arrived()
+    branch = chain.branches[0]
+    before = {one.name: one.hands for one in houses(chain.url)}
+    with psycopg.connect(branch.url, autocommit=True) as connection:
+        (number,) = connection.execute(  # as `open_branch` makes it, with the hands that the list then has
+            "INSERT INTO record (table_id, genesis, branch, stem) SELECT table_id, genesis, branch + 1, 20 FROM record"
+            " ORDER BY branch DESC LIMIT 1 RETURNING record_id"
+        ).fetchone() or (0,)
+        names = ", ".join(name for name in COLUMNS["hand"] if name not in ("house", "record_id"))
+        more = "first, last, profile, dealer, images, image_bytes, image_names"
+        connection.execute(
+            f"INSERT INTO hand (record_id, {names}, {more}) SELECT %s, {names}, {more} FROM hand WHERE hand <= 4"
+            " AND record_id < %s",
+            (number, number),
+        )
+    chain.arrived()
+    after = {one.name: one.hands for one in houses(chain.url)}
+    assert after == {**before, branch.name: 4}
+    with psycopg.connect(branch.url, autocommit=True) as connection:
+        connection.execute("DELETE FROM hand WHERE record_id = %s", (number,))
+        connection.execute("UPDATE record SET genesis = 'other' WHERE record_id = %s", (number,))
+    until(lambda: {one.name: one.hands for one in houses(chain.url)} == before)
+
+
+def test_a_head_office_of_an_earlier_release_gets_the_new_columns(chain: Chain) -> None:
+    url = chain.office.make("older")
+    ask_nothing(
+        url,
+        "CREATE TABLE record (house uuid, record_id bigint, table_id bigint, opened_at timestamptz,"
+        " PRIMARY KEY (house, record_id)) PARTITION BY LIST (house)",
+    )
+    run("head-office", "--url", url)
+    assert ask(url, "SELECT genesis, branch, stem FROM record") == []
