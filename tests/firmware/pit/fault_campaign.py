@@ -183,7 +183,10 @@ def text(report: Report) -> str:
         "",
         "The most frequent sentences, figures as N.",
         "",
-        *(f"- {kind.words}: {'; '.join(kind.said) or 'nothing: all stayed live'}." for kind in ran),
+        *(
+            f"- {kind.words}: {'; '.join(said.rstrip('.') for said in kind.said) or 'nothing: all stayed live'}."
+            for kind in ran
+        ),
     ]
     if missed := [what for kind in ran for what in kind.wrong]:
         lines += ["", "## What was wrong", "", *(f"- {' '.join(what.split())[:300]}" for what in missed)]

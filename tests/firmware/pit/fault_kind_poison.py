@@ -14,8 +14,9 @@ from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from tests.firmware.pit.compare import has_all
+from tests.firmware.pit.dealing_table import Deal, dealt
 from tests.firmware.pit.fault_kind import LONG_S, Kind
-from tests.firmware.pit.fault_stage import Deal, Stage, dealt
+from tests.firmware.pit.fault_stage import Stage
 from tests.firmware.pit.test_hostile_rows import SPOILT, Spoilt, then
 
 _DEEP: Final = "[" * 990 + "]" * 990

@@ -17,8 +17,9 @@ from firmware.table import events as ev
 from firmware.table.entry import Entry
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
+from tests.firmware.pit.dealing_table import Deal, DealingTable, dealt
 from tests.firmware.pit.fault_kind import LONG_S, Fault, Kind, every
-from tests.firmware.pit.fault_stage import LATEST_S, Deal, DealingTable, Stage, dealt, stage
+from tests.firmware.pit.fault_stage import LATEST_S, Stage, stage
 from tests.firmware.pit.house import Part, feltwatch
 
 DAY_MS: Final = 86_400_000
