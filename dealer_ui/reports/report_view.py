@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -14,6 +15,9 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import device_name, money
 from firmware.record.shift_report import Counts, Down, Report
 
+_FORMULA: Final = re.compile("(^|[;,|\t\r\n])(?=[\t\r]|[^\\w'\"]*[=+@\uff1d\uff0b\uff0d\uff20-])")
+"""Where a cell may begin, by whichever separator a spreadsheet goes, before what begins a formula, also in full width.
+Blanks, signs and letters that nobody sees may stand between."""
 COLUMNS: Final[tuple[tuple[str, str], ...]] = (
     ("hands", N_("Hands")),
     ("voids", N_("Void")),
@@ -141,7 +145,7 @@ def csv_of(
 ) -> str:
     """Return lines with their counts as CSV. `more`: columns with one value in all lines; without any line, in one."""
     text, names = io.StringIO(), list(vars(Counts()))
-    out = csv.writer(text)
+    out = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC)
     out.writerow([*heads, *names, *(head for head, _value in more)])
     values = [harmless(value) for _head, value in more]
     for first, counts in lines:
@@ -153,5 +157,5 @@ def csv_of(
 
 
 def harmless(name: str) -> str:
-    """Return a name that no spreadsheet interprets as a formula."""
-    return f"'{name}" if name[:1] in "=+-@\t\r" and name else name
+    """Return a name that no spreadsheet takes for a formula, whatever it takes for the end of a cell."""
+    return _FORMULA.sub(r"\1'", name)

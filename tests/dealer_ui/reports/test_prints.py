@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -243,11 +245,33 @@ def test_a_report_of_nothing_says_so() -> None:
     assert shown(Report()).is_empty
 
 
-def test_a_name_that_looks_like_a_formula_is_none_in_the_csv() -> None:
-    found = Report(downs=(Down("=HYPERLINK(1)", 1, 0, 0, Counts(hands=2)),))
-    head, line = as_csv(found).splitlines()
-    assert head.startswith("dealer,down,from_ms,to_ms,hands,")
-    assert line.startswith("'=HYPERLINK(1),1,0,0,2,")
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("Ada;=1+2", "Ada;'=1+2"),
+        ("Ada,@SUM(1)", "Ada,'@SUM(1)"),
+        ("Ada|\u200b+1", "Ada|'\u200b+1"),
+        ("Ada\t-1", "Ada\t'-1"),
+        ("\uff1d1+2", "'\uff1d1+2"),
+        (
+            "\u3164\uff20A",
+            "\u3164\uff20A",
+        ),  # the blank letter is a letter: no spreadsheet goes on to a formula
+        (" =1", "' =1"),
+        ("\ttab", "'\ttab"),
+        ("Jean-Luc", "Jean-Luc"),
+        ("Ann; Bo", "Ann; Bo"),
+        ("", ""),
+    ],
+)
+def test_a_name_that_looks_like_a_formula_is_none_in_the_csv(name: str, cell: str) -> None:
+    found = Report(downs=(Down(name, 1, 0, 0, Counts(hands=2)),))
+    text = as_csv(found)
+    assert text.startswith('"dealer","down","from_ms","to_ms","hands",')
+    _, line = csv.reader(io.StringIO(text))
+    assert line[:5] == [cell, "1", "0", "0", "2"]
+    assert f'"{cell}",1,0,0,2,' in text  # text is quoted, figures are not
 
 
 def test_a_span_is_a_down_or_the_time_since_the_last_long_break(tmp_path: Path) -> None:
