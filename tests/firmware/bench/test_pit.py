@@ -83,6 +83,7 @@ def test_a_bound_is_held_up_to_its_limit_and_not_beyond() -> None:
     result = {
         "tables": 200,
         "live": {"answer_ms": {"p95": 100.0}, "core": {"centre": 0.11}},
+        "times_the_floor": 4.2,
         "view_ms": {},
         "memory_kb_a_connection": {"centre": 12.0},
     }
