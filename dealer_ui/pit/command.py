@@ -117,14 +117,12 @@ def add_person(name: str, role: str, generate: bool, url: str) -> None:
 
     The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it.
     """
-    import secrets
-
     from dealer_ui.pit.people import PitPeople, PitRole
+    from dealer_ui.pit.people_changes import made_passphrase
     from firmware.pit.database import Database, migrate
-    from firmware.record.evidence.signing import fingerprint
 
     if generate:
-        passphrase = fingerprint(secrets.token_bytes(32))
+        passphrase = made_passphrase()
     elif sys.stdin.isatty():
         passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
     else:

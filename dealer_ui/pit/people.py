@@ -23,7 +23,7 @@ from dealer_ui.remote.access import IDLE_S, LONGEST_S, MOST, AccessError, checke
 from dealer_ui.text.i18n import NP_
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
-from firmware.pit.database import Database
+from firmware.pit.database import Connection, Database
 from firmware.pit.errors import DatabaseError
 from firmware.table.people import Person, Role
 
@@ -87,7 +87,7 @@ class PitPeople:
         """Take a person's access away; existing sessions end. Raises AccessError, DatabaseError."""
         with self._database.transaction() as connection:
             if not connection.execute("DELETE FROM person WHERE name = %s", (name,)).rowcount:
-                raise AccessError(f"{name} is not listed; see: feltwatch pit person list")
+                raise AccessError("%(name)s is not listed; see: feltwatch pit person list", name=name)
 
     def listed(self) -> list[Who]:
         """Return all people by name. Raises DatabaseError."""
@@ -219,7 +219,22 @@ def record_act(
 ) -> None:
     """Record what a person did. Raises DatabaseError: then it is not done."""
     with database.transaction() as connection:
-        connection.execute(
-            "INSERT INTO act (person, role, what, record_id, hand, detail) VALUES (%s, %s, %s, %s, %s, %s)",
-            (who.name, who.role.value, what, record_id, hand, detail),
-        )
+        add_act(connection, who, what, record_id, hand, detail)
+
+
+def add_act(
+    connection: Connection,
+    who: Who,
+    what: str,
+    record_id: int | None = None,
+    hand: int | None = None,
+    detail: str = "",
+) -> int:
+    """Record what a person does in this transaction, and return the act's number."""
+    row = connection.execute(
+        "INSERT INTO act (person, role, what, record_id, hand, detail) VALUES (%s, %s, %s, %s, %s, %s)"
+        " RETURNING act_id",
+        (who.name, who.role.value, what, record_id, hand, detail),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -21,6 +21,7 @@ from typing import Any, Final
 from dealer_ui.web.errors import PageError
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
+from firmware.messages import MessageError
 from firmware.record.journal.disk import sync_folder
 from firmware.table.errors import CommandRefused
 from firmware.table.people import Person, Role, check_name
@@ -43,7 +44,7 @@ MOST_ADDRESSES: Final = 4096
 """Addresses whose requests are counted each by itself; who is forgotten for more still counts among all."""
 
 
-class AccessError(PageError, ValueError):
+class AccessError(PageError, MessageError, ValueError):
     """An invalid name or passphrase, or a list of people that cannot be read or written."""
 
 
@@ -95,7 +96,7 @@ class LanPeople:
         """Take a person's access away; existing sessions end. Raises AccessError."""
         people = dict(self._load())
         if people.pop(name, None) is None:
-            raise AccessError(f"{name} is not listed; see: feltwatch review list")
+            raise AccessError("%(name)s is not listed; see: feltwatch review list", name=name)
         self._store(people)
 
     def matches(self, name: str, passphrase: str) -> str | None:
@@ -123,7 +124,8 @@ class LanPeople:
             return {}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AccessError(
-                f"{self.path} cannot be read: run this as root, or take it away and list again who may look."
+                "%(path)s cannot be read: run this as root, or take it away and list again who may look.",
+                path=self.path,
             ) from error
         return self._known
 
@@ -132,7 +134,7 @@ class LanPeople:
             private(self.path, json.dumps({"people": people}).encode())
         except OSError as error:
             raise AccessError(
-                f"{self.path} cannot be written: {error.strerror}. Run this as root."
+                "%(path)s cannot be written: %(why)s. Run this as root.", path=self.path, why=error.strerror
             ) from error
 
 
@@ -141,10 +143,12 @@ def checked(name: str, passphrase: str) -> tuple[str, str]:
     try:
         name = check_name(name)
     except CommandRefused as error:
-        raise AccessError(str(error)) from error
+        raise AccessError(error.sentence) from error
     passphrase = normal(passphrase)
     if not LEAST <= len(passphrase) <= MOST:
-        raise AccessError(f"A passphrase has {LEAST} to {MOST} letters: several words do.")
+        raise AccessError(
+            "A passphrase has %(least)s to %(most)s letters: several words do.", least=LEAST, most=MOST
+        )
     if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
         raise AccessError(
             "That passphrase is too easy to guess; choose several words that have no name in them."

@@ -64,7 +64,9 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     "act": "SELECT, INSERT",
     "enrolment": "SELECT, INSERT, UPDATE (pit_said, pit_said_by, ended_at, why, code)",
     "house_fact": "SELECT, INSERT, UPDATE",
-    **dict.fromkeys(("person", "session", "going"), "SELECT, INSERT, UPDATE, DELETE"),
+    "person": "SELECT, INSERT, UPDATE (role, passphrase_id, verifier), DELETE",
+    "session": "SELECT, INSERT, UPDATE (used_at), DELETE",
+    "going": "SELECT, INSERT, UPDATE, DELETE",
 }
 """What the role of the floor's pages may do: it cannot read `entry`, so no row of a hand that lies on a table."""
 

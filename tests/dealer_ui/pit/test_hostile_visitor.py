@@ -41,6 +41,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "tables.listed": ALL,
     "tables.table": ALL,
     "people.listed": {PitRole.AUDITOR, OWNER},
+    **{f"people.{name}": {OWNER} for name in ("add", "one", "give_role", "give_passphrase", "remove")},
     "metrics.metrics": {T, OWNER},
     "proof.shown": {A, T, OWNER},
     "proof.seen": {A, T, OWNER},
