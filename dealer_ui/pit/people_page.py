@@ -263,10 +263,17 @@ def acts(database: Database, person: str, before: int, most: int) -> list[Act]:
         ).fetchall()
     return [
         Act(
-            *(number, _ms(at), who, _role(role), _(DEEDS[what]) if what in DEEDS else what, *rest),
-            _detail(what, detail),
+            number=number,
+            at_ms=_ms(at),
+            person=who,
+            role=_role(role),
+            deed=_(DEEDS[what]) if what in DEEDS else what,
+            record_id=record_id,
+            hand=hand,
+            table=table,
+            detail=_detail(what, detail),
         )
-        for number, at, who, role, what, *rest, detail in rows
+        for number, at, who, role, what, record_id, hand, table, detail in rows
     ]
 
 
