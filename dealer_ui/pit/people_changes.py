@@ -110,6 +110,6 @@ def _other(connection: Connection, by: Who, person_id: int) -> str:
     name = name_of(connection, person_id)
     if name == by.name:
         raise AccessError(
-            "Nobody takes the own role or access away: another owner does. So there is always an owner."
+            "You cannot take away your own role or access. Another owner can, so that one owner is always left."
         )
     return name
