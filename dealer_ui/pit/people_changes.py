@@ -99,9 +99,10 @@ def _changing(database: Database, by: Who) -> Iterator[Connection]:
     """Yield a transaction in which nobody else changes people, and `by` is an owner. Raises NoOwner."""
     with database.transaction() as connection:
         connection.execute("LOCK TABLE person IN SHARE ROW EXCLUSIVE MODE")
-        if not connection.execute(
+        owner = connection.execute(
             "SELECT FROM person WHERE name = %s AND role = %s", (by.name, PitRole.OWNER.value)
-        ).fetchone():
+        ).fetchone()
+        if owner is None:
             raise NoOwner("This page is not for your role.")
         yield connection
 
