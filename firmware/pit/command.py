@@ -11,7 +11,7 @@ import click
 
 from firmware.pit.errors import PitError
 from firmware.pit.log.command import key_command, verify_command
-from firmware.pit.scale.months import months_group
+from firmware.pit.scale.command import months_group
 from firmware.pit.status.table_list import list_command
 from firmware.pit_options import pit_database_option, pit_folder_option
 from firmware.terminal import say

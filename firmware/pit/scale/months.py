@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-import click
 import psycopg
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from firmware.pit.database import LONG_JOB, Connection, Database
+from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
-from firmware.pit_options import pit_database_option
-from firmware.terminal import say, say_json
 
 MAKE: Final = "SELECT make_entry_month(at) FROM unnest(ARRAY[now(), now() + interval '1 month']) AS at"
 BEFORE: Final = "before"
@@ -129,36 +126,3 @@ def _move(
     run("ALTER TABLE entry ATTACH PARTITION {old} FOR VALUES FROM ({first}) TO ({end})")
     run("ALTER TABLE {old} DROP CONSTRAINT of_month")
     return int(sums[0][0])
-
-
-@click.group("months", invoke_without_command=True)
-@pit_database_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-@click.pass_context
-def months_group(context: click.Context, url: str, as_json: bool) -> None:
-    """Say how many rows each month has, and where they lie; move an old month to another disk.
-
-    "before" is what came before rows were kept by month. Rows are evidence: nothing here removes one.
-    """
-    if context.invoked_subcommand is not None:
-        return
-    with Database(url, connections=1) as database, database.transaction() as connection:
-        months = listed(connection)
-    if as_json:
-        say_json([month._asdict() for month in months])
-        return
-    for month in months:
-        say(f"{month.name}: about {month.rows:,} rows, {month.size / 1e6:,.0f} MB, in {month.tablespace}")
-
-
-@months_group.command("move")
-@click.argument("month")
-@click.option("--tablespace", required=True, help="PostgreSQL's name of the place on the other disk.")
-@pit_database_option
-def move_command(month: str, tablespace: str, url: str) -> None:
-    """Move the rows of a past MONTH, as in 2026-11, to another tablespace, as the database's owner.
-
-    Tables and pages go on. Both places need room for the month until it is done.
-    """
-    with Database(url, connections=1, limits=LONG_JOB) as database:
-        say(f"{move(database, month, tablespace)} rows were moved.")

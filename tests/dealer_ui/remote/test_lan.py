@@ -125,7 +125,7 @@ def test_the_shift_report_is_read_there_too(lan: Flask) -> None:
     code, text = page(client, "/report")
     assert code == 200
     assert "/slip" not in text
-    assert page(client, "/report.csv")[1].startswith("dealer,down")
+    assert page(client, "/report.csv")[1].startswith('"dealer","down"')
     assert asked(client, "/report.pdf")[1].startswith(b"%PDF")
 
 

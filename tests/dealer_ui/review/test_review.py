@@ -492,7 +492,7 @@ def test_the_report_is_for_floor_people_and_auditors_as_a_page_csv_and_pdf(
         assert client.get(path, headers={"Accept": "application/json"}).status_code == 403
     sign_on(app, client, felt, Role.AUDITOR)
     assert "Cards read" in page(client, "/report")[1]
-    assert client.get("/report.csv").text.startswith("dealer,down,from_ms")
+    assert client.get("/report.csv").text.startswith('"dealer","down","from_ms"')
     assert client.get("/report.pdf").data.startswith(b"%PDF")
 
 
