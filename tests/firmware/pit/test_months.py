@@ -222,3 +222,18 @@ def test_this_month_and_an_unknown_place_are_refused(
         with pytest.raises(PitError, match="cannot be used"):
             months.move(owner, OLD, "elsewhere")
     assert stored(database) == rows[:80]
+
+
+def test_an_owner_who_is_no_superuser_migrates_and_the_door_makes_its_months(
+    postgres: Postgres, rows: list[Entry]
+) -> None:
+    query(postgres.url, "CREATE ROLE pit_owner LOGIN")
+    query(postgres.url, "CREATE DATABASE owned_by_nobody_great OWNER pit_owner")
+    url = postgres.url.replace("/postgres?", "/owned_by_nobody_great?")
+    owner = as_role(url, "pit_owner")
+    migrate(owner)
+    allow(owner, DOOR)
+    query(owner, f"DROP TABLE entry_{this_month().replace('-', '_')}")
+    with Database(as_role(url, DOOR), connections=2) as door:
+        assert take(door, enrol(door, "Table 1", 1), offer(rows, rows[:3])).seq == 3
+    assert this_month() in listed(owner)
