@@ -87,6 +87,7 @@ class Keeper:
         self._trees = Trees()
         self._cosigned = Cosigned(self.key.public)
         self._listens_until: float | None = None
+        self._said_key = False
         self._read_to = (0, 0)
         """The epoch and the number of its leaves as far as they are in `recent`."""
         self.newest: Newest | None = None
@@ -156,7 +157,12 @@ class Keeper:
         epoch = epochs.current(connection)
         if epoch and not epoch_of(epoch.origin, self.key.public):
             if not leads:
-                return 0  # the process that signs has another key: whose it should be, a person says
+                if not self._said_key:
+                    log.error(
+                        "The log is signed with another key than this folder's: copy the first server's folder."
+                    )
+                self._said_key = True
+                return 0
             log.error("The log's key is another than before: a new epoch of the log begins.")
             epoch = epochs.begin(connection, self.key)
         unknown = self._unknown(connection)

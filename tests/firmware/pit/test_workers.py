@@ -16,6 +16,7 @@ import pytest
 
 from firmware.pit.database import Database
 from firmware.pit.front import command as front_command
+from firmware.pit.log.keeper import Keeper
 from firmware.pit.news import News, Source
 from firmware.pit.now import Follower
 from firmware.pit.projector import project_in
@@ -161,6 +162,20 @@ def test_a_table_that_holds_a_later_checkpoint_than_a_process_knows_is_not_alarm
     house.round()  # the other process signs the next one, and the table has cosigned it
     assert set(house.tables[0].ask(second.answers)) <= {"proven"}
     assert not house.tables[0].witness.state.trouble
+
+
+def test_a_second_server_with_another_key_signs_nothing_and_says_so_once(
+    house_of_log: LogHouse, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = house_of_log
+    house.add()
+    house.round()
+    other = Keeper(house.database, tmp_path / "other", leads=lambda: False)
+    for _ in range(3):
+        other.turn()
+    assert other.newest is None
+    assert house.one("SELECT count(*) FROM epoch") == 1
+    assert caplog.text.count("another key than this folder's") == 1
 
 
 @pytest.fixture
