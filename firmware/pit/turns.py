@@ -12,7 +12,7 @@ from firmware.pit.errors import Busy
 LONG_BYTES: Final = 128 << 10
 """A body that inflates to this length or more is a long one: a whole hand is 18 kB."""
 PLACES: Final = 8
-"""Long requests that are in work or wait for their turn; whoever comes then is told to come later."""
+"""Long requests that are in work or wait for their turn; further ones get a 503."""
 
 
 class Turns:
