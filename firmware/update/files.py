@@ -1,0 +1,53 @@
+"""Reading files of another program: plain ones only, and no more bytes than were announced."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+from firmware.record.journal.disk import sync_folder
+
+PIECE: Final = 1 << 20
+"""Bytes that are copied at a time."""
+
+
+def open_plain(path: Path) -> BufferedReader:
+    """Open a regular file to be read; follow no link and wait for no pipe. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(f"{path} is no plain file")
+    return os.fdopen(handle, "rb")
+
+
+def read_plain(path: Path, most: int) -> bytes:
+    """Return the first `most` bytes of a regular file. Raises OSError."""
+    with open_plain(path) as file:
+        return file.read(most)
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a regular file, in hex. Raises OSError."""
+    with open_plain(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def copy_plain(source: Path, to: Path, size: int) -> str:
+    """Copy up to `size` + 1 bytes of a regular file durably; return the SHA-256 of what was copied, in hex.
+
+    The source may change meanwhile: the hash is that of the copy. Raises OSError.
+    """
+    digest, left = hashlib.sha256(), size + 1
+    with open_plain(source) as file, to.open("xb") as copy:
+        while left and (piece := file.read(min(left, PIECE))):
+            digest.update(piece)
+            copy.write(piece)
+            left -= len(piece)
+        copy.flush()
+        os.fsync(copy.fileno())
+    sync_folder(to.parent)
+    return digest.hexdigest()
