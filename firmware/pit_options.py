@@ -15,14 +15,14 @@ pit_database_option = click.option(
     show_default=True,
     help="The PostgreSQL database.",
 )
-RELEASE_KEY: Final = Path("/etc/feltwatch-pit/release.pub")
-"""The release key that this pit was installed with; its tables trust the same."""
-release_key_option = click.option(
-    "--release-key",
+MAKER_ROOT: Final = Path("/etc/feltwatch-pit/root.json")
+"""The maker's root metadata that this pit was installed with; its tables trust the same maker."""
+maker_root_option = click.option(
+    "--maker-root",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=RELEASE_KEY,
+    default=MAKER_ROOT,
     show_default=True,
-    help="The key that a release must be signed with.",
+    help="The maker's root metadata, by which a release is judged.",
 )
 pit_folder_option = click.option(
     "--folder",

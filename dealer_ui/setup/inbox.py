@@ -51,7 +51,11 @@ class Shown:
 
 def files_here(kind: str = "") -> list[Shown]:
     """Return the files from the pit, those that wait first; of one kind, or of all."""
-    found = [one for one in read_list(services().reader.path.parent / NOTES) if kind in ("", one.asked.kind)]
+    found = [
+        one
+        for one in read_list(services().reader.path.parent / NOTES)
+        if not kind or (one.file is not None and one.file.kind == kind)
+    ]
     return [_shown(one) for one in sorted(found, key=lambda one: one.state != "waiting")]
 
 
@@ -69,16 +73,17 @@ def files() -> str:
 
 
 def _shown(one: Item) -> Shown:
-    asked = one.asked
+    file = one.file
+    kind = file.kind if file is not None else ""
     state, mark = STATES.get(one.state, STATES["fetched"])
-    waits = one.state in ("fetched", "waiting") and asked.kind in TAKES
+    waits = one.state in ("fetched", "waiting") and kind in TAKES
     return Shown(
-        _(KINDS.get(asked.kind, asked.kind)),
-        asked.version or (_(asked.name) if asked.kind == "deck" else asked.name),
-        asked.by,
+        _(KINDS[kind]) if kind in KINDS else kind or _("File"),
+        "" if file is None else _(file.title) if kind == "deck" else file.title,
+        "" if file is None else file.by,
         _(state),
         mark,
         say(one.why) if one.why is not None else "",
-        _(TAKES[asked.kind]) if waits else "",
-        {"do": "take_file", "number": asked.number, "sha256": asked.sha256} if waits else None,
+        _(TAKES[kind]) if waits else "",
+        {"do": "take_file", "number": one.number, "sha256": one.sha256} if waits else None,
     )

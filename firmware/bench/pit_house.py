@@ -77,7 +77,13 @@ class House:
             serve = ["-m", "firmware.cli", "pit", "serve", "--url", self.url, "--socket", str(door)]
             serve += ["--workers", str(self._workers)]
             self._run(stack, "pit", [sys.executable, *serve, "--folder", str(self.folder / "pit")])
-            command = front.command(self.address, [door], self._authority.folder, self.folder / "nginx")
+            command = front.command(
+                self.address,
+                [door],
+                self._authority.folder,
+                self.folder / "pit" / "repository",
+                self.folder / "nginx",
+            )
             self._until(door.exists)
             self._run(stack, "nginx", [*command, *(["-g", "user root;"] if os.geteuid() == 0 else [])])
         else:

@@ -105,9 +105,9 @@ def run(config: Config) -> None:
 
 def _inbox(config: Config, wall: Clock) -> Inbox:
     """Return what decides about files from the pit, which the uplink lays into its folder."""
-    from firmware.release_package import running_release
     from firmware.runtime.inbox.desk import Inbox, Places
     from firmware.runtime.inbox.install_request import InstallDesk
+    from firmware.update.release import running_release
     from firmware.uplink.inbox.folder import FOLDER
     from firmware.uplink.settings import HOUSE
 

@@ -142,10 +142,12 @@ def front_command(
 ) -> NoReturn:
     """Run nginx before the door."""
     from firmware.pit import front
+    from firmware.pit.down.offers import REPOSITORY
 
     if not front.NGINX.exists():
         raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
-    arguments = front.command(listen, paths, certificates or folder / "authority", work)
+    repository = folder / REPOSITORY
+    arguments = front.command(listen, paths, certificates or folder / "authority", repository, work)
     os.execv(arguments[0], arguments)
 
 

@@ -7,16 +7,16 @@ Routes are closed to everybody without an enrolled certificate.
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
-from flask import Flask, Request, Response, g, request
+from flask import Flask, Request, Response, g, request, send_from_directory
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.down.requests import asked_now, may_fetch, told
+from firmware.pit.down.offers import HouseRepository
+from firmware.pit.down.requests import asked_now, keep_progress, may_fetch
 from firmware.pit.enrolment import answer as enrolment_answer
 from firmware.pit.errors import (
     AuthorityError,
@@ -38,7 +38,7 @@ from firmware.pit.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
-from firmware.uplink.inbox.wire import told_of
+from firmware.uplink.inbox.wire import progress_of
 from firmware.uplink.wire import (
     HIGHEST,
     MOST_BYTES,
@@ -55,8 +55,8 @@ MOST_TEXT_BYTES: Final = 16 << 20
 """Bytes of a text that a row names."""
 MOST_IMAGE_BYTES: Final = 32 << 20
 """Bytes of an image: a whole frame without losses is 20 MB."""
-MOST_PIECE: Final = 1 << 20
-"""Bytes of a file in one answer: a table fetches in pieces, and goes on after a cut."""
+_SERVED: Final = re.compile(r"(house|maker)/[0-9a-z.]{1,40}\.json|targets/[0-9a-f]{2}/([0-9a-f]{64})")
+"""The files of the repository: metadata, and what it names."""
 OPEN: Final = frozenset({"authority_certificate", "enrol"})
 """Routes for a table without a certificate."""
 SERIAL: Final = "X-Client-Serial"
@@ -78,10 +78,12 @@ def make_door(
     news: News | None = None,
     keeper: Keeper | None = None,
     authority: Authority | None = None,
+    house: HouseRepository | None = None,
 ) -> Flask:
     """Return the application.
 
-    `news` hears of the rows that it stores, `keeper` of what tables hold of its log; `authority` brings tables in.
+    `news` hears of the rows that it stores, `keeper` of what tables hold of its log; `authority` brings tables in;
+    `house` has what goes down to them.
     """
     app = Flask("firmware.pit")
     answers = Answers(database, keeper) if keeper is not None else None
@@ -114,9 +116,9 @@ def make_door(
             news.add(taken.record_id, taken.rows, taken.at_ms)
         files_now = taken.files
         if offer.files:
-            said = told_of(list(offer.files))
+            said = progress_of(list(offer.files))
             with database.transaction() as connection:
-                told(connection, taken.table_id, offer.release, said)
+                keep_progress(connection, taken.table_id, offer.release, said)
                 files_now = asked_now(connection, taken.table_id)
         answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}
         if answers is not None and offer.holds is not None:
@@ -159,46 +161,31 @@ def make_door(
         return _answer(200, {})
 
     @app.get("/v1/files/<digest>")
-    def file(digest: str) -> Response:
-        if not is_hash(digest):
-            return _refused(404, PitError("There is no such file for this table."))
+    def text(digest: str) -> Response:
         with database.transaction() as connection:
-            is_asked = may_fetch(connection, g.table.table_id, digest)
             row = connection.execute(
                 "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
                 (digest, g.table.table_id),
             ).fetchone()
-        if is_asked:
-            return _piece(files.path(digest), request)
-        if row is None:
+        if row is None or not is_hash(digest):
             return _refused(404, PitError("There is no such file for this table."))
         return Response(bytes(row[0]), mimetype="application/octet-stream")
+
+    @app.get("/v1/repository/<path:name>")
+    def repository(name: str) -> Response:
+        served = _SERVED.fullmatch(name) if house is not None else None
+        with database.transaction() as connection:
+            is_asked = served and (not served[2] or may_fetch(connection, g.table.table_id, served[2]))
+        if house is None or not is_asked:
+            return _refused(404, PitError("There is no such file for this table."))
+        if identify is by_nginx and (house.folder / name).is_file():
+            return Response(headers={"X-Accel-Redirect": f"/repository/{name}"})
+        return send_from_directory(house.folder, name, mimetype="application/octet-stream", etag=False)
 
     if authority is not None:
         _bring_in(app, database, authority)
     _refusals(app)
     return app
-
-
-def _piece(path: Path, asked: Request) -> Response:
-    """Return the asked range of a file, `MOST_PIECE` bytes of it at most, without holding more in memory."""
-    ranges = asked.range
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            span = ranges.range_for_length(size) if ranges is not None else (0, min(size, MOST_PIECE))
-            if span is None:
-                return _refused(416, PitError("The file has no such part."))
-            first, end = span[0], min(span[1], span[0] + MOST_PIECE)
-            file.seek(first)
-            data = file.read(end - first)
-    except OSError as error:
-        raise FilesError(
-            "The file cannot be read (%(why)s). Send it again: feltwatch pit send FILE",
-            why=error.strerror or str(error),
-        ) from error
-    whole = {"Content-Range": f"bytes {first}-{first + len(data) - 1}/{size}"}
-    return Response(data, 206, mimetype="application/octet-stream", headers=whole)
 
 
 def _bring_in(app: Flask, database: Database, authority: Authority) -> None:

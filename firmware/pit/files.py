@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from firmware.pit.errors import PitError
+from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
 from firmware.uplink.wire import is_hash
 
 _PIECE = 1 << 20
@@ -38,13 +39,14 @@ class Files:
         try:
             if path.exists() and path.read_bytes() == data:
                 return
-            path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            make_folder(path.parent)
             with part.open("wb") as file:
                 file.write(data)
                 file.flush()
+                os.fchmod(file.fileno(), FILE_MODE)
                 os.fsync(file.fileno())
             part.rename(path)
-            self._sync(path.parent)
+            sync_folder(path.parent)
         except OSError as error:
             raise _cannot(error) from error
 
@@ -55,7 +57,7 @@ class Files:
         """
         part: Path | None = None
         try:
-            self.folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+            make_folder(self.folder)
             number, name = tempfile.mkstemp(prefix=".offered-", dir=self.folder)
             part, digest, size = Path(name), hashlib.sha256(), 0
             with os.fdopen(number, "wb") as file, source.open("rb") as read:
@@ -70,10 +72,10 @@ class Files:
                 file.flush()
                 os.fsync(file.fileno())
             path = self.path(digest.hexdigest())
-            path.parent.mkdir(mode=0o750, exist_ok=True)
-            part.chmod(0o640)
+            make_folder(path.parent)
+            part.chmod(FILE_MODE)
             part.rename(path)
-            self._sync(path.parent)
+            sync_folder(path.parent)
         except OSError as error:
             if part is not None:
                 part.unlink(missing_ok=True)
@@ -90,12 +92,6 @@ class Files:
             raise FilesError(
                 "The file cannot be removed (%(why)s).", why=error.strerror or str(error)
             ) from error
-
-    def _sync(self, parent: Path) -> None:
-        for folder in (parent, self.folder):
-            handle = os.open(folder, os.O_RDONLY)
-            os.fsync(handle)
-            os.close(handle)
 
 
 def _cannot(error: OSError) -> FilesError:

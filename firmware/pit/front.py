@@ -10,22 +10,29 @@ NGINX: Final = Path("/usr/sbin/nginx")
 SITE: Final = Path(__file__).with_name("pit.nginx.conf")
 
 
-def site(listen: str, doors: Sequence[Path], authority: Path, folder: Path) -> str:
+def site(listen: str, doors: Sequence[Path], authority: Path, repository: Path, folder: Path) -> str:
     """Return nginx's whole configuration.
 
     `listen`: the tables' address and port; `doors`: the doors' Unix sockets; `authority`: the folder of the
-    certificates; `folder`: nginx's own.
+    certificates; `repository`: that of the files that go down; `folder`: nginx's own.
     """
     text = SITE.read_text(encoding="utf-8")
     servers = "\n        ".join(f'server "unix:{door}";' for door in doors)
-    for name, place in {"listen": listen, "doors": servers, "authority": authority, "folder": folder}.items():
+    places = {
+        "listen": listen,
+        "doors": servers,
+        "authority": authority,
+        "repository": repository,
+        "folder": folder,
+    }
+    for name, place in places.items():
         text = text.replace(f"@{name}@", str(place))
     return text
 
 
-def command(listen: str, doors: Sequence[Path], authority: Path, folder: Path) -> list[str]:
+def command(listen: str, doors: Sequence[Path], authority: Path, repository: Path, folder: Path) -> list[str]:
     """Write the configuration and return the command that runs nginx with it. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     conf = folder / "nginx.conf"
-    conf.write_text(site(listen, doors, authority, folder), encoding="utf-8")
+    conf.write_text(site(listen, doors, authority, repository, folder), encoding="utf-8")
     return [str(NGINX), "-e", "stderr", "-c", str(conf)]

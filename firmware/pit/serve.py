@@ -45,7 +45,7 @@ LOOK_EVERY_S: Final = 1.0
 """Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
 SHARED_LOOK_EVERY_S: Final = 0.25
 """The same where other processes take rows of the records that this one follows."""
-MONTHS_EVERY_S: Final = 3600.0
+HOUR_S: Final = 3600.0
 """Seconds between two looks whether the next month has its part."""
 RENEW_EVERY_S: Final = 1.0
 """Seconds after which a process says again that it is there."""
@@ -90,13 +90,21 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
 class Projector(threading.Thread):
     """Follows the records in the background. A database that is away is waited for."""
 
-    def __init__(self, database: Database, news: News, membership: Membership | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        news: News,
+        membership: Membership | None = None,
+        hourly: Callable[[Connection], object] = make_months,
+    ) -> None:
         """`news`: what this process's door takes; the rows of others' doors are found in the database.
 
-        `membership`: among the processes that share the records; without it this one follows all.
+        `membership`: among the processes that share the records; without it this one follows all. `hourly`: what else
+        is to be done.
         """
         super().__init__(name="projector", daemon=True)
         self._database, self._news, self._membership = database, news, membership
+        self._hourly = hourly
         self._share = Share()
         self._renewed = self._made = float("-inf")
         self._end = threading.Event()
@@ -135,15 +143,15 @@ class Projector(threading.Thread):
                 recent.clear()
 
     def _renew(self) -> None:
-        """Say that this process is there, and learn its share; see that the next month has its place."""
+        """Say that this process is there, and learn its share; do what is due each hour."""
         now = time.monotonic()
         if self._membership is not None and now - self._renewed > RENEW_EVERY_S:
             with self._transaction() as connection:
                 self._share = self._membership.renew(connection)
             self._renewed = now
-        if now - self._made > MONTHS_EVERY_S:
+        if now - self._made > HOUR_S:
             with self._database.transaction() as connection:
-                make_months(connection)
+                self._hourly(connection)
             self._made = now
 
     def _follow(self, news: Mapping[int, Rows]) -> None:
@@ -177,21 +185,36 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
     """
     from firmware.pit.authority import Authority
     from firmware.pit.door import make_door
+    from firmware.pit.down.offers import HouseRepository
     from firmware.pit.enrolment import remember
     from firmware.pit.files import Files
     from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.waves.stepper import Stepper, StepperThread
 
     authority = Authority(folder / "authority")
+    house = HouseRepository(folder, authority)
+
+    def hourly(connection: Connection) -> None:
+        """See that the next month has its place, and that the house's repository does not expire."""
+        make_months(connection)
+        house.renew(connection)
+
     with Database(url) as database:
         remember(database, authority)
+        with database.transaction() as connection:
+            house.renew(connection)
         news, membership = News(), Membership()
         keeper = Keeper(database, folder, leads=lambda: membership.leads)
         stepper = Stepper(database, leads=lambda: membership.leads)
-        background = Projector(database, news, membership), KeeperThread(keeper), StepperThread(stepper)
+        background = (
+            Projector(database, news, membership, hourly),
+            KeeperThread(keeper),
+            StepperThread(stepper),
+        )
         for thread in background:
             start(thread)
-        door = make_door(database, Files(folder / "images"), news=news, keeper=keeper, authority=authority)
+        files = Files(folder / "images")
+        door = make_door(database, files, news=news, keeper=keeper, authority=authority, house=house)
         serving = server(door, listening)
         is_ready()
         with stopped_by_signals(sys.exit, STOPS_S):

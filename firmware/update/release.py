@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tarfile
+from collections.abc import Mapping
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -61,6 +62,19 @@ def sign_release(archive: Path, into: Path, key_folder: Path, *, made: int, mach
     if archive.resolve() != (into / TARGETS / archive.name).resolve():
         shutil.copyfile(archive, into / TARGETS / archive.name)
     return target
+
+
+def newest_of(named: Mapping[str, Target], machine: str | None = None) -> tuple[str, Target]:
+    """Return path and target of the newest release that a repository names; `machine`: for it alone.
+
+    Raises UpdateRefused where there is none.
+    """
+    found = [
+        (path, one) for path, one in named.items() if machine is None or one.about.get("machine") == machine
+    ]
+    if not found:
+        raise UpdateRefused("It names no release for this machine.")
+    return max(found, key=lambda pair: (int(pair[1].about["made"]), pair[0]))
 
 
 def running_release(installed: Path = Path(sys.prefix)) -> str:

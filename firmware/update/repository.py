@@ -71,21 +71,15 @@ class Repository:
     ) -> None:
         """`root` signs which keys count, `online` the rest; `lasts`: until what is published expires.
 
-        Makes the first root where there is none. Raises OSError, UpdateRefused for a folder of other keys.
+        Makes the first root where there is none, and the next one where `online` is new: a key that was lost or stolen
+        is moved away. Raises OSError, UpdateRefused for a folder of another root key.
         """
-        self._folder, self._root, self._online, self._lasts = (
-            folder,
-            _KeySigner(root),
-            _KeySigner(online),
-            lasts,
-        )
-        self._now = now
-        try:
-            if not (folder / ROOT).exists():
-                self._write_root(1, ())
-            self._check_keys()
-        except (RepositoryError, ValueError) as error:
-            raise UpdateRefused(f"{folder / ROOT} cannot be read. Restore it from a backup.") from error
+        self._folder, self._lasts, self._now = folder, lasts, now
+        self._root, self._online = _KeySigner(root), _KeySigner(online)
+        if not (folder / ROOT).exists():
+            self._write_root(1)
+        elif self._online.public_key.keyid not in self._root_metadata().roles[Targets.type].keyids:
+            self.rotate(root, online)
 
     def publish(self, targets: Mapping[str, Target]) -> None:
         """Name these files, by their paths, and no others. Raises OSError."""
@@ -103,15 +97,19 @@ class Repository:
         self._write("timestamp.json", Metadata(timestamp), self._online)
 
     def published(self) -> dict[str, Target]:
-        """Return the files that are named now, by their paths. Raises OSError, UpdateRefused."""
+        """Return the files that are named now, by their paths. Raises OSError, UpdateRefused if another signed them."""
         path = self._folder / "targets.json"
+        if not path.exists():
+            return {}
         try:
-            named = Metadata[Targets].from_file(str(path)).signed.targets if path.exists() else {}
+            targets = Metadata[Targets].from_file(str(path))
+            self._root_metadata().verify_delegate(Targets.type, targets.signed_bytes, targets.signatures)
             return {
-                key: Target(one.hashes["sha256"], one.length, one.custom or {}) for key, one in named.items()
+                name: Target(one.hashes["sha256"], one.length, one.custom or {})
+                for name, one in targets.signed.targets.items()
             }
         except (RepositoryError, ValueError, KeyError) as error:
-            raise UpdateRefused(f"{path} cannot be read. Restore it from a backup.") from error
+            raise UpdateRefused(f"{path} is not as it was signed here. Restore it from a backup.") from error
 
     def renew(self) -> bool:
         """Sign again what would expire soon; return whether it was necessary. Raises OSError, UpdateRefused."""
@@ -125,9 +123,9 @@ class Repository:
 
     def rotate(self, root: DeviceKey, online: DeviceKey) -> None:
         """Change the keys; the ones before sign the change, and nothing else from then on. Raises OSError."""
-        before, targets = self._root, self.published()
+        version, targets, before = self._root_metadata().version, self.published(), self._root
         self._root, self._online = _KeySigner(root), _KeySigner(online)
-        self._write_root(self._root_metadata().version + 1, (before,))
+        self._write_root(version + 1, before)
         self.publish(targets)
 
     @property
@@ -136,17 +134,17 @@ class Repository:
         return read_plain(self._folder / ROOT, MOST_ROOT)
 
     def _root_metadata(self) -> Root:
-        return Metadata[Root].from_bytes(self.anchor).signed
+        """Return the newest root, which our key has signed. Raises UpdateRefused."""
+        try:
+            root = Metadata[Root].from_bytes(self.anchor)
+            root.signed.verify_delegate(Root.type, root.signed_bytes, root.signatures)
+        except (RepositoryError, ValueError) as error:
+            raise UpdateRefused(f"{self._folder / ROOT} cannot be used. Restore it from a backup.") from error
+        if self._root.public_key.keyid not in root.signed.roles[Root.type].keyids:
+            raise UpdateRefused(f"{self._folder} is signed by another key than the one that is here.")
+        return root.signed
 
-    def _check_keys(self) -> None:
-        roles = self._root_metadata().roles
-        if (
-            self._root.public_key.keyid not in roles[Root.type].keyids
-            or self._online.public_key.keyid not in roles[Targets.type].keyids
-        ):
-            raise UpdateRefused(f"{self._folder} is signed by other keys than those that are here.")
-
-    def _write_root(self, version: int, before: tuple[_KeySigner, ...]) -> None:
+    def _write_root(self, version: int, *before: _KeySigner) -> None:
         keys = {one.public_key.keyid: one.public_key for one in (self._root, self._online)}
         roles = {name: Role([self._online.public_key.keyid], 1) for name in ONLINE}
         roles[Root.type] = Role([self._root.public_key.keyid], 1)

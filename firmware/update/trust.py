@@ -5,6 +5,7 @@ The folder of a `Trust` remembers the newest state that was seen: an older one i
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,6 +18,7 @@ from tuf.ngclient import Updater, UpdaterConfig
 from tuf.ngclient.fetcher import FetcherInterface
 
 from firmware.messages import Message
+from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
 from firmware.table.errors import TableError
 from firmware.update.files import read_plain
 
@@ -24,7 +26,7 @@ ROOT: Final = "root.json"
 MOST_ROOT: Final = 512_000
 """Bytes of a root's metadata."""
 _BASE: Final = "repository:"
-_HISTORY: Final = "root_history"
+HISTORY: Final = "root_history"
 """Where python-tuf keeps the roots that it has verified."""
 GetFile = Callable[[str, int], bytes | None]
 """Returns a metadata file by its name, so many bytes of it at most; None where there is none."""
@@ -78,7 +80,7 @@ class Trust:
 
         Raises UpdateRefused, OSError, and what `get` raises.
         """
-        self._folder.mkdir(mode=0o750, parents=True, exist_ok=True)
+        make_folder(self._folder / HISTORY)
         try:
             updater = Updater(
                 str(self._folder),
@@ -88,6 +90,7 @@ class Trust:
                 bootstrap=self._anchor,
             )
             updater.refresh()
+            self._keep()
             named = Metadata[Targets].from_file(str(self._folder / "targets.json")).signed.targets
             return {
                 path: Target(one.hashes["sha256"], one.length, one.custom or {})
@@ -95,6 +98,15 @@ class Trust:
             }
         except (tuf_error.RepositoryError, tuf_error.DownloadError, KeyError, RecursionError) as error:
             raise UpdateRefused(self._reason(error)) from error
+
+    def _keep(self) -> None:
+        """Let the group read what was verified, and make it durable: it is the floor below which nothing is taken."""
+        for path in (*self._folder.glob("*.json"), *(self._folder / HISTORY).glob("*.json")):
+            with path.open("rb") as file:
+                os.fchmod(file.fileno(), FILE_MODE)
+                os.fsync(file.fileno())
+        for folder in (self._folder / HISTORY, self._folder):
+            sync_folder(folder)
 
     def _reason(self, error: Exception) -> Message:
         match error:
@@ -122,7 +134,7 @@ def folder_files(folder: Path) -> GetFile:
     """Return what gets metadata from a folder: a repository's own, or that of another program's `Trust`."""
 
     def get(name: str, most: int) -> bytes | None:
-        for path in (folder / name, folder / _HISTORY / name):
+        for path in (folder / name, folder / HISTORY / name):
             try:
                 return read_plain(path, most)
             except FileNotFoundError:

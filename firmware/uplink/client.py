@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message
 from firmware.table.errors import TableError
-from firmware.uplink.errors import Forked, Later, NotReached, Refused
+from firmware.uplink.errors import Forked, Later, NotReached, NotThere, Refused
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import HIGHEST, LATEST_MS, Head, Offer, encode, is_hash
 
@@ -97,7 +97,7 @@ class Answer:
         self.now_ms: Final[int] = now_ms if type(now_ms) is int and 0 < now_ms <= LATEST_MS else 0
         """The pit's clock, UTC milliseconds; 0 where it says nothing."""
         self.files: Final[object] = value.get("files")
-        """What it asks this table to fetch (`firmware.uplink.inbox.wire.asked_of`); None where it says nothing."""
+        """What it asks this table to fetch (`firmware.uplink.inbox.wire.requests_of`); None where it says nothing."""
         self.wishes: Final[list[dict[str, Any]]] = [
             wish
             for wish in (wishes if isinstance(wishes, list) else [])[:MOST_WISHES]
@@ -150,6 +150,13 @@ class Client:
         """Fetch bytes. Raises NotReached, Refused."""
         return self._ask("GET", path, b"")
 
+    def find(self, path: str) -> bytes | None:
+        """Fetch bytes; return None where there are none. Raises NotReached, Refused."""
+        try:
+            return self.get(path)
+        except NotThere:
+            return None
+
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
         """Return a file's bytes from one to before another, and the file's size. Raises NotReached, Refused."""
         data, headers = self._exchange("GET", path, b"", {"Range": f"bytes={first}-{end - 1}"})
@@ -194,7 +201,8 @@ class Client:
             raise Forked(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
             raise Later("The pit says: later (%(why)s).", why=why)
-        raise Refused(Message("The pit refuses: %(why)s", why=why))
+        kind = NotThere if answer.status == http.HTTPStatus.NOT_FOUND else Refused
+        raise kind(Message("The pit refuses: %(why)s", why=why))
 
     @contextmanager
     def _reaching(self) -> Iterator[None]:

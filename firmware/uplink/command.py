@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FOLDER: Final = Path("/var/lib/feltwatch-uplink")
 WITNESS: Final = Path("/") / WITNESSED
 INBOX: Final = Path("/") / IN_INBOX
-RELEASE_KEY: Final = Path("/etc/feltwatch/release.pub")
-"""The release key that this box was installed with."""
+MAKER_ROOT: Final = Path("/etc/feltwatch/root.json")
+"""The maker's root metadata that this box was installed with."""
 STATE: Final = Path("/") / HEARD
 PULSE: Final = Path("/") / BEATEN
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
@@ -84,7 +84,7 @@ class _Uplink(click.Group):
     INBOX,
     "Where to lay profiles, decks and releases that the pit asks this table to fetch.",
 )
-@_at("--release-key", FILE, RELEASE_KEY, "The key that a release must be signed with.")
+@_at("--maker-root", FILE, MAKER_ROOT, "The maker's root metadata, by which a release is judged.")
 @_at("--pulse", FILE, PULSE, "Where the table process says that it answers, and how its box is.")
 @click.pass_context
 def command(
@@ -94,7 +94,7 @@ def command(
     state: Path,
     witness: Path,
     inbox: Path,
-    release_key: Path,
+    maker_root: Path,
     pulse: Path,
 ) -> None:
     """Send this table's record to the pit as it grows, and witness the pit's log, until stopped.
@@ -103,7 +103,7 @@ def command(
     the command ends.
     """
     if context.invoked_subcommand is None:
-        _send(data, enrolment, state, witness, inbox, release_key, pulse)
+        _send(data, enrolment, state, witness, inbox, maker_root, pulse)
 
 
 @command.command("enrol")
@@ -169,10 +169,10 @@ def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None
 
 
 def _send(
-    data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, release_key: Path, pulse: Path
+    data: Path, enrolment: Path, state: Path, witness: Path, inbox: Path, maker_root: Path, pulse: Path
 ) -> None:
-    from firmware.release_package import running_release
     from firmware.systemd import ServiceManager
+    from firmware.update.release import running_release
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, Heard
     from firmware.uplink.health import table_health
@@ -200,7 +200,7 @@ def _send(
             inbox,
             data / NOTES,
             house_key=enrolment / HOUSE,
-            release_key=release_key,
+            maker_root=maker_root,
             clock=time.monotonic,
         ),
     )

@@ -22,6 +22,10 @@ class Refused(UplinkError):
     """The pit takes nothing from this table; a person has to look."""
 
 
+class NotThere(Refused):
+    """The pit has no such file."""
+
+
 class Forked(UplinkError):
     """The pit has another row `seq` than this record."""
 

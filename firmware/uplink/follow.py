@@ -89,7 +89,7 @@ class Follower:
         self._witness = witness
         self._witnessed: float | None = None
         self._inbox = inbox
-        self._told: tuple[dict[str, Any], ...] = ()
+        self._said: tuple[dict[str, Any], ...] = ()
         self._answers: bool | None = None
         self._pit_clock = PitClock()
         self.heard = Heard()
@@ -133,18 +133,18 @@ class Follower:
         due = (
             due or answers(health) is not self._answers
         )  # the pit hears at once of a table process that is gone
-        told = self._inbox.told() if self._inbox is not None else ()
-        if self._have is not None and not rows and not due and told == self._told:
+        said = self._inbox.progress() if self._inbox is not None else ()
+        if self._have is not None and not rows and not due and said == self._said:
             if self._inbox is not None and self._inbox.step(self._client):
                 return 0.0
             return LOOK_EVERY_S
         holds, at_ms = self._holds(), self._pit_clock.at_ms(looked)
         answer = self._client.offer(
-            Offer(genesis, head, self._release, health, self._missing, rows, holds, told, at_ms)
+            Offer(genesis, head, self._release, health, self._missing, rows, holds, said, at_ms)
         )
         self._pit_clock.hear(answer.now_ms, looked, self._clock())
         self._answers = answers(health)
-        self._told = told
+        self._said = said
         self._missing = ()
         stuck = bool(rows) and answer.have == self._have
         self._heard(answer.have, head)

@@ -302,7 +302,7 @@ def add_waves(database: Database, phase: str) -> None:
     with database.transaction() as connection:
         for sha, version in (("11" * 32, "0.2.0-77aa01de"), ("22" * 32, RELEASE)):
             connection.execute(
-                "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, '', 'Ines', to_timestamp(%s))",
+                "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, 'Ines', to_timestamp(%s))",
                 (sha, version, NOW_MS / 1000 - 90_000),
             )
         tables = connection.execute(

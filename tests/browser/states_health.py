@@ -8,8 +8,8 @@ from firmware.adaptive_limit import AdaptiveLimit
 from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.people import Role
+from firmware.update.house import HouseFile
 from firmware.uplink.inbox.folder import NOTES, Item, write_list
-from firmware.uplink.inbox.wire import Asked
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 
@@ -76,7 +76,8 @@ def from_the_pit(felt: Felt) -> None:
 
     def item(number: int, kind: str, name: str, state: str, why: Message | None = None) -> Item:
         version = name if kind == "release" else ""
-        return Item(Asked(number, f"{number:064x}", kind, name, version, 10, "Ines", ""), state, why)
+        digest = f"{number:064x}"
+        return Item(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
 
     items = (
         item(1, "profile", "friday-game", "in_force"),

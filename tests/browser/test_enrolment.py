@@ -23,6 +23,7 @@ from dealer_ui.server.app import Settings, create_app
 from firmware.access.pins import PinStore
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
+from firmware.pit.down.offers import HouseRepository
 from firmware.pit.enrolment import give_up, make_code, remember
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
@@ -135,8 +136,9 @@ def room(house: House, database: Database, chromium: Browser, tmp_path: Path) ->
     authority = Authority(tmp_path / "pit" / "authority")
     authority.door()
     remember(database, authority)
+    files = HouseRepository(tmp_path / "pit", authority)
     with ExitStack() as stack:
-        address = stack.enter_context(without_nginx(database, authority, tmp_path / "pit"))
+        address = stack.enter_context(without_nginx(database, authority, files, tmp_path / "pit"))
         desk = PitDesk(JoinDesk(tmp_path / "asked", tmp_path / "progress"))
         table = stack.enter_context(SimulatedTable(config, tmp_path / "room", seed=1, scale=0.5, pit=desk))
         unit = Unit(tmp_path)
@@ -152,7 +154,7 @@ def room(house: House, database: Database, chromium: Browser, tmp_path: Path) ->
         at_table.on("pageerror", lambda error: trouble.append(str(error)))
         at_table.goto(f"http://127.0.0.1:{port}/set-up")
         key_pin(at_table, PIN)
-        pit = Pit(house.database, authority, address, tmp_path)
+        pit = Pit(house.database, authority, address, tmp_path, files)
         yield Room(at_table, at_pit, table, pit, tmp_path, config.data)
         for client in pit.clients:
             client.close()

@@ -13,7 +13,6 @@ from dealer_ui.pit.people import PitRole
 from firmware.messages import Message
 from firmware.pit.database import Database
 from firmware.pit.waves.facts import text_to_store
-from firmware.record.evidence.signing import DeviceKey
 from tests.browser.axe import barriers
 from tests.browser.conftest import own_window
 from tests.browser.dealer import key_pin
@@ -54,7 +53,7 @@ def add_files(database: Database) -> None:
     with database.transaction() as connection:
         for sha, kind, name, version in files:
             connection.execute(
-                "INSERT INTO offered_file VALUES (%s, %s, %s, %s, 1000, '', 'Ines', to_timestamp(%s))",
+                "INSERT INTO offered_file VALUES (%s, %s, %s, %s, 1000, 'Ines', to_timestamp(%s))",
                 (sha, kind, name, version, NOW_MS / 1000 - 9000),
             )
         for number, (table, at, state, why) in enumerate(states):
@@ -100,7 +99,7 @@ def test_a_file_is_withdrawn_by_a_touch(floor: House, chromium: Browser) -> None
 
 
 @pytest.fixture
-def here(database: Database, tmp_path: Path, release_key: DeviceKey) -> Iterator[Rig]:
+def here(database: Database, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
     with opened_pit("without nginx", database) as pit, rig(pit, tmp_path, release_key) as made:
         yield made
 

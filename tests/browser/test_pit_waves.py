@@ -34,7 +34,7 @@ def test_a_wave_looks_as_it_is_meant_to_at_each_size(
 def test_a_wave_is_begun_stopped_and_continued_each_after_a_question(house: House, chromium: Browser) -> None:
     with house.database.transaction() as connection:
         connection.execute(
-            "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, '', 'Ines')",
+            "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, 'Ines')",
             ("22" * 32, RELEASE),
         )
     with served(house, chromium, PitRole.TECHNICIAN) as page:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware.pit_options import pit_database_option, pit_folder_option, release_key_option
+from firmware.pit_options import maker_root_option, pit_database_option, pit_folder_option
 from firmware.terminal import escaped, say, say_json
 
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ by_option = click.option(
 
 
 @click.command("send")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--to", "names", metavar="TABLE", multiple=True, help='A table, such as "Table 7". May be repeated.'
 )
 @click.option("--all", "to_all", is_flag=True, help="Every table that is enrolled.")
 @click.option("--withdraw", is_flag=True, help="Withdraw it from these tables instead.")
+@click.option("--machine", metavar="NAME", help="Where a release lies there for several: aarch64, x86_64.")
 @by_option
-@release_key_option
+@maker_root_option
 @pit_database_option
 @pit_folder_option
 def send_command(
@@ -40,22 +41,23 @@ def send_command(
     names: tuple[str, ...],
     to_all: bool,
     withdraw: bool,
+    machine: str | None,
     by: str,
-    release_key: Path,
+    maker_root: Path,
     url: str,
     folder: Path,
 ) -> None:
-    """Offer FILE to tables: a profile (.toml), an enrolled deck (.json) or a release (.tar.gz).
+    """Offer FILE to tables: a profile (.toml), an enrolled deck (.json), or the folder of a release.
 
-    Profiles and decks are signed with the house's key; a release has to be signed by the release key already. Each
-    table named fetches it when it asks next, and decides between hands. Without a table it is only offered, for a wave.
+    All are named by the house's signed repository; a release has to be signed by the maker already. Its folder is what
+    the maker gives: `maker` and `targets`. Each table named fetches it when it asks next, and decides between hands.
+    Without a table it is only offered.
     """
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
     from firmware.pit.down import requests
-    from firmware.pit.down.offers import offer
+    from firmware.pit.down.offers import HouseRepository, offer
     from firmware.pit.errors import PitError
-    from firmware.pit.files import Files
 
     if names and to_all:
         raise click.UsageError("Name tables with --to, or say --all.")
@@ -63,8 +65,8 @@ def send_command(
     with Database(url, connections=2) as database:
         with database.transaction() as connection:
             tables = _tables(connection, names, to_all=to_all)
-        authority, files = Authority(folder / "authority"), Files(folder / "images")
-        one = offer(database, files, authority, file, by, release_key=release_key)
+        house = HouseRepository(folder, Authority(folder / "authority"))
+        one = offer(database, house, file, by, maker_root=maker_root, machine=machine)
         what = f"{one.kind} {one.version or one.name}"
         say(f"{what}, {one.size:,} bytes: {one.sha256}")
         refused = False
@@ -142,9 +144,9 @@ def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: st
 
 
 def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> None:
+    from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
-    from firmware.pit.down.offers import named, remove
-    from firmware.pit.files import Files
+    from firmware.pit.down.offers import HouseRepository, named, remove
 
     migrate(url)
     with Database(url, connections=2) as database:
@@ -153,7 +155,7 @@ def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> Non
         what = f"{one.kind} {one.version or one.name}, {one.size:,} bytes, offered by {one.offered_by}"
         if not is_sure:
             click.confirm(f"Remove {escaped(what)} from this server?", abort=True)
-        remove(database, Files(folder / "images"), one, by)
+        remove(database, HouseRepository(folder, Authority(folder / "authority")), one, by)
         say(f"removed: {what}")
 
 

@@ -1,8 +1,13 @@
-"""Files that the house offers to its tables: profiles, decks, releases. Offering a file asks no table for anything."""
+"""Files that the house offers to its tables: profiles, decks, releases. Offering a file asks no table for anything.
+
+Each is named by the house's signed repository (`firmware.update`), which the pit's nginx serves as plain files: the
+house's metadata, the maker's, and the files by their hash.
+"""
 
 from __future__ import annotations
 
 import logging
+import shutil
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -13,25 +18,36 @@ from pydantic import ValidationError
 from firmware.pit.authority import Authority
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
-from firmware.pit.files import Files
-from firmware.pit_options import RELEASE_KEY
-from firmware.release_package import UpdateRefused, signed_release, trusted_key
+from firmware.pit.files import Files, FilesError
+from firmware.pit_options import MAKER_ROOT
+from firmware.record.evidence.signing import DeviceKey
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
+from firmware.update.files import read_plain
+from firmware.update.house import FOLDER as HOUSE
+from firmware.update.house import LASTS, MOST_NAME, HouseFile
+from firmware.update.release import MAKER, TARGETS, newest_of
+from firmware.update.repository import Repository
+from firmware.update.trust import HISTORY, MOST_ROOT, Target, Trust, UpdateRefused, folder_files
+from firmware.update.trust import MAKER as THE_MAKER
 from firmware.uplink.inbox.texts import deck_of
-from firmware.uplink.inbox.wire import MOST_BYTES, MOST_NAME, Kind, signed_text
+from firmware.uplink.inbox.wire import MOST_BYTES, Kind
 
 log = logging.getLogger(__name__)
-_COLUMNS: Final = "sha256, kind, name, version, size, signature, offered_by, offered_at"
+REPOSITORY: Final = "repository"
+"""The folder of the repository, in the pit's own."""
+_LOCK: Final = 0x52_45_50_4F
+"""The advisory lock of whoever signs the repository: there may be several processes, and commands."""
+_COLUMNS: Final = "sha256, kind, name, version, size, offered_by, offered_at"
 
 
 @dataclass(frozen=True)
 class Offered:
-    """A file that tables may be asked to fetch. `version` is a release's name, "" for other kinds.
+    """A file that tables may be asked to fetch.
 
-    `size` is in bytes; `signature` is the house's, hex, "" for a release: that carries the release key's.
+    `version` is a release's name, "" for other kinds; `size` is in bytes.
     """
 
     sha256: str
@@ -39,42 +55,107 @@ class Offered:
     name: str
     version: str
     size: int
-    signature: str
     offered_by: str
     offered_at: datetime
+
+    @property
+    def file(self) -> HouseFile:
+        """The same as the house's repository names it."""
+        return HouseFile(self.sha256, self.size, self.kind, self.name, self.version, self.offered_by)
+
+
+class HouseRepository:
+    """What a pit offers: files by their hash, and the signed metadata that names them."""
+
+    def __init__(self, folder: Path, authority: Authority) -> None:
+        """`folder`: the pit's own."""
+        self.folder = folder / REPOSITORY
+        self.files = Files(self.folder / TARGETS)
+        self._authority = authority
+
+    def renew(self, connection: Connection) -> None:
+        """Sign again what would expire soon. What cannot be signed is logged: the door serves all the same."""
+        try:
+            self.publish(connection)
+        except FilesError as error:
+            log.warning("%s", error)
+
+    def publish(self, connection: Connection, *, add: HouseFile | None = None, remove: str = "") -> None:
+        """Sign what is offered, with one more or without one, by its SHA-256; or sign it again before it expires.
+
+        What was signed before counts, and no row of the database. Raises FilesError.
+        """
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        try:
+            online = DeviceKey.open(self._authority.folder / REPOSITORY)
+            signer = Repository(self.folder / HOUSE, self._authority.house, online, LASTS)
+            if add is None and not remove:
+                signer.renew()
+                return
+            before = signer.published()
+            after = {key: one for key, one in before.items() if key != remove}
+            if add is not None:
+                after[add.sha256] = add.target
+            if after != before:
+                signer.publish(after)
+        except (UpdateRefused, OSError) as error:
+            raise FilesError("The house's repository cannot be signed: %(why)s", why=str(error)) from error
+
+    def take_release(self, source: Path, maker_root: Path, machine: str | None) -> tuple[str, Target]:
+        """Store the newest release in a repository's folder, and the maker's metadata; return its name, and it.
+
+        `machine`: what it has to be for. Raises PitError.
+        """
+        try:
+            trust = Trust(self.folder / MAKER, read_plain(maker_root, MOST_ROOT), who=THE_MAKER)
+            named = trust.refresh(folder_files(source / MAKER))
+            for root in (self.folder / MAKER / HISTORY).iterdir():
+                shutil.copy(root, self.folder / MAKER / root.name)  # as a repository serves it
+            lying = {path: one for path, one in named.items() if (source / TARGETS / path).is_file()}
+            machines = sorted({str(one.about["machine"]) for one in lying.values()})
+            if machine is None and len(machines) > 1:
+                raise PitError(
+                    "It is for %(machines)s. Say which with --machine.", machines=", ".join(machines)
+                )
+            path, target = newest_of(lying, machine)
+            digest, size = self.files.keep_copy(source / TARGETS / path, target.size)
+        except (UpdateRefused, FilesError, OSError) as error:
+            raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=str(error)) from error
+        if (digest, size) != (target.sha256, target.size):
+            self.files.remove(digest)
+            raise PitError("%(path)s is not the file that the maker signed. Copy it again.", path=path)
+        return str(target.about["release"]), target
 
 
 def offer(
     database: Database,
-    files: Files,
-    authority: Authority,
+    house: HouseRepository,
     path: Path,
     by: str,
     *,
-    release_key: Path = RELEASE_KEY,
+    maker_root: Path = MAKER_ROOT,
+    machine: str | None = None,
 ) -> Offered:
-    """Store a file that tables may be asked to fetch; twice is once. What kind it is its content says.
+    """Store what tables may be asked to fetch; twice is once. What kind a file is its content says.
 
     A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
     sentence for a file that no table could use, FilesError where it cannot be stored.
     """
-    if not path.is_file():
-        raise PitError("%(path)s is no file.", path=str(path))
     if not 0 < len(by) <= MOST_NAME or not by.isprintable():
         raise PitError("Who offers a file is a name of 1 to %(most)s letters.", most=MOST_NAME)
-    if path.name.endswith((".tar.gz", ".tgz")):
-        version = _release(path, release_key)
-        digest, size = files.keep_copy(path, MOST_BYTES["release"])
-        return _store(database, ("release", "feltwatch", version, digest, size, ""), by)
+    if path.is_dir():
+        version, target = house.take_release(path, maker_root, machine)
+        return _store(database, house, ("release", "feltwatch", version, target.sha256, target.size), by)
+    if not path.is_file():
+        raise PitError("%(path)s is no file.", path=str(path))
     kind, name, data = _text(path)
     if len(data) > MOST_BYTES[kind]:
         raise PitError(
             "%(path)s is too large: %(most)s bytes at most.", path=path.name, most=MOST_BYTES[kind]
         )
     digest = content_hash(data)
-    files.keep(digest, data)
-    text = signed_text(kind, name, digest, len(data), by)
-    return _store(database, (kind, name, "", digest, len(data), authority.house.sign(text).hex()), by)
+    house.files.keep(digest, data)
+    return _store(database, house, (kind, name, "", digest, len(data)), by)
 
 
 def found(connection: Connection, sha256: str) -> Offered | None:
@@ -124,7 +205,7 @@ def named(connection: Connection, name: str) -> Offered:
     return match[0]
 
 
-def remove(database: Database, files: Files, one: Offered, by: str) -> None:
+def remove(database: Database, house: HouseRepository, one: Offered, by: str) -> None:
     """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
 
     Raises PitError while a table is still to fetch or to take it, or while the newest wave brings it and is not over;
@@ -154,18 +235,9 @@ def remove(database: Database, files: Files, one: Offered, by: str) -> None:
             "UPDATE offered_file SET removed_at = now(), removed_by = %s WHERE sha256 = %s AND removed_at IS NULL",
             (by, one.sha256),
         )
-    files.remove(one.sha256)
+        house.publish(connection, remove=one.sha256)
+    house.files.remove(one.sha256)
     log.info("%s %s was removed by %s", one.kind, one.version or one.name, by)
-
-
-def _release(path: Path, key: Path) -> str:
-    try:
-        version = signed_release(path, trusted_key(key)).name
-    except UpdateRefused as error:
-        raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=str(error)) from error
-    if not 0 < len(version) <= MOST_NAME or not version.isprintable():
-        raise PitError("%(path)s does not say which release it is.", path=path.name)
-    return version
 
 
 def _text(path: Path) -> tuple[Kind, str, bytes]:
@@ -177,7 +249,7 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
         text = data.decode()
     except (OSError, ValueError) as error:
         raise PitError(
-            "%(path)s cannot be read as a profile (.toml), a deck (.json) or a release (.tar.gz): %(why)s.",
+            "%(path)s cannot be read as a profile (.toml) or a deck (.json): %(why)s.",
             path=path.name,
             why=getattr(error, "strerror", None) or str(error),
         ) from error
@@ -190,8 +262,8 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
             raise PitError("%(path)s is no enrolled deck.", path=path.name) from error
     if path.suffix != ".toml":
         raise PitError(
-            "%(path)s is no file that goes down to tables: a profile ends in .toml, a deck in .json, a release in"
-            " .tar.gz.",
+            "%(path)s is no file that goes down to tables: a profile ends in .toml, a deck in .json; a release"
+            " is a folder with maker and targets in it.",
             path=path.name,
         )
     if not text:
@@ -205,15 +277,18 @@ def _text(path: Path) -> tuple[Kind, str, bytes]:
         raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=str(error)) from error
 
 
-def _store(database: Database, values: tuple[Kind, str, str, str, int, str], by: str) -> Offered:
-    kind, name, version, digest, size, signature = values
+def _store(
+    database: Database, house: HouseRepository, values: tuple[Kind, str, str, str, int], by: str
+) -> Offered:
+    kind, name, version, digest, size = values
     with database.transaction() as connection:
         connection.execute(
-            "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s)"
+            "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+            " VALUES (%s, %s, %s, %s, %s, %s)"
             " ON CONFLICT (sha256) DO UPDATE SET removed_at = NULL, removed_by = ''",
-            (digest, kind, name, version, size, signature, by),
+            (digest, kind, name, version, size, by),
         )
         stored = found(connection, digest)
-    assert stored is not None
+        assert stored is not None
+        house.publish(connection, add=stored.file)
     return stored

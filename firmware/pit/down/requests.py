@@ -14,7 +14,7 @@ from typing import Any, Final, LiteralString
 from firmware.messages import Message
 from firmware.pit.database import Connection
 from firmware.pit.errors import PitError
-from firmware.uplink.inbox.wire import MOST_OPEN, OVER, SAID_BY_TABLES, Kind, State, Told
+from firmware.uplink.inbox.wire import MOST_OPEN, OVER, SAID_BY_TABLES, Kind, Progress, State
 
 LASTS: Final = timedelta(days=30)
 """A table that was off for weeks still finds what it was asked for."""
@@ -29,12 +29,9 @@ _WHAT: Final = (
     " r.asked_at, r.ends_at, r.ended_at, r.ended_by"
 )
 _FROM: Final = "file_request r JOIN offered_file f USING (sha256) JOIN gaming_table t USING (table_id)"
-FILES: Final = """(SELECT coalesce(json_agg(json_build_object('number', request_id, 'sha256', sha256, 'kind', kind,
-    'name', name, 'version', version, 'size', size, 'by', offered_by, 'signature', signature)
-    ORDER BY request_id), '[]')
-    FROM file_request JOIN offered_file USING (sha256)
-    WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
-"""What a row of `gaming_table` is asked to fetch, as JSON in the shape of `Asked`."""
+FILES: Final = """(SELECT coalesce(json_agg(json_build_array(request_id, sha256) ORDER BY request_id), '[]')
+    FROM file_request WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
+"""What a row of `gaming_table` is asked to fetch, as JSON: number and SHA-256 of each."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +149,7 @@ def may_fetch(connection: Connection, table_id: int, sha256: str) -> bool:
     return row is not None
 
 
-def told(connection: Connection, table_id: int, release: str, what: Iterable[Told]) -> None:
+def keep_progress(connection: Connection, table_id: int, release: str, what: Iterable[Progress]) -> None:
     """Store what a table says of its requests; `release` is the one that it says it runs.
 
     Nothing is taken for a request that is over or another table's, nor "in force" for a release that does not run.
@@ -179,8 +176,8 @@ def told(connection: Connection, table_id: int, release: str, what: Iterable[Tol
         )
 
 
-def asked_now(connection: Connection, table_id: int) -> list[dict[str, Any]]:
-    """Return what a table is asked to fetch, in the shape of `Asked`."""
+def asked_now(connection: Connection, table_id: int) -> list[Any]:
+    """Return number and SHA-256 of what a table is asked to fetch."""
     row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
     return list(row[0]) if row else []
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from firmware.pit_options import pit_database_option, pit_folder_option, release_key_option
+from firmware.pit_options import maker_root_option, pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def wave_group() -> None:
     help="Hours that a table has for taking the release and settling a hand.",
 )
 @pit_folder_option
-@release_key_option
+@maker_root_option
 @pit_database_option
 def start_command(
     release: str,
@@ -71,14 +71,13 @@ def start_command(
     silent: int,
     within: int,
     folder: Path,
-    release_key: Path,
+    maker_root: Path,
     url: str,
 ) -> None:
     """Begin a wave of a release: a file (.tar.gz), or the SHA-256 of one that was offered before."""
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
-    from firmware.pit.down.offers import offer
-    from firmware.pit.files import Files
+    from firmware.pit.down.offers import HouseRepository, offer
     from firmware.pit.waves.plan import Rules
     from firmware.pit.waves.store import CONSOLE, start
 
@@ -86,9 +85,8 @@ def start_command(
     with Database(url) as database:
         sha256 = release
         if not _SHA.fullmatch(release):
-            authority = Authority(folder / "authority")
-            files = Files(folder / "images")
-            sha256 = offer(database, files, authority, Path(release), CONSOLE, release_key=release_key).sha256
+            house = HouseRepository(folder, Authority(folder / "authority"))
+            sha256 = offer(database, house, Path(release), CONSOLE, maker_root=maker_root).sha256
         rules = Rules(share, silent * 60, within * 3600)
         start(database, sha256, CONSOLE, first=first, without=without, rules=rules)
         _show(database, as_json=False)

@@ -13,7 +13,7 @@ from firmware.pit.status.freshness import FORKS
 from firmware.pit.status.table_facts import TableFacts
 from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
 from firmware.table.events import TableStarted
-from firmware.uplink.inbox.wire import MOST_NAME
+from firmware.update.house import MOST_NAME
 
 MOST_STARTS: Final = 100
 """Starts of a record that are read, the newest: a table starts once or twice a day."""

@@ -1,8 +1,8 @@
 """The table's side of the inbox: decides between hands what becomes of files that the uplink has fetched from the pit.
 
-The uplink is another process that speaks to the network, so nothing that it writes is believed: hash and signature of a
-profile or deck are checked here again, a release is checked by root before anything in it runs. What is decided stands
-in `NOTES`, which the uplink passes on to the pit and the page shows.
+The uplink is another process that speaks to the network, so nothing that it writes is believed: the house's signed
+repository is verified here again, a release by root before anything in it runs. What is decided stands in `NOTES`: the
+uplink passes it on to the pit, and the page shows it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any, Final, Protocol
 
 from firmware.access.control import Who
 from firmware.messages import Message
-from firmware.record.evidence.signing import signed_by
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import PitConfig
@@ -32,10 +31,13 @@ from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.house import SetHouse
 from firmware.table.topics.inbox import TakeFile, UpdateBegun
 from firmware.table.topics.profiles import KeepProfile, versions
-from firmware.uplink.inbox.folder import FROM_UPLINK, LIST, NOTES, Item, read_file, read_list, write_list
+from firmware.update.files import read_plain
+from firmware.update.house import FOLDER as HOUSE_FOLDER
+from firmware.update.house import HouseFile, house_files, trust_house
+from firmware.update.trust import UpdateRefused, folder_files
+from firmware.uplink.inbox.folder import FROM_UPLINK, LIST, NOTES, Item, place, read_list, write_list
 from firmware.uplink.inbox.texts import deck_of, profile_of
-from firmware.uplink.inbox.wire import Asked, signed_text
-from firmware.uplink.wire import is_hash
+from firmware.uplink.inbox.wire import OVER
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +45,8 @@ EVERY_S: Final = 1.0
 """Seconds between two looks at the inbox."""
 MOST_GONE: Final = 10
 """Files that the pit does not ask for any more, and that the page still shows."""
-OVER: Final = frozenset({"in_force", "refused"})
+TRUST: Final = "house"
+"""The folder of what was verified of the house's repository, in the record's."""
 HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
 NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
@@ -105,11 +108,13 @@ class Inbox:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`data`: the folder of the record; `running`: the release that runs; `clock`: monotonic seconds."""
-        self._notes_path, self._places, self._config = data / NOTES, places, config
+        self._notes_path, self._trust_path = data / NOTES, data / TRUST
+        self._places, self._config = places, config
         self._reader = JournalReader(data)
         self._wall, self._running, self._clock = wall, running, clock
         self._notes = read_list(self._notes_path)
-        self._ordered: dict[Asked, str] = {}
+        self._named: dict[str, HouseFile] = {}
+        self._ordered: dict[tuple[int, str], str] = {}
         self._next = float("-inf")
 
     def turn(self, table: Table) -> None:
@@ -117,19 +122,17 @@ class Inbox:
         if self._clock() < self._next or table.state.record_fault is not None:
             return  # a record in doubt takes nothing new
         self._next = self._clock() + EVERY_S
-        before = {one.asked: one for one in self._notes}
-        lying = [
-            self._now(one, before.get(one.asked), table)
-            for one in _numbered(read_list(self._places.inbox / LIST))
-        ]
-        asked = {one.asked for one in lying}
-        gone = [_ended(one) for one in self._notes if one.asked not in asked]
+        before = {one.key: one for one in self._notes}
+        lying = [self._now(one, before.get(one.key), table) for one in read_list(self._places.inbox / LIST)]
+        asked = {one.key for one in lying}
+        gone = [_ended(one) for one in self._notes if one.key not in asked]
         now = (*lying, *gone[:MOST_GONE])
         if now == self._notes:
             return
         for one in now:
-            if one != before.get(one.asked):
-                log.info("%s %s: %s %s", one.asked.kind, _name(one.asked), one.state, one.why or "")
+            if one != before.get(one.key):
+                title = one.file.title if one.file is not None else one.sha256
+                log.info("%s: %s %s", title, one.state, one.why or "")
         try:
             write_list(self._notes_path, now)
         except OSError as error:
@@ -140,23 +143,22 @@ class Inbox:
     def take(self, command: TakeFile, table: Table, who: Who) -> dict[str, Any]:
         """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
         wanted = (command.number, command.sha256)
-        one = next((one for one in self._notes if (one.asked.number, one.asked.sha256) == wanted), None)
-        if one is None or one.state not in ("fetched", "waiting"):
+        one = next((one for one in self._notes if one.key == wanted), None)
+        if one is None or one.file is None or one.state not in ("fetched", "waiting"):
             raise CommandRefused(NOT_HERE)
-        asked = one.asked
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
-        match asked.kind:
+        match one.file.kind:
             case "release":
-                self._ordered[asked] = who.actor
+                self._ordered[one.key] = who.actor
                 return {"ok": True}
             case "profile":
-                text = profile_of(self._bytes(asked))[1]
-                return {"ok": True, "seq": self._put_in_force(asked, text, table, who.actor)}
+                text = profile_of(self._bytes(one.file))[1]
+                return {"ok": True, "seq": self._put_in_force(one.file, text, table, who.actor)}
             case "deck":
-                name, model = deck_of(self._bytes(asked), table.house.model_hash)
-                digest = table.keep("deck", self._bytes(asked))
+                name, model = deck_of(self._bytes(one.file), table.house.model_hash)
+                digest = table.keep("deck", self._bytes(one.file))
                 made = ev.Calibration(digest, name, {"model": model}, {})
                 learnt = ev.DeckEnrolled(made, unchecked=not was_checked(self._reader, digest))
                 return {"ok": True, "seq": table.write([learnt], who.actor)}
@@ -168,21 +170,34 @@ class Inbox:
         if one.state != "fetched":
             # the uplink has not got it, or does not take it; anything else is said by the table alone
             return one if one.state in FROM_UPLINK else replace(one, state="asked")
-        if before is not None and before.state in OVER:
+        if before is not None and before.state in ("in_force", "refused"):
             return before
+        file = None
         try:
-            state, why = self._decide(one.asked, table)
+            file = self._file(one.sha256)
+            state, why = self._decide(one.number, file, table)
+        except UpdateRefused as error:  # the uplink may be writing it now
+            return replace(one, why=error.sentence)
         except CommandRefused as error:
             state, why = "refused", error.sentence
         except (TableError, OSError) as error:
-            log.warning("%s %s waits: %s", one.asked.kind, _name(one.asked), error)
+            log.warning("%s waits: %s", one.sha256, error)
             return before or one
         except Exception:  # a file from the network never ends the table's thread
-            log.exception("%s %s is refused", one.asked.kind, _name(one.asked))
+            log.exception("%s is refused", one.sha256)
             state, why = "refused", FAULT
-        return Item(one.asked, state, why)
+        return Item(one.number, one.sha256, state, why, file or one.file)
 
-    def _decide(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+    def _file(self, sha256: str) -> HouseFile:
+        """Return what the house says of a file. Raises CommandRefused, UpdateRefused, OSError."""
+        if sha256 not in self._named:
+            get = folder_files(self._places.inbox / HOUSE_FOLDER)
+            self._named = house_files(trust_house(self._trust_path, self._places.house_key, get).refresh(get))
+        if sha256 not in self._named:
+            raise CommandRefused(NOT_THE_HOUSES)
+        return self._named[sha256]
+
+    def _decide(self, number: int, one: HouseFile, table: Table) -> tuple[str, Message | None]:
         """Return a file's state and why it is no further. Raises CommandRefused for what is never taken."""
         match one.kind:
             case "profile":
@@ -190,10 +205,10 @@ class Inbox:
             case "deck":
                 return self._deck(one, table)
             case "release":
-                return self._release(one, table)
+                return self._release(number, one, table)
         raise CommandRefused("This table's release knows no files of the kind %(kind)s.", kind=one.kind)
 
-    def _profile(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+    def _profile(self, one: HouseFile, table: Table) -> tuple[str, Message | None]:
         name, text = profile_of(self._bytes(one))
         digest = content_hash(text.encode())
         if table.house.profile_hash == digest:
@@ -218,24 +233,24 @@ class Inbox:
             name=name,
         )
 
-    def _put_in_force(self, one: Asked, text: str, table: Table, actor: str) -> int:
+    def _put_in_force(self, one: HouseFile, text: str, table: Table, actor: str) -> int:
         reason = f"Sent by the pit ({one.by})"
         return table.order(SetHouse(profile_text=text, reason=reason), actor)
 
-    def _deck(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+    def _deck(self, one: HouseFile, table: Table) -> tuple[str, Message | None]:
         deck_of(self._bytes(one), table.house.model_hash)
         if table.state.calibration_hash("deck") != one.sha256:
             return "waiting", DECK_WAITS if table.state.phase in BETWEEN_HANDS else HAND
         return ("waiting", DECK_UNCHECKED) if table.state.deck_unchecked else ("in_force", None)
 
-    def _release(self, one: Asked, table: Table) -> tuple[str, Message | None]:
+    def _release(self, number: int, one: HouseFile, table: Table) -> tuple[str, Message | None]:
         between = table.state.phase in BETWEEN_HANDS
         installs = self._places.installs
-        attempt = installs.attempt(one.number, one.sha256)
+        attempt = installs.attempt(number, one.sha256)
         if attempt is not None:
             moment = self._wall()
             same_boot = attempt.boot == moment.boot
-            result = installs.result(one.number, one.sha256)
+            result = installs.result(number, one.sha256)
             took_s = (moment.monotonic_ns - attempt.began_ns) / 1e9
             if result is None and same_boot and 0 <= took_s <= INSTALL_WITHIN_S:
                 installs.may_switch(between)
@@ -250,13 +265,13 @@ class Inbox:
             )
         if one.version == self._running:
             return "in_force", None
-        actor = self._ordered.get(one)
+        actor = self._ordered.get((number, one.sha256))
         if actor is None and (why := self._why_not_by_itself()) is not None:
             return "waiting", why
         if not between:
             return "waiting", HAND
         table.write([UpdateBegun(one.version, one.sha256)], actor or f"pit:{one.by}")
-        installs.ask(one.number, one.sha256, self._wall())
+        installs.ask(number, one.sha256, self._wall())
         return "waiting", INSTALLING
 
     def _why_not_by_itself(self) -> Message | None:
@@ -276,39 +291,17 @@ class Inbox:
             else Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
         )
 
-    def _bytes(self, one: Asked) -> bytes:
-        """Return a small file's bytes, checked. Raises CommandRefused, OSError."""
+    def _bytes(self, one: HouseFile) -> bytes:
+        """Return a small file's bytes, checked. Raises CommandRefused, UpdateRefused, OSError."""
+        known = self._file(one.sha256)
         try:
-            key = self._places.house_key.read_text(encoding="ascii").strip()
-        except (OSError, ValueError):
-            key = ""
-        text = signed_text(one.kind, one.name, one.sha256, one.size, one.by)
-        if not is_hash(key) or not signed_by(bytes.fromhex(key), bytes.fromhex(one.signature), text):
-            raise CommandRefused(NOT_THE_HOUSES)
-        try:
-            data = read_file(self._places.inbox, one)
+            data = read_plain(place(self._places.inbox, known.sha256), known.size + 1)
         except FileNotFoundError as error:
             raise CommandRefused(NOT_HERE) from error
-        if len(data) != one.size or content_hash(data) != one.sha256:
+        if len(data) != known.size or content_hash(data) != known.sha256:
             raise CommandRefused("The file was changed after it was fetched. Have it sent again.")
         return data
 
 
-def _numbered(items: Sequence[Item]) -> list[Item]:
-    """Return the requests, one for each number: no two can be taken for one another."""
-    found: dict[int, Item] = {}
-    for one in items:
-        found.setdefault(one.asked.number, one)
-    return list(found.values())
-
-
 def _ended(one: Item) -> Item:
-    return (
-        one
-        if one.state in OVER or one.state == "withdrawn"
-        else replace(one, state="withdrawn", why=WITHDRAWN)
-    )
-
-
-def _name(one: Asked) -> str:
-    return one.version or one.name
+    return one if one.state in OVER else replace(one, state="withdrawn", why=WITHDRAWN)

@@ -160,15 +160,20 @@ def _pit(database: Database, folder: Path) -> Iterator[str]:
     """Serve the door on loopback, over TLS, and make the list of hands; yield the door's address."""
     from firmware.pit.authority import Authority
     from firmware.pit.door import make_door
+    from firmware.pit.down.offers import HouseRepository
     from firmware.pit.files import Files
     from firmware.pit.log.keeper import Keeper, KeeperThread
     from firmware.pit.news import News
     from firmware.pit.serve import Projector
     from firmware.pit.tls_front import TlsFront, by_tls
 
-    Authority(folder / "authority").door()
+    authority = Authority(folder / "authority")
+    authority.door()
+    house = HouseRepository(folder, authority)
+    with database.transaction() as connection:
+        house.renew(connection)
     news, keeper = News(), Keeper(database, folder)
-    app = make_door(database, Files(folder / "images"), by_tls, news=news, keeper=keeper)
+    app = make_door(database, Files(folder / "images"), by_tls, news=news, keeper=keeper, house=house)
     background = (Projector(database, news), KeeperThread(keeper))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, folder / "authority")

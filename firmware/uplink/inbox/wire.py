@@ -1,17 +1,19 @@
-"""What pit and table say to one another of files that go down: what is asked for, and how far it is.
+"""What pit and table say to one another of files that go down: which are asked for, and how far each is.
 
-The pit's answer to an offer of rows lists what the table is asked to fetch (`Asked`, all that is open). The table's
-offer says how far each is (`Told`). A request has a number of its own: the same file may be asked for again.
+The pit's answer to an offer of rows lists what the table is asked to fetch: `[number, sha256]`, all that is open. What
+these files are, the house's signed repository says. The table's offer says how far each is (`Progress`). A request has
+a number of its own: the same file may be asked for again.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 from firmware.messages import Message
+from firmware.update.house import MOST_NAME
 from firmware.uplink.wire import HIGHEST, WireError, is_hash
 
 Kind = Literal["profile", "deck", "release"]
@@ -25,37 +27,12 @@ MOST_BYTES: Final[Mapping[Kind, int]] = {"profile": 64 << 10, "deck": 1 << 20, "
 """Bytes of a file: a profile as `set_house` takes it, a deck of 120 kB, a release of 200 MB of wheels, with room."""
 MOST_OPEN: Final = 20
 """Requests of one table that are open at a time: all of them are in each answer."""
-MOST_NAME: Final = 80
-"""Characters of a file's name, and of a release's."""
 MOST_WHY: Final = 600
 """Bytes of a reason, as JSON."""
-_SIGNATURE: Final = 128
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A file that a table is asked to fetch. `number` is the request's; `by` offered the file.
-
-    `version` is the name of a release, "" for other kinds. `signature` is the house's over `signed_text`, hex; "" for
-    releases: they carry the release key's.
-    """
-
-    number: int
-    sha256: str
-    kind: str
-    name: str
-    version: str
-    size: int
-    by: str
-    signature: str
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as the pit sends it."""
-        return asdict(self)
-
-
-@dataclass(frozen=True)
-class Told:
+class Progress:
     """How far a request is at the table, and why it is no further."""
 
     number: int
@@ -70,74 +47,41 @@ class Told:
         return {"number": self.number, "state": self.state, "why": why}
 
 
-def signed_text(kind: str, name: str, sha256: str, size: int, by: str) -> bytes:
-    """Return what the house's key signs of a file: no file can be taken for one of another kind or name."""
-    return b"feltwatch file 1\n" + json.dumps([kind, name, sha256, size, by]).encode()
+def requests_of(values: object) -> dict[int, str] | None:
+    """Return number and SHA-256 of the requests in a pit's answer; None where it says nothing of them.
 
-
-def asked_of(values: object) -> tuple[Asked, ...] | None:
-    """Return the requests in a pit's answer; None where it says nothing of them. What no pit asks is left out."""
+    What no pit asks for is left out. A number names one request.
+    """
     if not isinstance(values, list):
         return None
-    found: dict[int, Asked] = {}
-    for one in map(_asked, values[:MOST_OPEN]):
-        if one is not None:
-            found.setdefault(one.number, one)  # a number names one request
-    return tuple(found.values())
+    found: dict[int, str] = {}
+    for value in values[:MOST_OPEN]:
+        match value:
+            case [int(number), str(digest)] if is_number(number) and is_hash(digest):
+                found.setdefault(number, digest)
+    return found
 
 
-def _asked(value: object) -> Asked | None:
-    try:
-        one = Asked(**value) if isinstance(value, dict) else None
-    except TypeError:
-        return None
-    return one if one is not None and _is_whole(one) else None
+def is_number(value: object) -> bool:
+    """Return whether a value is a request's number."""
+    return type(value) is int and 0 <= value <= HIGHEST
 
 
-def _is_whole(one: Asked) -> bool:
-    texts = (one.kind, one.name, one.version, one.by, one.signature)
-    numbers = (one.number, one.size)
-    return (
-        all(isinstance(text, str) and text.isprintable() for text in texts)
-        and all(type(number) is int and 0 <= number <= HIGHEST for number in numbers)
-        and is_hash(one.sha256)
-        and 0 < len(one.name) <= MOST_NAME
-        and max(len(one.kind), len(one.version), len(one.by)) <= MOST_NAME
-        and (not one.signature or _is_signature(one.signature))
-    )
-
-
-def _is_signature(text: str) -> bool:
-    return len(text) == _SIGNATURE and set(text) <= set("0123456789abcdef")
-
-
-def told_of(values: object) -> tuple[Told, ...]:
+def progress_of(values: object) -> tuple[Progress, ...]:
     """Return how far a table's requests are. A later release's states are kept as they are. Raises WireError."""
     if not isinstance(values, list) or len(values) > MOST_OPEN:
         raise WireError("The body does not say how far the table's files are.")
-    return tuple(map(_told, values))
+    return tuple(map(_progress, values))
 
 
-def _told(value: object) -> Told:
+def _progress(value: object) -> Progress:
     match value:
-        case {"number": number, "state": str(state), "why": why} if type(number) is int:
+        case {"number": int(number), "state": str(state), "why": why} if is_number(number):
             try:
-                if (
-                    0 <= number <= HIGHEST
-                    and len(state) <= MOST_NAME
-                    and len(json.dumps(why)) <= MOST_WHY
-                    and "\\u0000" not in json.dumps([state, why])
-                    and not _has_half_a_pair([state, why])
-                ):
-                    return Told(number, state, None if why is None else Message.from_json(why))
+                text = json.dumps([state, why], ensure_ascii=False)
+                text.encode()  # half of a surrogate pair is no text
+                if len(state) <= MOST_NAME and len(json.dumps(why)) <= MOST_WHY and "\\u0000" not in text:
+                    return Progress(number, state, None if why is None else Message.from_json(why))
             except (ValueError, TypeError, KeyError, RecursionError):
                 pass
     raise WireError("The body does not say how far the table's files are.")
-
-
-def _has_half_a_pair(value: object) -> bool:
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False

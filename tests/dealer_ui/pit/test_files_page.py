@@ -7,10 +7,9 @@ import pytest
 from dealer_ui.pit.people import PitRole
 from firmware.messages import Message
 from firmware.pit.authority import Authority
-from firmware.pit.down.offers import Offered, offer
-from firmware.pit.down.requests import ask, state_of, told
-from firmware.pit.files import Files
-from firmware.uplink.inbox.wire import Told
+from firmware.pit.down.offers import HouseRepository, Offered, offer
+from firmware.pit.down.requests import ask, keep_progress, state_of
+from firmware.uplink.inbox.wire import Progress
 from tests.dealer_ui.pit.conftest import House
 from tests.firmware.pit.down.conftest import PROFILE
 
@@ -22,10 +21,10 @@ def sent(house: House) -> Offered:
     folder = house.felts[0].folder.parent
     path = folder / "friday.toml"
     path.write_text(PROFILE)
-    one = offer(house.database, Files(folder / "files"), Authority(folder / "authority"), path, "Ines")
+    one = offer(house.database, HouseRepository(folder, Authority(folder / "authority")), path, "Ines")
     with house.database.transaction() as connection:
         number = ask(connection, 1, one.sha256, "Ines")
-        told(connection, 1, "", [Told(number, "waiting", Message("A hand lies on the table."))])
+        keep_progress(connection, 1, "", [Progress(number, "waiting", Message("A hand lies on the table."))])
     return one
 
 

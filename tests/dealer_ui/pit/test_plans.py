@@ -55,8 +55,8 @@ def _wave_turn(pit: Database) -> None:
     with pit.transaction() as connection:
         connection.execute("UPDATE head SET heard_at = now()")
         connection.execute(
-            "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-            " VALUES ('ab', 'release', 'feltwatch', '2.0', 1, '', 'test')"
+            "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+            " VALUES ('ab', 'release', 'feltwatch', '2.0', 1, 'test')"
         )
     start(pit, "ab", "test")
     Stepper(pit).turn()

@@ -9,8 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from firmware.messages import Message
+from firmware.update.house import HouseFile
 from firmware.uplink.inbox.folder import NOTES, Item, write_list
-from firmware.uplink.inbox.wire import Asked
 from tests.dealer_ui.house import house, page_of
 from tests.firmware.running_table import Table
 
@@ -19,7 +19,8 @@ WAITS = Message("A technician takes it at the table.")
 
 def item(number: int, kind: str, state: str, why: Message | None = None, name: str = "x") -> Item:
     version = name if kind == "release" else ""
-    return Item(Asked(number, f"{number:064x}", kind, name, version, 10, "Ines", ""), state, why)
+    digest = f"{number:064x}"
+    return Item(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_only_a_technician_sees_the_files(table: Table) -> None:
     assert "blue backs" not in client(table, unlocked=False).get("/setup/files").text
 
 
-@pytest.mark.parametrize("text", [b"", b"[", b'[{"asked": 5}]', b"\xff"])
+@pytest.mark.parametrize("text", [b"", b"[", b'[{"number": 5}]', b"\xff"])
 def test_a_list_that_cannot_be_read_is_an_empty_page(table: Table, text: bytes) -> None:
     (table.config.data / NOTES).write_bytes(text)
     assert "Nothing came from the pit yet." in client(table).get("/setup/files").text

@@ -24,6 +24,7 @@ from firmware.bench.generated_record import generate_record
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
 from firmware.pit.door import make_door
+from firmware.pit.down.offers import HouseRepository
 from firmware.pit.enrolment import remember
 from firmware.pit.files import Files
 from firmware.pit.front import NGINX
@@ -97,6 +98,7 @@ class Pit:
     authority: Authority
     address: tuple[str, int]
     folder: Path
+    house: HouseRepository
     clients: list[Client] = field(default_factory=list)
 
     def enrol(self, name: str) -> tuple[Table, Path]:
@@ -144,10 +146,13 @@ def opened_pit(door: str, database: Database) -> Iterator[Pit]:
     authority = Authority(folder / "authority")
     authority.door()
     remember(database, authority)
+    house = HouseRepository(folder, authority)
+    with database.transaction() as connection:
+        house.renew(connection)
     try:
         opened = behind_nginx if door == "nginx" else without_nginx
-        with opened(database, authority, folder) as address:
-            made = Pit(database, authority, address, folder)
+        with opened(database, authority, house, folder) as address:
+            made = Pit(database, authority, address, folder, house)
             yield made
             for client in made.clients:
                 client.close()
@@ -156,8 +161,10 @@ def opened_pit(door: str, database: Database) -> Iterator[Pit]:
 
 
 @contextmanager
-def without_nginx(database: Database, authority: Authority, folder: Path) -> Iterator[tuple[str, int]]:
-    app = make_door(database, Files(folder / "images"), by_tls, authority=authority)
+def without_nginx(
+    database: Database, authority: Authority, house: HouseRepository, folder: Path
+) -> Iterator[tuple[str, int]]:
+    app = make_door(database, Files(folder / "images"), by_tls, authority=authority, house=house)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, authority.folder)
         thread = threading.Thread(target=front.serve_forever, daemon=True)
@@ -171,17 +178,20 @@ def without_nginx(database: Database, authority: Authority, folder: Path) -> Ite
 
 
 @contextmanager
-def behind_nginx(database: Database, authority: Authority, folder: Path) -> Iterator[tuple[str, int]]:
+def behind_nginx(
+    database: Database, authority: Authority, house: HouseRepository, folder: Path
+) -> Iterator[tuple[str, int]]:
     if not NGINX.exists():
         pytest.skip("nginx is not installed: sudo apt-get install nginx-light")
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     listening = listen_on(folder / "door.sock")
-    door: Any = server(make_door(database, Files(folder / "images"), authority=authority), listening)
+    app = make_door(database, Files(folder / "images"), authority=authority, house=house)
+    door: Any = server(app, listening)
     thread = threading.Thread(target=door.run, daemon=True)
     thread.start()
     command = front_command(
-        f"127.0.0.1:{address[1]}", [folder / "door.sock"], authority.folder, folder / "nginx"
+        f"127.0.0.1:{address[1]}", [folder / "door.sock"], authority.folder, house.folder, folder / "nginx"
     )
     as_root = ["-g", "user root;"] if os.geteuid() == 0 else []
     with (

@@ -11,10 +11,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from firmware.pit.authority import Authority
-from firmware.pit.front import command as front_command
 from tests.firmware.pit.fault_kind import Kind, every
 from tests.firmware.pit.fault_stage import Stage, stage
-from tests.firmware.pit.house import AS_ROOT, House, Part, feltwatch, free_port
+from tests.firmware.pit.house import House, Part, feltwatch, free_port, nginx_command
 
 
 def second_pit(made: House) -> House:
@@ -25,7 +24,12 @@ def second_pit(made: House) -> House:
     served = feltwatch(
         "pit.command", "serve", "--url", made.url, "--folder", folder / "pit", "--socket", door
     )
-    nginx = [*front_command(made.second_address, [door], authority.folder, folder / "nginx"), *AS_ROOT]
+    nginx = nginx_command(
+        made.second_address,
+        [door],
+        authority.folder.parent,
+        folder / "nginx",
+    )
     log = made.folder / "log"
     return House(
         folder, made.postgres, made.url, authority, Part(served, log), Part(nginx, log), made.second_address

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Final
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
+from firmware.pit.down.offers import REPOSITORY
 from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
 from firmware.pit.tables import enrol
@@ -77,6 +78,11 @@ def _if_it_lives(child: int) -> float:
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as one:
         return int(one.getsockname()[1])
+
+
+def nginx_command(address: str, doors: Sequence[Path], pit: Path, own: Path) -> list[str]:
+    """Return the command of nginx before doors; `pit`: the pit's folder, `own`: nginx's."""
+    return [*front_command(address, doors, pit / "authority", pit / REPOSITORY, own), *AS_ROOT]
 
 
 @dataclass
@@ -159,7 +165,7 @@ def house(*, durable: bool = True) -> Iterator[House]:
         authority.door()
         address, door, log = f"127.0.0.1:{free_port()}", folder / "door.sock", folder / "log"
         served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
-        nginx = [*front_command(address, [door], authority.folder, folder / "nginx"), *AS_ROOT]
+        nginx = nginx_command(address, [door], authority.folder.parent, folder / "nginx")
         made = House(folder, postgres, url, authority, Part(served, log), Part(nginx, log), address)
         try:
             yield made

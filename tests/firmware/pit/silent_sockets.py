@@ -23,6 +23,7 @@ import click
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
+from firmware.pit.down.offers import HouseRepository
 from firmware.pit.tables import enrol
 from firmware.uplink.client import Client
 from firmware.uplink.settings import load
@@ -36,7 +37,7 @@ MOST_S: Final = 1.0
 """Seconds within which a table's request is answered, connection and handshake included, behind nginx."""
 HELLO: Final = bytes.fromhex("160301020001000100fc0303")
 """The beginning of a TLS handshake; the rest never comes."""
-Door = Callable[[Database, Authority, Path], AbstractContextManager[tuple[str, int]]]
+Door = Callable[[Database, Authority, HouseRepository, Path], AbstractContextManager[tuple[str, int]]]
 
 
 @dataclass
@@ -76,7 +77,7 @@ def campaign(sockets: int, requests: int, url: str, say: Callable[[str], None]) 
             own = folder / name.replace(" ", "-")
             authority = Authority(own / "authority")
             authority.door()
-            with door(database, authority, own) as address:
+            with door(database, authority, HouseRepository(own, authority), own) as address:
                 table = own / "table"
                 enrol(database, name, authority.enrol(name, table, [f"{address[0]}:{address[1]}"]))
                 report.alone[name] = _ask(table, requests)

@@ -9,9 +9,8 @@ import pytest
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.front import command as front_command
 from tests.firmware.pit.compare import compare, has_all
-from tests.firmware.pit.house import AS_ROOT, IS_INSTALLED, House, Part, feltwatch, free_port, house
+from tests.firmware.pit.house import IS_INSTALLED, House, Part, feltwatch, free_port, house, nginx_command
 from tests.firmware.pit.postgres import Postgres
 from tests.firmware.pit.setback import play
 from tests.waiting import until
@@ -27,7 +26,12 @@ def second_server(first: House, standby: Postgres) -> House:
     url, door = f"postgresql://postgres@/pit?host={standby.folder}", folder / "door.sock"
     served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
     authority = Authority(folder / "pit" / "authority")
-    nginx = [*front_command(first.second_address, [door], authority.folder, folder / "nginx"), *AS_ROOT]
+    nginx = nginx_command(
+        first.second_address,
+        [door],
+        authority.folder.parent,
+        folder / "nginx",
+    )
     return House(
         folder,
         standby,

@@ -15,6 +15,7 @@ from firmware.bench.generated_record import generate_record
 from firmware.pit import authority
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
+from firmware.pit.down.offers import HouseRepository
 from firmware.pit.tables import listed, strike
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.settings import Settings, load
@@ -88,8 +89,9 @@ def test_a_table_looks_at_no_dates_of_the_pit(
     with monkeypatch.context() as past:
         past.setattr(authority, "LASTS", timedelta(hours=-1))
         ours.door()
-    with without_nginx(database, ours, tmp_path) as address:
-        pit = Pit(database, ours, address, tmp_path)
+    house = HouseRepository(tmp_path, ours)
+    with without_nginx(database, ours, house, tmp_path) as address:
+        pit = Pit(database, ours, address, tmp_path, house)
         _, enrolment = pit.enrol("Table 1")
         settings = load(enrolment)
         assert settings is not None

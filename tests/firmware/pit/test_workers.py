@@ -15,7 +15,6 @@ import psycopg
 import pytest
 
 from firmware.pit.database import Database
-from firmware.pit.front import command as front_command
 from firmware.pit.log.keeper import Keeper
 from firmware.pit.news import News, Source
 from firmware.pit.now import Follower
@@ -23,7 +22,7 @@ from firmware.pit.projector import project_in
 from firmware.pit.scale.workers import LEASE_S, Membership, Share
 from firmware.pit.serve import Projector
 from tests.firmware.pit.compare import compare, has_all, is_listed
-from tests.firmware.pit.house import AS_ROOT, IS_INSTALLED, House, Part, house
+from tests.firmware.pit.house import IS_INSTALLED, House, Part, house, nginx_command
 from tests.firmware.pit.kill_campaign import TABLE
 from tests.firmware.pit.log.conftest import LogHouse, made_house
 from tests.firmware.pit.sent import Sent
@@ -305,10 +304,12 @@ def test_two_servers_behind_one_nginx_share_the_tables_and_either_may_die() -> N
         doors = [made.folder / "door.sock", made.folder / "door-2.sock"]
         arguments = [str(doors[1]) if one == str(doors[0]) else one for one in made.pit.arguments]
         second = Part(arguments, made.folder / "log")
-        made.nginx.arguments = [
-            *front_command(made.address, doors, made.authority.folder, made.folder / "nginx"),
-            *AS_ROOT,
-        ]
+        made.nginx.arguments = nginx_command(
+            made.address,
+            doors,
+            made.authority.folder.parent,
+            made.folder / "nginx",
+        )
         made.add_tables(2)
         made.start()
         second.start()

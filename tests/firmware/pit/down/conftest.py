@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import platform
+import shutil
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,10 +13,10 @@ import pytest
 
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.down.offers import Offered, offer
-from firmware.pit.files import Files
+from firmware.pit.down.offers import HouseRepository, Offered, offer
 from firmware.record.evidence.signing import DeviceKey
-from firmware.release_package import sign
+from firmware.update.release import LASTS, MAKER, sign_release
+from firmware.update.repository import Repository
 from tests.firmware.pit.conftest import Pit, opened_pit
 
 MADE = 1_760_000_000
@@ -30,26 +32,36 @@ def pit(database: Database) -> Iterator[Pit]:
 
 
 @pytest.fixture
-def release_key(tmp_path: Path) -> DeviceKey:
-    """The key of the releases; its public half lies in `release.pub` beside it."""
-    key = DeviceKey.open(tmp_path / "release-key")
-    (tmp_path / "release.pub").write_text(key.public.hex())
-    return key
+def release_key(tmp_path: Path) -> Path:
+    """The folder of the maker's key; its root metadata lies in `root.json` beside it."""
+    return maker(tmp_path)
 
 
-def packed(folder: Path, name: str, key: DeviceKey, made: int = MADE, filler: bytes = b"") -> Path:
-    """Return the archive of a signed release that holds an installer and some bytes."""
+def maker(folder: Path, name: str = "maker-key") -> Path:
+    """Return the folder of a maker's key; its root metadata is written into `root.json` of `folder`."""
+    key_folder = folder / name
+    key = DeviceKey.open(key_folder)
+    (folder / "root.json").write_bytes(Repository(key_folder / MAKER, key, key, LASTS).anchor)
+    return key_folder
+
+
+def packed(
+    folder: Path, name: str, key_folder: Path, made: int = MADE, filler: bytes = b"", script: str = "exit 0"
+) -> Path:
+    """Return the folder of a signed release that holds an installer and some bytes."""
     unpacked = folder / f"feltwatch-{name}"
     (unpacked / "wheels").mkdir(parents=True)
     (unpacked / "RELEASE").write_text(name)
     (unpacked / "wheels" / "filler.whl").write_bytes(filler or b"wheel")
-    (unpacked / "install").write_text("#!/bin/sh\n")
+    (unpacked / "install").write_text(f"#!/bin/sh\n{script}\n")
     (unpacked / "install").chmod(0o755)
-    sign(unpacked, key, made)
     archive = folder / f"{unpacked.name}.tar.gz"
     with tarfile.open(archive, "w:gz") as file:
         file.add(unpacked, unpacked.name)
-    return archive
+    shutil.rmtree(unpacked)
+    repository = folder / f"release-{name}"
+    sign_release(archive, repository, key_folder, made=made, machine=platform.machine())
+    return repository
 
 
 def deck_text(name: str = "blue backs", model: str = "m" * 64) -> str:
@@ -59,24 +71,18 @@ def deck_text(name: str = "blue backs", model: str = "m" * 64) -> str:
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
-    return Files(tmp_path / "files")
+def house(tmp_path: Path) -> HouseRepository:
+    """The files that a pit offers."""
+    return HouseRepository(tmp_path, Authority(tmp_path / "authority"))
 
 
 @pytest.fixture
-def authority(tmp_path: Path) -> Authority:
-    return Authority(tmp_path / "authority")
-
-
-@pytest.fixture
-def offered(
-    database: Database, files: Files, authority: Authority, tmp_path: Path
-) -> Callable[[str, str], Offered]:
+def offered(database: Database, house: HouseRepository, tmp_path: Path) -> Callable[[str, str], Offered]:
     """Return a function that offers a text file of this name."""
 
     def offer_text(name: str, text: str) -> Offered:
         path = tmp_path / name
         path.write_text(text)
-        return offer(database, files, authority, path, "Ines")
+        return offer(database, house, path, "Ines")
 
     return offer_text

@@ -12,9 +12,7 @@ from typing import Any
 
 from firmware.pit.down.offers import Offered, offer
 from firmware.pit.down.requests import Request, ask, state_of
-from firmware.pit.files import Files
 from firmware.pit.tables import Table as Enrolled
-from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.clocks import ClockState, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config, PitConfig
@@ -27,7 +25,7 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached
 from firmware.uplink.follow import HEARTBEAT_S, Follower
 from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
-from firmware.uplink.inbox.folder import NOTES, Item, read_list
+from firmware.uplink.inbox.folder import NOTES, PART, Item, place, read_list
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
 from tests.firmware.devices.conftest import Clock
@@ -67,10 +65,9 @@ class Rig:
 
     pit: Pit
     folder: Path
-    release_key: DeviceKey
+    release_key: Path
     enrolled: Enrolled
     enrolment: Path
-    files: Files
     table: Table
     client: Cut
     follower: Follower
@@ -84,8 +81,8 @@ class Rig:
         path = data if isinstance(data, Path) else self.folder / name
         if not isinstance(data, Path):
             path.write_text(data)
-        key = self.folder / "release.pub"
-        return offer(self.pit.database, self.files, self.pit.authority, path, "Ines", release_key=key)
+        root = self.folder / "root.json"
+        return offer(self.pit.database, self.pit.house, path, "Ines", maker_root=root)
 
     def ask(self, one: Offered) -> None:
         with self.pit.database.transaction() as connection:
@@ -100,7 +97,7 @@ class Rig:
 
     def here(self, one: Offered) -> Item:
         """Return what the table's page shows of it."""
-        return next(i for i in read_list(self.table.config.data / NOTES) if i.asked.sha256 == one.sha256)
+        return next(i for i in read_list(self.table.config.data / NOTES) if i.sha256 == one.sha256)
 
     @property
     def inbox(self) -> Path:
@@ -121,8 +118,7 @@ class Rig:
 
     def take(self, one: Offered) -> dict[str, Any]:
         """Take a file in the technician's name."""
-        asked = self.here(one).asked
-        return self.table.ask(take_file(asked.number, asked.sha256))
+        return self.table.ask(take_file(*self.here(one).key))
 
     def moves(self, minutes: float, clock: ClockState = "synchronised") -> None:
         """Set the table's clock so many minutes after the rig's moment."""
@@ -165,6 +161,12 @@ class Rig:
         return [entry for entry in self.table.reader.events_since(0) if entry.type == kind]
 
 
+def part_of(here: Rig, one: Offered) -> Path:
+    """Return where what is half fetched of a file lies."""
+    whole = place(here.inbox, one.sha256)
+    return whole.with_name(whole.name + PART)
+
+
 def desk_of(
     rig_folder: Path, enrolment: Path, config: Config, wall: Callable[[], Timestamp], running: str
 ) -> Any:
@@ -190,14 +192,14 @@ def uplink_of(folder: Path, enrolment: Path, data: Path, now: list[float], free:
         folder / "inbox",
         data / NOTES,
         house_key=enrolment / HOUSE,
-        release_key=folder / "release.pub",
+        maker_root=folder / "root.json",
         clock=lambda: now[0],
         free=lambda _: free[0],
     )
 
 
 @contextmanager
-def rig(pit: Pit, folder: Path, release_key: DeviceKey, pit_config: PitConfig | None = None) -> Iterator[Rig]:
+def rig(pit: Pit, folder: Path, release_key: Path, pit_config: PitConfig | None = None) -> Iterator[Rig]:
     """Enrol a table and run it."""
     enrolled, enrolment = pit.enrol("Table 1")
     data = folder / "table"
@@ -218,9 +220,8 @@ def rig(pit: Pit, folder: Path, release_key: DeviceKey, pit_config: PitConfig | 
         follower = Follower(
             data, client, release=RUNNING, clock=lambda: now[0], rng=random.Random(1), inbox=uplink
         )
-        files = Files(pit.folder / "images")
         made = Rig(
-            *(pit, folder, release_key, enrolled, enrolment, files, table, client, follower, uplink),
+            *(pit, folder, release_key, enrolled, enrolment, table, client, follower, uplink),
             *(now, free, wall),
         )
         yield made

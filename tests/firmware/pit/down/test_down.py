@@ -11,7 +11,6 @@ import pytest
 
 from firmware.pit.database import Database
 from firmware.pit.down.requests import withdraw
-from firmware.record.evidence.signing import DeviceKey
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import (
     DECK_UNCHECKED,
@@ -30,6 +29,8 @@ from firmware.runtime.inbox.install_request import (
     write_result,
 )
 from firmware.table import events as ev
+from firmware.update.release import TARGETS
+from firmware.uplink.inbox.folder import place
 from tests.firmware.pit.conftest import Pit, opened_pit
 from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
 from tests.firmware.pit.down.rig import NIGHT_MS, RUNNING, Rig, rig, take_file
@@ -39,7 +40,7 @@ NEWER = "0.3.0-11112222"
 
 
 @pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: DeviceKey) -> Iterator[Rig]:
+def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
     with rig(pit, tmp_path, release_key) as made:
         yield made
 
@@ -67,7 +68,7 @@ def test_a_profile_is_kept_in_the_pits_name_and_put_in_force_by_a_person(here: R
     assert (put.actor, put.event.profile_hash) == ("technician:Tran", one.sha256)
     assert here.at_pit(one).state == "in_force"
     here.turn()
-    assert not (here.inbox / one.sha256).exists(), "what is over is removed"
+    assert not place(here.inbox, one.sha256).exists(), "what is over is removed"
     assert here.here(one).state == "in_force"
     here.table.do(NEXT)
     [opened] = here.rows("hand_opened")
@@ -76,7 +77,7 @@ def test_a_profile_is_kept_in_the_pits_name_and_put_in_force_by_a_person(here: R
 
 
 def test_a_profile_is_in_force_by_itself_between_hands_where_the_house_says_so(
-    pit: Pit, tmp_path: Path, release_key: DeviceKey
+    pit: Pit, tmp_path: Path, release_key: Path
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(profiles="at once")) as here:
         here.table.do(NEXT)
@@ -96,7 +97,7 @@ def test_only_a_technician_takes_a_file_and_only_between_hands(here: Rig) -> Non
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.turn()
-    number = here.here(one).asked.number
+    number = here.here(one).number
     without = json.dumps({"do": "take_file", "number": number, "sha256": one.sha256})
     assert "PIN" in str(here.table.ask(without))
     here.table.do(NEXT)
@@ -151,13 +152,13 @@ def test_a_release_waits_for_a_technician_where_the_house_allows_no_hours(here: 
     assert here.take(one)["ok"]
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", INSTALLING)
-    assert read_request(here.folder / "run") == (here.here(one).asked.number, one.sha256)
+    assert read_request(here.folder / "run") == (here.here(one).number, one.sha256)
     [begun] = here.rows("update_begun")
     assert (begun.actor, begun.event.release) == ("technician:Tran", NEWER)
 
 
 def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_itself(
-    pit: Pit, tmp_path: Path, release_key: DeviceKey
+    pit: Pit, tmp_path: Path, release_key: Path
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(release_hours=now_within(5))) as here:
         one = here.offer("", packed(here.folder, NEWER, here.release_key))
@@ -183,7 +184,7 @@ def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_it
         here.turn()
         assert not switch.exists(), "what runs is not stopped while a hand lies on the table"
 
-        number = here.here(one).asked.number
+        number = here.here(one).number
         here.starts_again(NEWER)
         here.turn()
         assert here.at_pit(one).why == INSTALLING, "the installer still looks whether it holds"
@@ -194,7 +195,7 @@ def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_it
 
 @pytest.mark.parametrize("how", ["it says so", "the power was cut", "it never ends"])
 def test_a_release_that_went_back_is_refused_with_the_reason(
-    pit: Pit, tmp_path: Path, release_key: DeviceKey, how: str
+    pit: Pit, tmp_path: Path, release_key: Path, how: str
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(release_hours=now_within(-5))) as here:
         one = here.offer("", packed(here.folder, NEWER, here.release_key))
@@ -204,7 +205,7 @@ def test_a_release_that_went_back_is_refused_with_the_reason(
         if how == "it says so":
             write_result(
                 here.folder / "result.json",
-                here.here(one).asked.number,
+                here.here(one).number,
                 one.sha256,
                 "Release x was rolled back.",
             )
@@ -229,7 +230,7 @@ def test_a_release_that_runs_already_is_in_force_without_an_installation(here: R
 
 
 def test_a_release_comes_through_nginx_in_pieces(
-    database: Database, tmp_path: Path, release_key: DeviceKey
+    database: Database, tmp_path: Path, release_key: Path
 ) -> None:
     with opened_pit("nginx", database) as pit, rig(pit, tmp_path, release_key) as here:
         one = here.offer("", packed(here.folder, NEWER, here.release_key, filler=here.noise(3)))
@@ -246,12 +247,12 @@ def test_what_is_withdrawn_in_the_middle_is_gone_at_the_table_with_a_sentence(he
         here.ask(one)
     here.client.cut_after = 2
     here.turn()
-    assert [path.name for path in here.inbox.glob("*.part")] == [f"{release.sha256}.part"]
+    assert [path.name for path in (here.inbox / TARGETS).glob("*.part")] == [f"{release.sha256}.part"]
     with here.pit.database.transaction() as connection:
         for one in (deck, release):
             assert withdraw(connection, here.enrolled.table_id, one.sha256, "Max")
     here.client.cut_after = None
     here.turn()
-    assert [path.name for path in here.inbox.iterdir()] == ["requests.json"]
+    assert list((here.inbox / TARGETS).iterdir()) == []
     assert (here.here(release).state, here.here(release).why) == ("withdrawn", WITHDRAWN)
     assert here.at_pit(release).ended_by == "Max"

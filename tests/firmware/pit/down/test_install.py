@@ -16,6 +16,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.release_package import MANIFEST, sign
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import MAY_SWITCH, REQUEST
+from firmware.uplink.inbox.folder import place
 from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.down.conftest import MADE, packed
 from tests.firmware.pit.down.rig import Rig, rig
@@ -25,7 +26,7 @@ NEWER = "0.3.0-11112222"
 
 
 @pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: DeviceKey) -> Iterator[Rig]:
+def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
     with rig(pit, tmp_path, release_key, ALL_DAY) as made:
         yield made
 
@@ -115,7 +116,7 @@ def test_a_release_that_is_changed_in_the_inbox_before_root_reads_it_is_refused(
     here.ask(one)
     here.turn()
     eves = packed(here.folder / "eve", NEWER, DeviceKey.open(here.folder / "eve-key"))
-    (here.inbox / one.sha256).write_bytes(eves.read_bytes())
+    place(here.inbox, one.sha256).write_bytes(eves.read_bytes())
     assert roots_turn(here) == 2
     here.turn()
     assert "not signed by the release key" in str(here.at_pit(one).why)

@@ -12,14 +12,13 @@ from click.testing import CliRunner
 
 from firmware.pit.command import command
 from firmware.pit.database import Database
-from firmware.pit.down.offers import Offered, found, listed, named, offer, remove, removed
-from firmware.pit.down.requests import ask, requests, told, withdraw
+from firmware.pit.down.offers import HouseRepository, Offered, found, listed, named, offer, remove, removed
+from firmware.pit.down.requests import ask, keep_progress, requests, withdraw
 from firmware.pit.errors import PitError
-from firmware.pit.files import Files
 from firmware.pit.tables import enrol
 from firmware.pit.waves.plan import Phase
 from firmware.pit.waves.store import start
-from firmware.uplink.inbox.wire import Told
+from firmware.uplink.inbox.wire import Progress
 from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.down.conftest import PROFILE, deck_text
 from tests.firmware.pit.waves.room import SHA, Room
@@ -28,12 +27,12 @@ Offering = Callable[[str, str], Offered]
 
 
 def test_a_removed_file_is_gone_and_offered_again_it_is_back(
-    database: Database, files: Files, offered: Offering
+    database: Database, house: HouseRepository, offered: Offering
 ) -> None:
     one = offered("friday.toml", PROFILE)
-    remove(database, files, one, "Ines")
-    remove(database, files, one, "Max")
-    assert not files.path(one.sha256).exists()
+    remove(database, house, one, "Ines")
+    remove(database, house, one, "Max")
+    assert not house.files.path(one.sha256).exists()
     with database.transaction() as connection:
         assert (listed(connection), found(connection, one.sha256)) == ([], None)
         [(gone, _, by)] = removed(connection)
@@ -42,13 +41,13 @@ def test_a_removed_file_is_gone_and_offered_again_it_is_back(
         with pytest.raises(PitError, match="There is no such file"):
             ask(connection, table.table_id, one.sha256, "Ines")
     assert offered("friday.toml", PROFILE) == one
-    assert files.path(one.sha256).exists()
+    assert house.files.path(one.sha256).exists()
     with database.transaction() as connection:
         assert (listed(connection), removed(connection)) == ([one], [])
 
 
 def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
-    database: Database, files: Files, offered: Offering
+    database: Database, house: HouseRepository, offered: Offering
 ) -> None:
     table, other = enrol(database, "Table 1", 1), enrol(database, "Table 2", 2)
     one = offered("friday.toml", PROFILE)
@@ -56,16 +55,16 @@ def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
         number = ask(connection, table.table_id, one.sha256, "Ines")
         ask(connection, other.table_id, one.sha256, "Ines")
     with pytest.raises(PitError, match=r"^Table 1, Table 2: still to be fetched"):
-        remove(database, files, one, "Ines")
+        remove(database, house, one, "Ines")
     with database.transaction() as connection:
         withdraw(connection, other.table_id, one.sha256, "Ines")
-        told(connection, table.table_id, "", [Told(number, "waiting")])
+        keep_progress(connection, table.table_id, "", [Progress(number, "waiting")])
     with pytest.raises(PitError, match=r"^Table 1: still to be fetched"):
-        remove(database, files, one, "Ines")
-    assert files.path(one.sha256).exists()
+        remove(database, house, one, "Ines")
+    assert house.files.path(one.sha256).exists()
     with database.transaction() as connection:
-        told(connection, table.table_id, "", [Told(number, "in_force")])
-    remove(database, files, one, "Ines")
+        keep_progress(connection, table.table_id, "", [Progress(number, "in_force")])
+    remove(database, house, one, "Ines")
     with database.transaction() as connection:
         assert len(requests(connection)) == 2, "what was asked of tables, and how it went, stays"
 
@@ -73,18 +72,17 @@ def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
 def test_a_release_stays_while_its_wave_may_go_on(pit: Pit, owned: str) -> None:
     room = Room(pit, owned)
     room.add(1)
-    files = Files(room.pit.folder / "images")
     with room.database.transaction() as connection:
         release = found(connection, SHA)
     assert release is not None
     room.begin()
     with pytest.raises(PitError, match="A wave of it is not over"):
-        remove(room.database, files, release, "Ines")
+        remove(room.database, room.pit.house, release, "Ines")
     room.turn()
     room.update(room.tables[0])
     room.turn()
     assert room.phase is Phase.DONE
-    remove(room.database, files, release, "Ines")
+    remove(room.database, room.pit.house, release, "Ines")
     with pytest.raises(PitError, match="There is no such release"):
         start(room.database, SHA, "Ines")
 
@@ -113,7 +111,7 @@ def test_the_command_asks_first_and_tells_what_was_removed(
     path = tmp_path / "friday.toml"
     path.write_text(PROFILE)
     pit = tmp_path / "pit"
-    one = offer(database, Files(pit / "images"), Authority(pit / "authority"), path, "Ines")
+    one = offer(database, HouseRepository(pit, Authority(pit / "authority")), path, "Ines")
 
     def run(*words: str, keyed: str = "") -> tuple[int, str]:
         at = ["--url", owned, "--folder", str(pit)]
@@ -121,7 +119,7 @@ def test_the_command_asks_first_and_tells_what_was_removed(
         return done.exit_code, done.output
 
     assert run("--remove", "friday-game", keyed="n\n")[0] == 1
-    assert (pit / "images" / one.sha256[:2] / one.sha256).exists()
+    assert (pit / "repository" / "targets" / one.sha256[:2] / one.sha256).exists()
     code, text = run("--remove", "friday-game", "--by", "Max", keyed="y\n")
     assert (code, "removed: profile friday-game" in text) == (0, True)
     assert "by Max: profile friday-game" in run()[1]

@@ -11,7 +11,7 @@ import pytest
 from firmware.messages import Message
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database
-from firmware.pit.down.offers import Offered, found, listed, offer
+from firmware.pit.down.offers import HouseRepository, Offered, found, listed, offer
 from firmware.pit.down.requests import (
     LATE,
     NEWER,
@@ -20,18 +20,18 @@ from firmware.pit.down.requests import (
     Request,
     ask,
     asked_now,
+    keep_progress,
     may_fetch,
     requests,
     state_of,
-    told,
     withdraw,
 )
 from firmware.pit.errors import PitError
-from firmware.pit.files import Files
 from firmware.pit.tables import enrol, strike
-from firmware.record.evidence.signing import DeviceKey, signed_by
 from firmware.table.entry import content_hash
-from firmware.uplink.inbox.wire import MOST_OPEN, Told, asked_of, signed_text
+from firmware.update.house import house_file, trust_house
+from firmware.update.trust import MAKER, Trust, folder_files
+from firmware.uplink.inbox.wire import MOST_OPEN, Progress, requests_of
 from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
 
 Offering = Callable[[str, str], Offered]
@@ -46,41 +46,46 @@ def now(database: Database, table_id: int, sha256: str) -> Request:
 
 def say(database: Database, table_id: int, number: int, state: str, release: str = "") -> None:
     with database.transaction() as connection:
-        told(connection, table_id, release, [Told(number, state, Message("So it is."))])
+        keep_progress(connection, table_id, release, [Progress(number, state, Message("So it is."))])
 
 
 def test_a_profile_is_offered_as_its_complete_text_signed_by_the_house(
-    database: Database, files: Files, authority: Authority, offered: Offering
+    database: Database, house: HouseRepository, offered: Offering, tmp_path: Path
 ) -> None:
     one = offered("friday.toml", PROFILE)
-    data = files.path(one.sha256).read_bytes()
+    data = house.files.path(one.sha256).read_bytes()
     assert (one.kind, one.name, content_hash(data)) == ("profile", "friday-game", one.sha256)
     assert b"extends" not in data
-    text = signed_text("profile", "friday-game", one.sha256, len(data), "Ines")
-    assert signed_by(authority.house.public, bytes.fromhex(one.signature), text)
-    for other in (
-        signed_text("deck", "friday-game", one.sha256, len(data), "Ines"),
-        signed_text("profile", "friday-game", one.sha256, len(data), "Max"),
-    ):
-        assert not signed_by(authority.house.public, bytes.fromhex(one.signature), other)
+    key = tmp_path / "house.pub"
+    key.write_text(Authority(tmp_path / "authority").house.public.hex())
+    get = folder_files(house.folder / "house")
+    named = trust_house(tmp_path / "trust", key, get).refresh(get)
+    assert {path: house_file(one) for path, one in named.items()} == {one.sha256: one.file}
+    assert one.file.size == len(data)
 
 
-def test_a_release_is_offered_by_the_release_key_and_keeps_its_signature(
-    database: Database, files: Files, authority: Authority, release_key: DeviceKey, tmp_path: Path
+def test_a_release_is_offered_with_what_the_maker_signed(
+    database: Database, house: HouseRepository, release_key: Path, tmp_path: Path
 ) -> None:
     archive = packed(tmp_path, "0.3.0-11112222", release_key)
-    one = offer(database, files, authority, archive, "Ines", release_key=tmp_path / "release.pub")
-    assert (one.kind, one.name, one.version, one.signature) == ("release", "feltwatch", "0.3.0-11112222", "")
-    assert files.path(one.sha256).read_bytes() == archive.read_bytes()
-    assert offer(database, files, authority, archive, "Max", release_key=tmp_path / "release.pub") == one
+    one = offer(database, house, archive, "Ines", maker_root=tmp_path / "root.json")
+    assert (one.kind, one.name, one.version) == ("release", "feltwatch", "0.3.0-11112222")
+    assert (
+        house.files.path(one.sha256).read_bytes()
+        == (archive / "targets" / "feltwatch-0.3.0-11112222.tar.gz").read_bytes()
+    )
+    get = folder_files(house.folder / "maker")
+    trust = Trust(tmp_path / "trust", (tmp_path / "root.json").read_bytes(), who=MAKER)
+    assert [target.sha256 for target in trust.refresh(get).values()] == [one.sha256]
+    assert offer(database, house, archive, "Max", maker_root=tmp_path / "root.json") == one
 
 
 def test_a_release_of_another_key_is_not_offered(
-    database: Database, files: Files, authority: Authority, release_key: DeviceKey, tmp_path: Path
+    database: Database, house: HouseRepository, release_key: Path, tmp_path: Path
 ) -> None:
-    archive = packed(tmp_path, "0.3.0-11112222", DeviceKey.open(tmp_path / "another"))
-    with pytest.raises(PitError, match="not signed by the release key"):
-        offer(database, files, authority, archive, "Ines", release_key=tmp_path / "release.pub")
+    archive = packed(tmp_path, "0.3.0-11112222", tmp_path / "another")
+    with pytest.raises(PitError, match="not signed by the maker"):
+        offer(database, house, archive, "Ines", maker_root=tmp_path / "root.json")
     with database.transaction() as connection:
         assert listed(connection) == []
 
@@ -98,18 +103,17 @@ def test_a_release_of_another_key_is_not_offered(
         ("a.json", deck_text(name="x\ny"), "no enrolled deck"),
         ("a.json", "x" * (1 << 20) + "x", "too large"),
         ("a.exe", "x", "no file that goes down"),
-        ("a.tar.gz", "x", "no whole release"),
+        ("a.tar.gz", "x", "a release is a folder"),
         ("none", "", "no file that goes down"),
     ],
 )
 def test_what_no_table_could_use_is_not_offered(
-    database: Database, files: Files, authority: Authority, tmp_path: Path, name: str, text: str, why: str
+    database: Database, house: HouseRepository, tmp_path: Path, name: str, text: str, why: str
 ) -> None:
-    (tmp_path / "release.pub").write_text("0" * 64)
     path = tmp_path / name
     path.write_text(text)
     with pytest.raises(PitError, match=why):
-        offer(database, files, authority, path, "Ines", release_key=tmp_path / "release.pub")
+        offer(database, house, path, "Ines", maker_root=tmp_path / "root.json")
     with database.transaction() as connection:
         assert listed(connection) == []
 
@@ -120,11 +124,7 @@ def test_a_request_is_in_the_tables_answer_until_it_ends(database: Database, off
     with database.transaction() as connection:
         number = ask(connection, table.table_id, one.sha256, "Ines")
         assert ask(connection, table.table_id, one.sha256, "Max") == number
-        [asked] = asked_of(asked_now(connection, table.table_id)) or ()
-        assert (asked.number, asked.sha256, asked.kind, asked.name, asked.by) == (
-            *(number, one.sha256),
-            *("profile", "friday-game", "Ines"),
-        )
+        assert requests_of(asked_now(connection, table.table_id)) == {number: one.sha256}
         assert asked_now(connection, other.table_id) == []
         assert may_fetch(connection, table.table_id, one.sha256)
         assert not may_fetch(connection, other.table_id, one.sha256)
@@ -160,11 +160,11 @@ def test_what_a_table_says_of_another_tables_request_or_in_no_states_of_ours_cha
 
 
 def test_a_release_is_in_force_only_if_it_runs(
-    database: Database, files: Files, authority: Authority, release_key: DeviceKey, tmp_path: Path
+    database: Database, house: HouseRepository, release_key: Path, tmp_path: Path
 ) -> None:
     table = enrol(database, "Table 1", 1)
     archive = packed(tmp_path, "0.3.0-11112222", release_key)
-    one = offer(database, files, authority, archive, "Ines", release_key=tmp_path / "release.pub")
+    one = offer(database, house, archive, "Ines", maker_root=tmp_path / "root.json")
     with database.transaction() as connection:
         number = ask(connection, table.table_id, one.sha256, "Ines")
     say(database, table.table_id, number, "in_force", release="0.2.0-00000000")
@@ -222,7 +222,7 @@ def test_a_table_is_asked_for_no_more_than_fits_into_an_answer(database: Databas
             ask(connection, table.table_id, one.sha256, "Ines")
         with pytest.raises(PitError, match="Withdraw some"):
             ask(connection, table.table_id, made[-1].sha256, "Ines")
-        assert len(asked_of(asked_now(connection, table.table_id)) or ()) == MOST_OPEN
+        assert len(requests_of(asked_now(connection, table.table_id)) or ()) == MOST_OPEN
         assert len(requests(connection)) == len(requests(connection, table.table_id)) == MOST_OPEN
         assert found(connection, "0" * 64) is None
         with pytest.raises(PitError, match="no such file"):

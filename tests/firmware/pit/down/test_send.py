@@ -10,19 +10,18 @@ from click.testing import CliRunner, Result
 from firmware.pit.database import Database
 from firmware.pit.down.command import files_command, send_command
 from firmware.pit.tables import enrol, strike
-from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink.inbox.wire import MOST_OPEN
 from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
 
 
 def test_a_file_is_sent_to_named_tables_listed_and_withdrawn(
-    database: Database, tmp_path: Path, release_key: DeviceKey
+    database: Database, tmp_path: Path, release_key: Path
 ) -> None:
     for number in (1, 2, 3):
         enrol(database, f"Table {number}", number)
     strike(database, "Table 3")
     url = ["--url", database.url]
-    given = [*url, "--folder", str(tmp_path / "pit"), "--release-key", str(tmp_path / "release.pub")]
+    given = [*url, "--folder", str(tmp_path / "pit"), "--maker-root", str(tmp_path / "root.json")]
 
     def send(*words: str) -> str:
         done = CliRunner().invoke(send_command, [*words, *given])

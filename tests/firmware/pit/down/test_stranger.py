@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,38 +12,34 @@ import pytest
 
 from firmware.pit.down.offers import offer
 from firmware.pit.errors import PitError
-from firmware.record.evidence.signing import DeviceKey
-from firmware.release_package import UpdateRefused, signed_release, unpack
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox import desk
 from firmware.runtime.inbox.desk import FAULT, INSTALLING, NO_HOURS
+from firmware.update.house import HouseFile
 from firmware.uplink.inbox.fetching import (
     DAY_S,
-    LEAVES_FREE,
     MOST_WASTED,
     NO_ROOM,
-    NOT_THE_MAKERS,
     ONE_RELEASE,
     PIECE,
     RECORD_NEEDS,
     WASTED,
-    Inbox,
 )
-from firmware.uplink.inbox.folder import LIST, NOTES, Item, read_list, write_list
+from firmware.uplink.inbox.folder import LIST, NOTES, Item, place, read_list, write_list
 from firmware.uplink.inbox.texts import LARGEST
-from firmware.uplink.inbox.wire import MOST_OPEN, Asked, asked_of, told_of
+from firmware.uplink.inbox.wire import MOST_OPEN, progress_of
 from firmware.uplink.wire import WireError
 from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
-from tests.firmware.pit.down.rig import RUNNING, Rig, rig, take_file
-from tests.firmware.pit.down.test_hostile import forged, signed
+from tests.firmware.pit.down.rig import RUNNING, Rig, part_of, rig, take_file
+from tests.firmware.pit.down.test_hostile import forged
 
 NEXT = '{"do": "next"}'
 LATER = PROFILE.replace("Friday", "Later Friday")
 
 
 @pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: DeviceKey) -> Iterator[Rig]:
+def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
     with rig(pit, tmp_path, release_key) as made:
         yield made
 
@@ -54,7 +48,7 @@ def here(pit: Pit, tmp_path: Path, release_key: DeviceKey) -> Iterator[Rig]:
 
 
 def test_an_older_profile_that_comes_again_waits_for_a_person_where_others_come_into_force_by_themselves(
-    pit: Pit, tmp_path: Path, release_key: DeviceKey
+    pit: Pit, tmp_path: Path, release_key: Path
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(profiles="at once")) as here:
         first, second = here.offer("a.toml", PROFILE), here.offer("b.toml", LATER)
@@ -86,14 +80,14 @@ def test_a_pit_that_counts_from_one_again_meets_no_update_of_before(here: Rig, o
     assert here.take(before)["ok"]
     here.turn()
     assert here.at_pit(before).why == INSTALLING
-    number = here.here(before).asked.number
+    number = here.here(before).number
     after = here.offer("", packed(here.folder, "0.4.0-33334444", here.release_key))
     with psycopg.connect(owned) as connection:
         connection.execute("DELETE FROM file_request")
         connection.execute("ALTER TABLE file_request ALTER COLUMN request_id RESTART WITH %d" % number)  # noqa: UP031
     here.ask(after)
     here.turn()
-    assert here.here(after).asked.number == number
+    assert here.here(after).number == number
     assert (here.at_pit(after).state, here.at_pit(after).why) == ("waiting", NO_HOURS)
 
 
@@ -103,24 +97,18 @@ def test_what_a_page_showed_is_what_is_taken_whatever_number_it_has_now(here: Ri
     for one in (shown, other):
         here.ask(one)
     here.turn()
-    number = here.here(shown).asked.number
+    number = here.here(shown).number
     swapped = [
-        Item(replace(here.here(other).asked, number=number), "fetched"),
-        Item(replace(here.here(shown).asked, number=number), "fetched"),
+        replace(here.here(other), number=number, state="fetched"),
+        replace(here.here(shown), number=number, state="fetched"),
     ]
     write_list(here.inbox / LIST, swapped)
     here.table.let_pass(3)
-    waiting = [one.asked for one in read_list(here.table.config.data / NOTES) if one.state == "waiting"]
-    assert [one.name for one in waiting] == ["other-game"], "no two files have one number"
+    waiting = [one for one in read_list(here.table.config.data / NOTES) if one.state == "waiting"]
+    assert [one.sha256 for one in waiting] == [other.sha256], "no two files have one number"
     assert "does not wait here" in here.table.ask(take_file(number, shown.sha256))["error"]
     assert here.rows("house_set") == []
     assert here.table.ask(take_file(number, other.sha256))["ok"]
-
-
-def test_no_two_requests_of_an_answer_have_one_number() -> None:
-    one = Asked(1, "0" * 64, "deck", "x", "", 1, "Ines", "")
-    other = replace(one, sha256="1" * 64)
-    assert asked_of([one.as_json(), other.as_json()]) == (one,)
 
 
 # ---- what no program may end by ----
@@ -133,7 +121,7 @@ def test_a_figure_that_no_deck_has_is_refused_at_both_ends(here: Rig, number: st
     text = deck_text(model=here.table.process.house.model_hash).replace("[0.0,", f"[{number},", 1)
     with pytest.raises(PitError, match="no enrolled deck"):
         here.offer("odd.json", text)
-    one = forged(here, "deck", text.encode(), signed(here.pit.authority.house, "deck", text.encode()))
+    one = forged(here, "deck", text.encode(), signer=here.pit.authority)
     here.ask(one)
     here.turn()
     assert here.at_pit(one).state == "refused"
@@ -150,7 +138,7 @@ def test_a_deck_that_json_takes_and_the_card_reader_does_not_is_refused_at_both_
     path.write_bytes(data)
     with pytest.raises(PitError, match=r"no enrolled deck|cannot be read"):
         here.offer("", path)
-    one = forged(here, "deck", data, signed(here.pit.authority.house, "deck", data))
+    one = forged(here, "deck", data, signer=here.pit.authority)
     here.ask(one)
     here.turn()
     assert (here.at_pit(one).state, "no deck profile" in str(here.at_pit(one).why)) == ("refused", True)
@@ -176,53 +164,14 @@ def test_an_error_of_our_own_with_a_file_refuses_the_file_and_the_table_deals_on
     here.table.do(NEXT)
 
 
-def chain_of_headers() -> bytes:
-    """Return an archive of a few kilobytes whose headers announce one another: reading one reads the next, deeper."""
-    header = tarfile.TarInfo("x")
-    header.type, header.size = tarfile.XHDTYPE, 11
-    return gzip.compress(
-        (header.tobuf(tarfile.USTAR_FORMAT) + b"11 foo=bar\n".ljust(512, b"\0")) * 5000, mtime=0
-    )
-
-
-def negative_size() -> bytes:
-    """Return an archive whose next member lies before its first."""
-    header = bytearray(tarfile.TarInfo("a/manifest.json").tobuf(tarfile.GNU_FORMAT))
-    header[124:136] = b"\xff" * 10 + b"\xfe\x00"
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    return gzip.compress(bytes(header) * 20, mtime=0)
-
-
-@pytest.mark.parametrize("archive", [chain_of_headers(), negative_size()], ids=["chain", "negative size"])
-def test_an_archive_made_to_break_its_reader_is_refused_and_the_uplink_goes_on(
-    here: Rig, archive: bytes
-) -> None:
-    one = forged(here, "release", archive, version="9.9.9")
-    here.ask(one)
-    here.turn()
-    assert (here.at_pit(one).state, here.at_pit(one).why) == ("refused", NOT_THE_MAKERS)
-    path = here.folder / "odd.tar.gz"
-    path.write_bytes(archive)
-    with pytest.raises(UpdateRefused):
-        signed_release(path, here.release_key.public)
-    (here.folder / "to").mkdir()
-    with pytest.raises(UpdateRefused):
-        unpack(path, here.folder / "to")
-
-
 @pytest.mark.parametrize("template", ["%(a)900000000s", "%(a).900000000f", "%(a)c", "%(a)r", "%(a)s %"])
 def test_a_reason_whose_template_asks_for_memory_is_refused(template: str) -> None:
     why = {"message": template, "args": {"a": 1 << 40}}
     with pytest.raises(WireError):
-        told_of([{"number": 1, "state": "asked", "why": why}])
+        progress_of([{"number": 1, "state": "asked", "why": why}])
 
 
 # ---- room on the card ----
-
-
-def part_of(here: Rig, one: Any) -> Path:
-    return here.inbox / f"{one.sha256}.part"
 
 
 def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) -> None:
@@ -241,7 +190,7 @@ def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) 
     assert here.at_pit(big).state == "waiting"
     here.free[0] = RECORD_NEEDS - 1
     here.turn()
-    assert not (here.inbox / big.sha256).exists(), "also one that lies there whole"
+    assert not place(here.inbox, big.sha256).exists(), "also one that lies there whole"
     assert here.at_pit(big).state == "asked"
     assert here.at_pit(big).why is not None
 
@@ -254,54 +203,39 @@ def test_only_one_release_lies_in_the_inbox_at_a_time(here: Rig) -> None:
     here.turn()
     assert part_of(here, old).exists()
     item = read_list(here.inbox / LIST)[0]
-    newer = replace(item.asked, number=item.asked.number + 1, sha256="1" * 64)
+    newer = here.offer("", packed(here.folder, "0.4.0-33334444", here.release_key))
     here.client.cut_after = None
-    here.uplink.ask([item.asked.as_json(), newer.as_json()])
+    here.uplink.ask([[*item.key], [item.number + 1, newer.sha256]])
+    here.uplink._named.clear()  # as at a start: what there is to fetch is looked up
     assert here.uplink.step(here.client)
     assert not part_of(here, old).exists()
     assert read_list(here.inbox / LIST)[-1].why == ONE_RELEASE
 
 
-class Endless:
-    """A pit without a key that sends whatever is asked for, never what was announced."""
-
+def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig) -> None:
+    """A pit with the house's key names twenty files, and sends other bytes than it named."""
+    here.client.bend = lambda data: bytes(len(data))
     sent = 0
 
-    def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return zeros, of a size that nobody has in memory."""
-        self.sent += end - first
-        return bytes(end - first), PIECE
-
-
-def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(tmp_path: Path) -> None:
-    (tmp_path / "release.pub").write_text("0" * 64)
-    now = [0.0]
-    inbox = Inbox(
-        tmp_path / "inbox",
-        tmp_path / NOTES,
-        house_key=tmp_path / "house.pub",
-        release_key=tmp_path / "release.pub",
-        clock=lambda: now[0],
-        free=lambda _: LEAVES_FREE * 100,
-    )
-    pit, number = Endless(), 0
-
     def one_more() -> None:
-        nonlocal number
-        number += 1
-        inbox.ask([Asked(number, f"{number:064x}", "release", "feltwatch", "9", PIECE, "Eve", "").as_json()])
-        inbox.step(pit)
+        nonlocal sent
+        sent += 1
+        one = here.offer(f"{sent}.json", deck_text(f"deck {sent}"))
+        here.uplink.ask([[sent, one.sha256]])
+        assert here.uplink.step(here.client)
 
     one_more()
-    assert (pit.sent, inbox._wasted) == (PIECE, PIECE)
-    inbox._wasted = MOST_WASTED - PIECE
-    for _ in range(5):
+    [deck] = read_list(here.inbox / LIST)
+    assert deck.file is not None
+    assert (here.client.pieces, here.uplink._wasted) == (1, deck.file.size)
+    here.uplink._wasted = MOST_WASTED
+    for _ in range(3):
         one_more()
-    assert pit.sent == 2 * PIECE
-    assert read_list(tmp_path / "inbox" / LIST)[0].why == WASTED
-    now[0] += DAY_S
+    assert here.client.pieces == 1
+    assert read_list(here.inbox / LIST)[0].why == WASTED
+    here.now[0] += DAY_S
     one_more()
-    assert pit.sent == 3 * PIECE
+    assert here.client.pieces == 2
 
 
 # ---- an uplink that was taken over ----
@@ -322,8 +256,8 @@ def test_an_uplink_does_not_say_that_something_is_in_force(here: Rig) -> None:
 def test_the_longest_requests_that_there_are_fit_into_the_lists(tmp_path: Path) -> None:
     longest = "\U0001f0a1" * 80
     items = [
-        Item(Asked(n, f"{n:064x}", longest, longest, longest, 1, longest, "0" * 128), "refused", NO_ROOM)
-        for n in range(MOST_OPEN + 10)
+        Item(n, f"{n:064x}", "refused", NO_ROOM, HouseFile(f"{n:064x}", 1, *[longest] * 4))
+        for n in range(2 * MOST_OPEN)
     ]
     write_list(tmp_path / LIST, items)
     assert len(read_list(tmp_path / LIST)) == len(items)
@@ -336,7 +270,7 @@ def test_a_file_that_is_gone_when_it_is_taken_is_said(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.turn()
-    (here.inbox / one.sha256).unlink()
+    place(here.inbox, one.sha256).unlink()
     assert "does not wait here any more" in here.take(one)["error"]
 
 
@@ -357,12 +291,12 @@ def test_a_name_that_no_table_takes_offers_nothing(here: Rig, by: str) -> None:
     path = here.folder / "friday.toml"
     path.write_text(PROFILE)
     with pytest.raises(PitError, match="is a name of 1 to 80 letters"):
-        offer(here.pit.database, here.files, here.pit.authority, path, by)
+        offer(here.pit.database, here.pit.house, path, by)
 
 
 def test_a_file_that_the_pits_disk_has_damaged_is_mended_by_sending_it_again(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
-    path = here.files.path(one.sha256)
+    path = here.pit.house.files.path(one.sha256)
     path.write_bytes(path.read_bytes().replace(b"Friday", b"Fr\0day"))
     here.offer("friday.toml", PROFILE)
     here.ask(one)

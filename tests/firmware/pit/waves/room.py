@@ -13,7 +13,7 @@ import psycopg
 
 from firmware.bench.generated_record import generate_record
 from firmware.pit.database import Database
-from firmware.pit.down.requests import requests, told
+from firmware.pit.down.requests import keep_progress, requests
 from firmware.pit.now import Follower as Floor
 from firmware.pit.projector import project
 from firmware.pit.waves.plan import Mark, Phase, Rules
@@ -23,7 +23,7 @@ from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 from firmware.table.event import Event
 from firmware.uplink.follow import Follower
-from firmware.uplink.inbox.wire import Told
+from firmware.uplink.inbox.wire import Progress
 from tests.firmware.pit.conftest import Pit
 
 OLD, NEW = "0.2.0-aaaaaaaa", "0.3.0-bbbbbbbb"
@@ -73,8 +73,8 @@ class Room:
         self.floor = Floor(self.database)
         with self.database.transaction() as connection:
             connection.execute(
-                "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-                " VALUES (%s, 'release', 'feltwatch', %s, 1, '', 'test')",
+                "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+                " VALUES (%s, 'release', 'feltwatch', %s, 1, 'test')",
                 (SHA, NEW),
             )
 
@@ -163,4 +163,4 @@ class Room:
         """Let a table say how far its request is."""
         with self.database.transaction() as connection:
             number = next(one.number for one in requests(connection, table.table_id))
-            told(connection, table.table_id, table.follower._release, [Told(number, state, why)])
+            keep_progress(connection, table.table_id, table.follower._release, [Progress(number, state, why)])

@@ -13,8 +13,7 @@ from firmware.pit.command import command
 from firmware.pit.database import Database
 from firmware.pit.waves.plan import Mark, Phase
 from firmware.pit.waves.store import newest, start, tables_of
-from firmware.record.evidence.signing import DeviceKey
-from tests.firmware.pit.down.conftest import packed
+from tests.firmware.pit.down.conftest import maker, packed
 from tests.firmware.pit.house import IS_INSTALLED, House, house
 from tests.firmware.pit.waves.room import NEW, SHA, Room, RoomTable
 from tests.waiting import until
@@ -31,10 +30,8 @@ def test_a_wave_of_a_file_is_begun_shown_stopped_and_continued(room: Room, tmp_p
     assert json.loads(run(room, "show", "--json").output) == {}
     assert "There was no wave yet" in run(room, "stop", code=1).output
     room.add(3)
-    key = DeviceKey.open(tmp_path / "key")
-    (tmp_path / "release.pub").write_text(key.public.hex())
-    archive = packed(tmp_path, NEW, key)
-    of_key = ("--release-key", str(tmp_path / "release.pub"), "--folder", str(room.pit.folder))
+    archive = packed(tmp_path, NEW, maker(tmp_path))
+    of_key = ("--maker-root", str(tmp_path / "root.json"), "--folder", str(room.pit.folder))
     shown = run(room, "start", str(archive), "--first", "Table 2", "--tenth", "50%", *of_key).output
     assert shown.startswith(f"Release {NEW}: 0 of 3 tables are updated.")
     assert room.turn() == [Mark.WAITS, Mark.ASKED, Mark.WAITS]
@@ -93,8 +90,8 @@ def begun(all_of_it: House, tables: int) -> list[RoomTable]:
     with Database(all_of_it.url, connections=1) as database, database.transaction() as connection:
         names = connection.execute("SELECT name, table_id FROM gaming_table ORDER BY table_id").fetchall()
         connection.execute(
-            "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-            " VALUES (%s, 'release', 'feltwatch', %s, 1, '', 'test')",
+            "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+            " VALUES (%s, 'release', 'feltwatch', %s, 1, 'test')",
             (SHA, NEW),
         )
     for (name, table_id), data in zip(names, all_of_it.data, strict=True):

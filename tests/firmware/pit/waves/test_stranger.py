@@ -159,8 +159,8 @@ def test_a_table_that_is_asked_for_too_much_already_says_so_on_the_page_of_the_w
     with psycopg.connect(room.owned) as connection:
         for n in range(MOST_OPEN):
             connection.execute(
-                "INSERT INTO offered_file (sha256, kind, name, size, signature, offered_by)"
-                " VALUES (%s, 'deck', %s, 1, '', 'test')",
+                "INSERT INTO offered_file (sha256, kind, name, size, offered_by)"
+                " VALUES (%s, 'deck', %s, 1, 'test')",
                 (f"{n:064x}", f"deck {n}"),
             )
     with room.database.transaction() as connection:

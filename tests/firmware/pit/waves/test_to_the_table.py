@@ -13,7 +13,6 @@ from firmware.pit.projector import project
 from firmware.pit.waves.plan import Failure, Mark, Phase
 from firmware.pit.waves.stepper import Stepper
 from firmware.pit.waves.store import Wave, WaveTable, newest, start, tables_of
-from firmware.record.evidence.signing import DeviceKey
 from firmware.runtime import house_config
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import INSTALLING
@@ -41,7 +40,7 @@ def shown(here: Rig) -> tuple[Wave, WaveTable]:
 
 @pytest.mark.parametrize("holds", [True, False])
 def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
-    database: Database, tmp_path: Path, release_key: DeviceKey, monkeypatch: pytest.MonkeyPatch, holds: bool
+    database: Database, tmp_path: Path, release_key: Path, monkeypatch: pytest.MonkeyPatch, holds: bool
 ) -> None:
     hours = PitConfig(release_hours=now_within(-5))
     with opened_pit("without nginx", database) as pit, rig(pit, tmp_path, release_key, hours) as here:
@@ -57,7 +56,7 @@ def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
         here.turn()
         _, table = shown(here)
         assert (table.mark, table.state, table.says) == (Mark.ASKED, "waiting", INSTALLING)
-        number = here.here(one).asked.number
+        number = here.here(one).number
         starts(NEWER)
         here.turn()
         assert shown(here)[1].mark is Mark.RUNS, "the table says so itself, before its installer has ended"
