@@ -2,7 +2,7 @@
 
     base/20261124T033000Z/   a copy of PostgreSQL's data, as pg_basebackup makes it; verified
     wal/                     PostgreSQL's log since the oldest copy, as pg_receivewal receives it
-    files/20261124T033000Z.tar   the pit's folders: authority, keys; without the images
+    files/20261124T033000Z.tar   the pit's folders: authority, keys, repository; without the images
     images/                  the images by hash; none is removed here
 
 The log comes over a replication slot. `max_slot_wal_keep_size` bounds what the server keeps for a disk that is away:

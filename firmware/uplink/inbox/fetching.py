@@ -110,7 +110,7 @@ class Inbox:
         items = [*(known.get(key, Item(*key)) for key in asked.items()), *over[:MOST_OPEN]]
         if set(items) == set(self._items):
             return
-        self._items = items
+        self._items, self._named = items, {}  # what is new is looked up together with the rest
         self._wait_until = float("-inf")
         self._keep()
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from firmware.pit.authority import Authority
@@ -251,7 +252,8 @@ def test_a_stolen_online_key_is_replaced_and_signs_nothing_any_more(here: Rig) -
     first = here.offer("friday.toml", PROFILE)
     here.ask(first)
     here.turn()
-    stolen = (here.pit.authority.folder / "repository").rename(here.folder / "stolen")
+    stolen = here.folder / "stolen"
+    shutil.move(here.pit.authority.folder / "repository", stolen)
     second = here.offer("late.toml", PROFILE.replace("Friday", "Late Friday"))
     here.starts_again(RUNNING)
     here.ask(second)
@@ -276,9 +278,11 @@ def test_a_stolen_online_key_is_replaced_and_signs_nothing_any_more(here: Rig) -
     assert "not signed by the house" in str(here.at_pit(third).why)
 
 
-def test_a_pit_that_lies_about_the_kind_or_the_name_in_its_database_changes_neither(here: Rig) -> None:
+def test_a_pit_that_lies_about_the_kind_or_the_name_in_its_database_changes_neither(
+    here: Rig, owned: str
+) -> None:
     one = here.offer("blue.json", deck_text(model=here.table.process.house.model_hash))
-    with here.pit.database.transaction() as connection:
+    with psycopg.connect(owned) as connection:
         connection.execute("UPDATE offered_file SET kind = 'profile', name = 'x', offered_by = 'Moreno'")
     here.ask(one)
     here.turn()
@@ -289,6 +293,7 @@ def test_a_pit_that_lies_about_the_kind_or_the_name_in_its_database_changes_neit
 
 def test_what_the_house_signed_and_no_table_can_use_is_refused_with_the_reason(here: Rig) -> None:
     house, deck = here.pit.authority, deck_text().encode()
+    here.offer("", packed(here.folder, "0.2.9-old", here.release_key))  # what the maker signs is there
     as_profile = forged(here, "profile", deck, signer=house)
     as_release = forged(here, "release", PROFILE.encode(), version="9.9.9", signer=house)
     of_later_kind = forged(here, "release", b"x", version="8", signer=None)
@@ -328,13 +333,13 @@ def test_a_profile_that_does_not_parse_is_refused_although_the_house_signed_it(h
 
 
 def test_a_release_of_another_maker_or_of_another_name_is_refused_by_the_uplink(here: Rig) -> None:
+    here.offer("", packed(here.folder, "0.2.9-old", here.release_key))
     eves = packed(here.folder, NEWER, here.folder / "eve")
     [archive] = (eves / "targets").iterdir()
     one = forged(here, "release", archive.read_bytes(), version=NEWER, signer=here.pit.authority)
     here.ask(one)
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("refused", NOT_THE_MAKERS)
-    here.offer("", packed(here.folder, "0.2.9-old", here.release_key))
     [archive] = (here.folder / "release-0.2.9-old" / "targets").iterdir()
     renamed = HouseFile(
         *(content_hash(archive.read_bytes()), archive.stat().st_size, "release", "feltwatch"),

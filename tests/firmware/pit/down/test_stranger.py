@@ -206,7 +206,6 @@ def test_only_one_release_lies_in_the_inbox_at_a_time(here: Rig) -> None:
     newer = here.offer("", packed(here.folder, "0.4.0-33334444", here.release_key))
     here.client.cut_after = None
     here.uplink.ask([[*item.key], [item.number + 1, newer.sha256]])
-    here.uplink._named.clear()  # as at a start: what there is to fetch is looked up
     assert here.uplink.step(here.client)
     assert not part_of(here, old).exists()
     assert read_list(here.inbox / LIST)[-1].why == ONE_RELEASE
@@ -221,6 +220,7 @@ def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig)
         nonlocal sent
         sent += 1
         one = here.offer(f"{sent}.json", deck_text(f"deck {sent}"))
+        here.ask(one)
         here.uplink.ask([[sent, one.sha256]])
         assert here.uplink.step(here.client)
 
