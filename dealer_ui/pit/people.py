@@ -19,7 +19,15 @@ from typing import Final
 
 from flask import g, has_request_context
 
-from dealer_ui.remote.access import IDLE_S, LONGEST_S, MOST, AccessError, checked, normal
+from dealer_ui.remote.access import (
+    IDLE_S,
+    LONGEST_S,
+    MOST,
+    AccessError,
+    checked_name,
+    checked_passphrase,
+    normal,
+)
 from dealer_ui.text.i18n import NP_
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
@@ -73,7 +81,8 @@ class PitPeople:
 
         Return the name as stored. Raises AccessError, DatabaseError.
         """
-        name, passphrase = checked(name, passphrase)
+        name = checked_name(name, (one.name for one in self.listed()))
+        passphrase = checked_passphrase(passphrase, name)
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from dealer_ui.pit.people import PitRole, Who, add_act
-from dealer_ui.remote.access import AccessError, checked
+from dealer_ui.remote.access import AccessError, checked_name, checked_passphrase
 from firmware.access.pins import verifier
 from firmware.pit.database import Connection, Database
 from firmware.record.evidence.signing import fingerprint
@@ -36,9 +36,11 @@ def made_passphrase() -> str:
 
 def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) -> int:
     """Let a person log in who is not listed yet; return the act's number. Raises AccessError, DatabaseError."""
-    name, passphrase = checked(name, passphrase)
-    stored = json.dumps(verifier(passphrase))
+    name = checked_name(name, ())
+    stored = json.dumps(verifier(checked_passphrase(passphrase, name)))
     with _changing(database, by) as connection:
+        listed = connection.execute("SELECT name FROM person ORDER BY name").fetchall()
+        name = checked_name(name, (one for (one,) in listed))
         if not connection.execute(
             "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"
             " ON CONFLICT (name) DO NOTHING",
@@ -62,7 +64,7 @@ def give_passphrase(database: Database, by: Who, person_id: int, passphrase: str
     Raises AccessError, DatabaseError.
     """
     with database.transaction() as connection:
-        name, passphrase = checked(name_of(connection, person_id), passphrase)
+        passphrase = checked_passphrase(passphrase, name_of(connection, person_id))
     stored = json.dumps(verifier(passphrase))
     with _changing(database, by) as connection:
         name = name_of(connection, person_id)

@@ -15,6 +15,8 @@ from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
+from firmware.names import NameRefused, look_alike, looks_like, spelled
+from firmware.names import checked as checked_name
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -44,6 +46,7 @@ from firmware.rules.profiles.options import (
 from firmware.rules.profiles.sections import OPTIONS, SECTIONS, checked
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
+from firmware.table.topics.profiles import LONGEST_TITLE
 
 Control = Literal[
     "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome"
@@ -238,13 +241,13 @@ def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
             values[path] = checked(path, _typed(typed, path, kind, before[path]))
         except ProfileError as error:
             errors[path] = _as_shown(say(error.message))
-    name, title = (" ".join(typed.one(key).split()) for key in ABOUT)
+    name, title = (spelled(typed.one(key)) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
-    if not title or len(title) > 2 * LONGEST_NAME or not title.isprintable():
-        errors["title"] = gettext(
-            "Give it a title of 1 to 80 letters: it stands on the page while this game is played."
-        )
+    try:
+        title = checked_name(title, LONGEST_TITLE)
+    except NameRefused as error:
+        errors["title"] = say(error.sentence)
     if errors:
         return Draft(None, "", errors)
     try:
@@ -291,6 +294,8 @@ def _name_trouble(name: str, taken: Sequence[str]) -> str:
         return gettext("Give it a name of 1 to 40 small letters, figures and hyphens, such as friday-game.")
     if name in taken:
         return gettext("There is a profile %(name)s already; choose another name.", name=name)
+    if (other := look_alike(name, taken)) is not None:
+        return say(looks_like(name, other))
     return ""
 
 

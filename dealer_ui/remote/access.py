@@ -22,9 +22,9 @@ from dealer_ui.web.errors import PageError
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
 from firmware.messages import MessageError
+from firmware.names import NameRefused, new_name
 from firmware.record.journal.disk import sync_folder
-from firmware.table.errors import CommandRefused
-from firmware.table.people import Person, Role, check_name
+from firmware.table.people import Person, Role
 
 PEOPLE: Final = "people.json"
 LEAST: Final = 12
@@ -88,8 +88,10 @@ class LanPeople:
 
         Raises AccessError.
         """
-        name, passphrase = checked(name, passphrase)
-        self._store({**self._load(), name: {"id": secrets.token_hex(8), **verifier(passphrase)}})
+        people = self._load()
+        name = checked_name(name, people)
+        passphrase = checked_passphrase(passphrase, name)
+        self._store({**people, name: {"id": secrets.token_hex(8), **verifier(passphrase)}})
         return name
 
     def remove(self, name: str) -> None:
@@ -138,12 +140,16 @@ class LanPeople:
             ) from error
 
 
-def checked(name: str, passphrase: str) -> tuple[str, str]:
-    """Return a name and a passphrase in their stored form. Raises AccessError for invalid ones."""
+def checked_name(name: str, listed: Iterable[str]) -> str:
+    """Return a new name in its stored form, or the listed name that it is. Raises AccessError."""
     try:
-        name = check_name(name)
-    except CommandRefused as error:
+        return new_name(name, listed)
+    except NameRefused as error:
         raise AccessError(error.sentence) from error
+
+
+def checked_passphrase(passphrase: str, name: str) -> str:
+    """Return a passphrase of this person in its stored form. Raises AccessError for an invalid one."""
     passphrase = normal(passphrase)
     if not LEAST <= len(passphrase) <= MOST:
         raise AccessError(
@@ -153,7 +159,7 @@ def checked(name: str, passphrase: str) -> tuple[str, str]:
         raise AccessError(
             "That passphrase is too easy to guess; choose several words that have no name in them."
         )
-    return name, passphrase
+    return passphrase
 
 
 def normal(passphrase: str) -> str:

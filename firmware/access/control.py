@@ -74,7 +74,11 @@ class AccessControl:
         self._pins.forget(self._pins.known() - {person.pin for person in state.people})
 
     def authorize(self, command: Command, record: Record) -> Who:
-        """Return who gives the command. Raises NotAllowed; JournalError if a PIN attempt cannot be recorded."""
+        """Return who gives the command.
+
+        Raises NotAllowed; CommandRefused for a fresh box's technician whose name is none; JournalError if a PIN attempt
+        cannot be recorded.
+        """
         roles = COMMAND_ROLES.get(command.do, frozenset())
         who = self._of_fresh_box(command, record.state) or self._who(command, record)
         if who.role in roles:
@@ -97,12 +101,13 @@ class AccessControl:
                 return {"ok": True, "expires_s": self._stayed(command, who)}
             case ListPerson():
                 _need_right_over(who, command.role)
-                person = record.state.person(command.person)
+                name = command.name(record.state)
+                person = record.state.person(name)
                 if person is not None:
                     _need_right_over(who, person.role)
                 new = command.new_pin.get_secret_value() if command.new_pin else ""
                 pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
-                events = command.listed(pin)
+                events = command.listed(name, pin)
             case RemovePerson():
                 person = record.state.person(command.person)
                 if person is not None:
@@ -150,7 +155,8 @@ class AccessControl:
             return Who(SET_UP, Role.TECHNICIAN)
         if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
             return None
-        return Who(f"{Role.TECHNICIAN}:{command.person}", Role.TECHNICIAN, command.person)
+        name = command.name(state)
+        return Who(f"{Role.TECHNICIAN}:{name}", Role.TECHNICIAN, name)
 
     def _of_session(self, command: Command, token: str, state: State) -> Who:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)

@@ -58,24 +58,28 @@ def list_people(data: Path, as_json: bool) -> None:
         say(", ".join(columns))
 
 
-def _name(_: click.Context, __: click.Parameter, name: str) -> str:
+def _name(name: str, data: Path) -> str:
+    """Return the name as it is or will be listed. Raises click's errors."""
+    from firmware.record.journal.journal import JournalReader
     from firmware.table import CommandRefused
     from firmware.table.people import check_name
 
+    state, _ = JournalReader(data).recover()
     try:
-        return check_name(name)
+        return check_name(name, (person.name for person in state.people))
     except CommandRefused as error:
-        raise click.BadParameter(str(error)) from error
+        raise click.BadParameter(str(error), param_hint="NAME") from error
 
 
 @command.command("add")
-@click.argument("name", callback=_name)
+@click.argument("name")
 @click.option("--role", type=click.Choice(ROLES), required=True, help="What NAME may do.")
 @by_option
 @data_option
 def add(name: str, role: str, by: str | None, data: Path) -> None:
     """Add NAME to the list, or give NAME another role."""
     need_writable(data)  # before a PIN is keyed in vain
+    name = _name(name, data)
     asked = pin_asked(f"New PIN for {name}", new=True) if role != "dealer" else None
     order = {"do": "list_person", "person": name, "role": role}
     _give(order | ({"new_pin": asked} if asked else {}), by, data)

@@ -220,7 +220,7 @@ def _enrol(
     from firmware.pit.authority import Authority
     from firmware.pit.bring_in import bring_in
     from firmware.pit.database import Database, migrate
-    from firmware.pit.tables import enrol, free, known, renew
+    from firmware.pit.tables import enrol, known, new_table, renew
 
     if to is not None and not addresses:
         raise click.UsageError("With --to, say where the table finds the pit: --pit HOST:PORT")
@@ -229,7 +229,7 @@ def _enrol(
         if to is None:
             bring_in(database, name, addresses, "console", renews=renews)
             return
-        (known if renews else free)(database, name)
+        name = (known if renews else new_table)(database, name)
         (renew if renews else enrol)(
             database, name, Authority(folder / "authority").enrol(name, to, list(addresses))
         )

@@ -21,10 +21,11 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
+from firmware.names import spelled
 from firmware.pit.authority import Authority, requested_key
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import AuthorityError, EnrolmentRefused, PitError
-from firmware.pit.tables import end_codes, free, keep_witness, known, serial_text
+from firmware.pit.tables import end_codes, keep_witness, known, new_table, serial_text
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
@@ -46,7 +47,6 @@ from firmware.uplink.enrolment import (
 )
 
 GOOD_FOR: Final = timedelta(minutes=15)
-LONGEST_NAME: Final = 40
 Stage = Literal["shown", "compare", "waits", "done", "dead"]
 
 
@@ -114,10 +114,7 @@ def make_code(
 
     `renews`: the table is known, and is to get new keys. Raises PitError.
     """
-    name = " ".join(name.split())
-    if not name or len(name) > LONGEST_NAME or not name.isprintable():
-        raise PitError("A table's name has 1 to 40 letters.")
-    (known if renews else free)(database, name)
+    name = (known if renews else new_table)(database, name)
     pem = fact(database, "authority")
     if not pem:
         raise PitError("The pit's service has not run yet: it makes the authority. Start feltwatch-pit.")
@@ -277,8 +274,7 @@ def is_called(name: str, number: str) -> bool:
     >>> is_called("Table 7", "7"), is_called("Table 7", "17"), is_called("VIP 2 north", "2")
     (True, False, True)
     """
-    words = name.casefold().split()
-    wanted = number.casefold().split()
+    words, wanted = (spelled(text).casefold().split() for text in (name, number))
     return bool(wanted) and any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
 
 

@@ -12,6 +12,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
+from firmware.names import NameRefused, new_name, spelled
 from firmware.pit.database import Connection, Database
 from firmware.pit.down.requests import STRUCK_OFF, withdraw_all
 from firmware.pit.errors import NotEnrolled, PitError
@@ -169,19 +170,28 @@ def listed(database: Database) -> list[TableState]:
     return found
 
 
-def known(database: Database, name: str) -> None:
-    """Raise PitError if there is no table of this name."""
-    if not _exists(database, name):
-        raise PitError("There is no table %(name)s.", name=name)
+def known(database: Database, name: str) -> str:
+    """Return the name of a table that is known. Raises PitError if there is none of this name."""
+    found = _names(database)
+    for form in (name, spelled(name)):
+        if form in found:
+            return form
+    raise PitError("There is no table %(name)s.", name=name)
 
 
-def free(database: Database, name: str) -> None:
-    """Raise PitError if there is a table of this name."""
-    if _exists(database, name):
+def new_table(database: Database, name: str) -> str:
+    """Return a new table's name as it is stored. Raises PitError for a name that is none, or like another table's."""
+    taken = _names(database)
+    try:
+        name = new_name(name, taken)
+    except NameRefused as error:
+        raise PitError(error.sentence) from error
+    if name in taken:
         raise PitError("There is a table %(name)s already.", name=name)
+    return name
 
 
-def _exists(database: Database, name: str) -> bool:
+def _names(database: Database) -> list[str]:
     with database.transaction() as connection:
-        found = connection.execute("SELECT FROM gaming_table WHERE name = %s", (name,)).fetchone()
-    return found is not None
+        rows = connection.execute("SELECT name FROM gaming_table ORDER BY name").fetchall()
+    return [str(row[0]) for row in rows]

@@ -22,10 +22,19 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.puck.serial_port import STABLE_NAME
+from firmware.names import checked, look_alike, looks_like
 from firmware.pulse import PULSE
 from firmware.runtime.errors import ConfigError
 from firmware.table_client import DATA, SOCKET
@@ -40,6 +49,13 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+def _of_letters(name: str) -> str:
+    """Return a name as it is, "" for none. Raises NameRefused, a ValueError."""
+    if name:
+        checked(name)
+    return name
+
+
 class SeatConfig(_Section):
     """A seat in play."""
 
@@ -47,6 +63,11 @@ class SeatConfig(_Section):
     place: Literal["A", "B", "C", "D"]
     player: str = Field(default="", max_length=40)
     stack: int | None = Field(default=None, ge=0)
+
+    @field_validator("player")
+    @classmethod
+    def _named(cls, player: str) -> str:
+        return _of_letters(player)
 
     @property
     def name(self) -> str:
@@ -262,6 +283,19 @@ class Config(_Section):
     key: Path = KEY
     gpiochip: int | None = None
     ui: UiConfig = UiConfig()
+
+    @field_validator("table")
+    @classmethod
+    def _numbered(cls, table: str) -> str:
+        return _of_letters(table)
+
+    @model_validator(mode="after")
+    def _no_look_alikes(self) -> Self:
+        names = {seat.player for seat in self.seats if seat.player}
+        for name in sorted(names):
+            if (other := look_alike(name, sorted(names - {name}))) is not None:
+                raise ValueError(str(looks_like(name, other)))
+        return self
 
     @model_validator(mode="after")
     def _each_its_own(self) -> Self:

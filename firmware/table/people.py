@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final
 
+from firmware import names
 from firmware.table.errors import CommandRefused
 
 
@@ -61,12 +63,12 @@ def locked_for(tried: int) -> float:
     return min(LONGEST_LOCK_S, FIRST_LOCK_S * 2.0 ** min(tried - FREE_TRIES, 10))
 
 
-def check_name(name: str) -> str:
-    """Return a name in its stored form. Raises CommandRefused for an invalid name."""
-    name = " ".join(name.split())
-    if not 1 <= len(name) <= 40 or not name.isprintable():
-        raise CommandRefused("A name has 1 to 40 letters.")
-    return name
+def check_name(name: str, taken: Iterable[str] = (), most: int = names.LONGEST) -> str:
+    """Return a new name in its stored form, or the taken name that it is. Raises CommandRefused (`names.new_name`)."""
+    try:
+        return names.new_name(name, taken, most)
+    except names.NameRefused as error:
+        raise CommandRefused(error.sentence) from error
 
 
 def check_pin(pin: str) -> str:

@@ -16,10 +16,21 @@ if TYPE_CHECKING:
     from firmware.pit.down.requests import Request
 
 
+def _by(_: click.Context, __: click.Parameter, name: str) -> str:
+    from firmware.names import NameRefused, checked
+    from firmware.uplink.inbox.wire import MOST_NAME
+
+    try:
+        return checked(name, MOST_NAME)
+    except NameRefused as error:
+        raise click.BadParameter(str(error)) from error
+
+
 by_option = click.option(
     "--by",
     metavar="NAME",
     default=lambda: os.environ.get("SUDO_USER", "console"),
+    callback=_by,
     help="Who does it: a profile is kept at the table in this name.  [default: who ran sudo]",
 )
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from firmware.names import NameRefused, checked
 from firmware.pit.authority import Authority
 from firmware.pit.database import Connection, Database
 from firmware.pit.errors import PitError
@@ -141,8 +142,6 @@ def offer(
     A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
     sentence for a file that no table could use, FilesError where it cannot be stored.
     """
-    if not 0 < len(by) <= MOST_NAME or not by.isprintable():
-        raise PitError("Who offers a file is a name of 1 to %(most)s letters.", most=MOST_NAME)
     if path.is_dir():
         version, target = house.take_release(path, maker_root, machine)
         return _store(database, house, ("release", "feltwatch", version, target.sha256, target.size), by)

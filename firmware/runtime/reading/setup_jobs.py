@@ -20,6 +20,7 @@ from firmware.table.command import COMMAND_ROLES
 from firmware.table.deck_tally import LaidCard, Round, misread, tally
 from firmware.table.errors import NotAllowed
 from firmware.table.events import Calibrated, Calibration, CalibrationDropped, DeckChecked, DeckEnrolled
+from firmware.table.people import check_name
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.camera import (
     AskJob,
@@ -127,10 +128,7 @@ class CameraJobs:
                 return self._begin(record, who, command.do, works[command.step])
             case EnrolDeck():
                 works = {"begin": "deck_begin", "view": "deck_view", "commit": "deck_commit"}
-                name = " ".join(command.name.split())
-                if not name or not name.isprintable():
-                    raise CommandRefused("A deck's name has 1 to 40 letters.")
-                return self._begin(record, who, command.do, works[command.step], name)
+                return self._begin(record, who, command.do, works[command.step], check_name(command.name))
             case CheckDeck():
                 return self._check(command, record, who)
             case UseCalibration():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from firmware.messages import Message
+from firmware.names import spelled
 from firmware.rules import Currency, Profile, RulesError, load_profile, paying_in, profile_toml
 from firmware.rules.chips import verify_unit
 from firmware.rules.currency import is_symbol
@@ -26,6 +28,7 @@ from firmware.table.topics.players import Place, need_seats, without
 from firmware.table.topics.profiles import sent_profile
 
 HIGHEST_TABLE: Final = 9999
+LONGEST_TABLE: Final = 20
 
 
 class HouseSet(Event, leads=stays(BETWEEN_HANDS)):
@@ -92,7 +95,7 @@ class SetHouse(Command, roles=HOUSE):
 
     do: Literal["set_house"] = "set_house"
     reason: Reason
-    table: str | None = Field(default=None, max_length=20)
+    table: str | None = Field(default=None, max_length=LONGEST_TABLE)
     language: str | None = Field(default=None, pattern=r"^[a-z]{2,3}(_[A-Z][a-z]{3})?(_[A-Z]{2})?$")
     profile: str | None = Field(default=None, max_length=80)
     profile_text: str | None = Field(default=None, max_length=60_000)
@@ -147,7 +150,8 @@ def _set(state: State, command: SetHouse, house: House) -> HouseSet:
         limits(house, lambda: verify_unit(unit, rules))
     seats = None
     if command.seats is not None:
-        seats = tuple(_setting(state, seat, house, unit, rules) for seat in command.seats)
+        players = [seat.player for seat in command.seats]
+        seats = tuple(_setting(state, seat, players, house, unit, rules) for seat in command.seats)
     return HouseSet(
         reason=command.reason,
         table=None if command.table is None else _table_number(command.table),
@@ -169,23 +173,34 @@ def _currency(command: SetHouse, now: Currency) -> Currency | None:
 
 
 def _table_number(text: str) -> str:
-    number = " ".join(text.split())
-    if not number.isprintable():
-        raise CommandRefused("A table's number is letters and digits.")
+    if not text.strip():
+        return ""
+    number = check_name(text, most=LONGEST_TABLE)
     if number.isdecimal() and not 1 <= int(number) <= HIGHEST_TABLE:
         raise CommandRefused("A table's number is 1 to %(highest)s.", highest=HIGHEST_TABLE)
     return number
 
 
-def _setting(state: State, seat: SeatSetting, house: House, unit: int, rules: Profile) -> HouseSeat:
-    """Return a seat to store; a player who is already at the table keeps his stack."""
-    name = check_name(seat.player)
+def _setting(
+    state: State, seat: SeatSetting, players: Sequence[str], house: House, unit: int, rules: Profile
+) -> HouseSeat:
+    """Return a seat to store; a player who is already at the table keeps his stack. `players` are of all seats."""
+    name = _player(state, seat.player, players)
     was = state.house.of(name)
     if was:
         if seat.stack not in (None, state.stack_of(name)):
             raise CommandRefused("%(player)s has a stack already; add to it or count it.", player=name)
         return HouseSeat(seat.seat, name, seat.place, was[0].stack)
     return HouseSeat(seat.seat, name, seat.place, came_with(seat.stack, house, unit, rules))
+
+
+def _player(state: State, name: str, players: Sequence[str]) -> str:
+    """Return a player's name to store: one who sits here stays, any other looks like nobody of these."""
+    if state.house.of(name):
+        return name
+    name = check_name(name)
+    others = {spelled(player) for player in players} - {name}
+    return name if state.house.of(name) else check_name(name, sorted(others))
 
 
 def need_symbol(symbol: str) -> None:

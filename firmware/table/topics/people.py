@@ -8,6 +8,7 @@ from typing import Final, Literal
 from pydantic import SecretStr
 
 from firmware.messages import Message
+from firmware.names import is_blank
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event
@@ -125,6 +126,10 @@ class LogOn(Command, roles=AT_TABLE):
     person: str
 
     def decide(self, context: Context) -> tuple[Event, ...]:
+        if is_blank(self.person):
+            raise CommandRefused(
+                "That name shows as nothing. A technician removes it and lists the person under a name to read."
+            )
         return (LoggedOn(self.person, context.state.down + 1),)
 
 
@@ -161,11 +166,15 @@ class ListPerson(Command, roles=HOUSE):
     role: Role
     new_pin: SecretStr | None = None
 
-    def listed(self, pin: str = "") -> tuple[Event, ...]:
-        """Return its events; `pin` is the id of the new PIN's verifier. Raises CommandRefused."""
+    def name(self, state: State) -> str:
+        """Return the person's name as it is or will be listed. Raises CommandRefused."""
+        return check_name(self.person, (person.name for person in state.people))
+
+    def listed(self, name: str, pin: str = "") -> tuple[Event, ...]:
+        """Return its events; `name` as listed, `pin` the id of the new PIN's verifier. Raises CommandRefused."""
         if self.role in PIN_ROLES and not pin:
             raise CommandRefused("A %(role)s needs a PIN; give one.", role=self.role)
-        return (PersonListed(check_name(self.person), self.role, pin),)
+        return (PersonListed(name, self.role, pin),)
 
 
 class RemovePerson(Command, roles=HOUSE):

@@ -78,7 +78,7 @@ class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
 
     def apply(self, state: State) -> State:
         need_player(state, self.player)
-        if self.name in {*state.stacks, *(seat.player for seat in state.house.seats)}:
+        if self.name in at_table(state):
             raise CommandRefused("There is a %(player)s at this table already.", player=self.name)
 
         def called(player: str) -> str:
@@ -134,7 +134,7 @@ class SeatPlayer(Command, roles=AT_TABLE):
     comes: bool = False
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        name = check_name(self.player)
+        name = check_name(self.player, sorted(at_table(context.state)))
         if self.comes and (sits := context.state.house.of(name)):
             raise CommandRefused(
                 "%(player)s sits at seat %(seat)s already. Move the player from there, or key another name.",
@@ -168,7 +168,8 @@ class RenamePlayer(Command, roles=AT_TABLE):
     name: Player
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        return (PlayerRenamed(self.player, check_name(self.name)),)
+        others = at_table(context.state) - {self.player}
+        return (PlayerRenamed(self.player, check_name(self.name, sorted(others))),)
 
 
 class Sit(Command, roles=AT_TABLE):
@@ -194,13 +195,18 @@ class TwoHands(Command, roles=AT_TABLE):
         return (SeatingChanged("two_hands", self.on),)
 
 
+def at_table(state: State) -> frozenset[str]:
+    """Return the names of all players at the table."""
+    return frozenset((*state.stacks, *(seat.player for seat in state.house.seats)))
+
+
 def need_seats(seats: Iterable[HouseSeat]) -> None:
     """Raise CommandRefused for an invalid set of seats."""
     seats = list(seats)
     for seat in seats:
         need_antenna(seat.seat)
         need_place(seat.place)
-        if check_name(seat.player) != seat.player:
+        if not seat.player or " ".join(seat.player.split()) != seat.player:
             raise CommandRefused("A name has no spaces before, after or twice within it.")
         if seat.stack is not None and seat.stack < 0:
             raise CommandRefused("A stack is 0 cents or more.")

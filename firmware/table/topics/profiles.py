@@ -27,10 +27,11 @@ from firmware.table.command import Command, Context, Reason
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event, stays
-from firmware.table.people import FLOOR
+from firmware.table.people import FLOOR, check_name
 from firmware.table.phase import Phase
 
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+LONGEST_TITLE: Final = 80
 
 
 class ProfileKept(Event, leads=EVERY_PHASE):
@@ -82,9 +83,12 @@ class Version:
 def sent_profile(text: str) -> Profile:
     """Parse a profile's text from a client. Raises CommandRefused with the rules core's message."""
     try:
-        return parse_sent_profile(text)
+        profile = parse_sent_profile(text)
     except ProfileError as error:
         raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
+    for name in (profile.name, profile.title):
+        check_name(name, most=LONGEST_TITLE)
+    return profile
 
 
 def kept_text(command: KeepProfile) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from firmware.table.errors import CommandRefused
+from firmware.table.people import check_name
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
 
 LARGEST: Final = 1e4
@@ -41,8 +42,9 @@ def deck_of(data: bytes, model: str) -> tuple[str, str]:
         whole = fits and {"weight", "bias"} <= set(values) and isinstance(name, str)
     except (ValueError, TypeError, LookupError, RecursionError):
         whole = False
-    if not whole or not isinstance(learnt_with, str) or not 0 < len(name) <= 40 or not name.isprintable():
+    if not whole or not isinstance(learnt_with, str):
         raise CommandRefused("This is no deck profile; enrol the deck again.")
+    check_name(name)
     if model and learnt_with != model:
         raise CommandRefused(
             "The deck %(name)s was learnt with another card reader's model; enrol the deck again.", name=name
