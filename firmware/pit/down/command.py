@@ -16,21 +16,10 @@ if TYPE_CHECKING:
     from firmware.pit.down.requests import Request
 
 
-def _by(_: click.Context, __: click.Parameter, name: str) -> str:
-    from firmware.names import NameRefused, checked
-    from firmware.uplink.inbox.wire import MOST_NAME
-
-    try:
-        return checked(name, MOST_NAME)
-    except NameRefused as error:
-        raise click.BadParameter(str(error)) from error
-
-
 by_option = click.option(
     "--by",
     metavar="NAME",
     default=lambda: os.environ.get("SUDO_USER", "console"),
-    callback=_by,
     help="Who does it: a profile is kept at the table in this name.  [default: who ran sudo]",
 )
 
@@ -67,7 +56,7 @@ def send_command(
     from firmware.pit.authority import Authority
     from firmware.pit.database import Database, migrate
     from firmware.pit.down import requests
-    from firmware.pit.down.offers import HouseRepository, offer
+    from firmware.pit.down.offers import HouseRepository, name_of_sender, offer
     from firmware.pit.errors import PitError
 
     if names and to_all:
@@ -77,6 +66,7 @@ def send_command(
         with database.transaction() as connection:
             tables = _tables(connection, names, to_all=to_all)
         house = HouseRepository(folder, Authority(folder / "authority"))
+        by = name_of_sender(by)
         one = offer(database, house, file, by, maker_root=maker_root, machine=machine)
         what = f"{one.kind} {one.version or one.name}"
         say(f"{what}, {one.size:,} bytes: {one.sha256}")

@@ -142,6 +142,7 @@ def offer(
     A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
     sentence for a file that no table could use, FilesError where it cannot be stored.
     """
+    by = name_of_sender(by)
     if path.is_dir():
         version, target = house.take_release(path, maker_root, machine)
         return _store(database, house, ("release", "feltwatch", version, target.sha256, target.size), by)
@@ -155,6 +156,14 @@ def offer(
     digest = content_hash(data)
     house.files.keep(digest, data)
     return _store(database, house, (kind, name, "", digest, len(data)), by)
+
+
+def name_of_sender(by: str) -> str:
+    """Return the name of who offers or removes a file, as it is stored. Raises PitError."""
+    try:
+        return checked(by, MOST_NAME)
+    except NameRefused as error:
+        raise PitError("Who does it has no name (--by): %(why)s", why=error) from error
 
 
 def found(connection: Connection, sha256: str) -> Offered | None:
@@ -210,6 +219,7 @@ def remove(database: Database, house: HouseRepository, one: Offered, by: str) ->
     Raises PitError while a table is still to fetch or to take it, or while the newest wave brings it and is not over;
     FilesError.
     """
+    by = name_of_sender(by)
     with database.transaction() as connection:
         # a request or a wave that begins at this moment waits for this row, or is seen here
         connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))

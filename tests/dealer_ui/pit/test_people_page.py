@@ -107,12 +107,23 @@ def test_another_role_holds_at_once_and_a_removal_ends_the_session(house: House,
     assert [what for what, _ in owner.acts()] == ["people.role", "people.remove"]
 
 
+def test_nobody_is_added_who_looks_like_a_listed_person(owner: Owner) -> None:
+    owner.add("Rosa Lind")
+    for name in ("rosa lind", "R\u043esa Lind", "Rosa L1nd"):
+        answer = owner.add(name)
+        assert answer.status_code == 400
+        assert "looks like Rosa Lind" in answer.text
+        assert owner.role(name) is None
+    assert "is listed already" in owner.add(" Rosa  Lind").text
+
+
 @pytest.mark.parametrize(
     ("form", "says"),
     [
         ({"name": " "}, "A name has 1 to 40 letters."),
         ({"name": "n" * 200}, "A name has 1 to 40 letters."),
-        ({"name": "a\0b"}, "A name has 1 to 40 letters."),
+        ({"name": "a\0b"}, "This one holds U+0000."),
+        ({"name": "\u3164"}, "This one holds U+3164."),
         ({"passphrase": "short", "again": "short"}, "A passphrase has 12 to"),
         ({"again": "another one, longer"}, "The two passphrases differ."),
         ({"passphrase": "a" * 14, "again": "a" * 14}, "too easy to guess"),

@@ -163,6 +163,8 @@ def test_a_page_is_found_again_by_a_reader_without_a_browser(lan: Flask) -> None
         ("Ines", "ines and her dog", "easy to guess"),
         ("Ines", "x" * 300, "12 to 200"),
         ("", PASSPHRASE, "1 to 40"),
+        ("\u3164", PASSPHRASE, "can be seen"),
+        ("Ines\u200f", PASSPHRASE, "can be seen"),
     ],
 )
 def test_a_name_or_passphrase_that_does_not_do_is_refused(
@@ -171,6 +173,28 @@ def test_a_name_or_passphrase_that_does_not_do_is_refused(
     with pytest.raises(AccessError, match=why):
         LanPeople(secrets).add(name, passphrase)
     assert LanPeople(secrets).names() == []
+
+
+def test_nobody_is_listed_who_looks_like_somebody_else(secrets: Path) -> None:
+    people = LanPeople(secrets)
+    people.add("Ines", PASSPHRASE)
+    for name in ("ines", "lnes", "In\u0435s"):
+        with pytest.raises(AccessError, match="looks like Ines"):
+            people.add(name, PASSPHRASE)
+    assert people.add(" Ines ", f"{PASSPHRASE} again") == "Ines"
+    assert people.names() == ["Ines"]
+
+
+def test_a_person_listed_by_an_earlier_release_gets_another_passphrase_and_is_removed(secrets: Path) -> None:
+    people = LanPeople(secrets)
+    people.add("Ines", PASSPHRASE)
+    path = secrets / "people.json"
+    path.write_text(path.read_text().replace("Ines", "\u3164"))
+    people = LanPeople(secrets)
+    assert people.matches("\u3164", PASSPHRASE)
+    assert people.add("\u3164", f"{PASSPHRASE} again") == "\u3164"
+    people.remove("\u3164")
+    assert people.names() == []
 
 
 def test_a_passphrase_is_known_however_its_accents_were_typed(secrets: Path) -> None:

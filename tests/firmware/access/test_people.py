@@ -187,6 +187,56 @@ def test_the_first_technician_comes_with_a_pin_once(table: Table) -> None:
     assert table.actors() == [("person_listed", "technician:Ada")]
 
 
+@pytest.mark.parametrize("name", ["moreno", "M\u043ereno", "Moren0", " ADA", "\uff21da"])
+def test_who_looks_like_a_listed_person_is_not_listed(staffed: Table, name: str) -> None:
+    with pytest.raises(CommandRefused, match=r"looks like (Ada|Moreno), a name that is taken"):
+        staffed.give("list_person", person=name, role="dealer", by="Ada", pin=OTHER)
+    assert len(staffed.state.people) == 4
+
+
+@pytest.mark.parametrize(
+    "name", ["\u3164", "\u2800", "\u115f", "\u1160", "\uffa0", "Ki\u200em", "\U000e0041", "Kim\ufe0f"]
+)
+def test_who_shows_as_nothing_is_not_listed(staffed: Table, name: str) -> None:
+    with pytest.raises(CommandRefused, match="only letters that can be seen"):
+        staffed.give("list_person", person=name, role="dealer", by="Ada", pin=OTHER)
+
+
+@pytest.mark.parametrize("name", ["Ito ", " Ito", "Ito\u2003"])
+def test_spaces_around_a_name_open_no_way_to_another_persons_role(staffed: Table, name: str) -> None:
+    answer = staffed.give("list_person", person=name, role="dealer", by="Moreno", pin=PIN)
+    assert "Only a technician may change who is auditor" in answer["error"]
+    assert [(one.name, one.role) for one in staffed.state.people if one.name.strip() == "Ito"] == [
+        ("Ito", Role.AUDITOR)
+    ]
+
+
+@pytest.mark.parametrize("name", ["moreno", "\U0001f0cf", "Kim\ufe0f", "\u3164"])
+def test_a_name_that_would_not_be_listed_today_replays_and_keeps_its_rights(
+    staffed: Table, name: str
+) -> None:
+    """Such a record is an earlier release's. Who shows as nothing cannot log on: nobody could read who deals."""
+    ada = {"by": "Ada", "pin": OTHER}
+    staffed.write([ev.PersonListed(name, Role.DEALER)], "technician:Ada")
+    staffed.restart()
+    assert staffed.state.person(name) is not None
+    if name == "\u3164":
+        with pytest.raises(CommandRefused, match="That name shows as nothing"):
+            staffed.give("log_on", person=name)
+    else:
+        assert staffed.give("log_on", person=name)["ok"]
+        assert staffed.give("list_person", person=name, role="floor", new_pin=PIN, **ada)["ok"]
+    assert staffed.give("remove_person", person=name, **ada)["ok"]
+    assert staffed.state.person(name) is None
+
+
+def test_a_fresh_boxs_first_technician_is_recorded_under_the_name_as_listed(table: Table) -> None:
+    with pytest.raises(CommandRefused, match=r"U\+3164"):
+        table.give("list_person", person="\u3164", role="technician", new_pin=OTHER)
+    assert table.give("list_person", person=" Jose\u0301 ", role="technician", new_pin=OTHER)["ok"]
+    assert table.actors() == [("person_listed", "technician:José")]
+
+
 def test_the_last_technician_can_neither_be_struck_nor_moved(staffed: Table) -> None:
     for do, fields in (("remove_person", {}), ("list_person", {"role": "dealer"})):
         with pytest.raises(CommandRefused, match="only technician"):

@@ -10,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from firmware.cli.deck import command
 from firmware.record.journal.journal import Journal
+from firmware.table import CommandRefused
 from firmware.table import events as ev
 from firmware.uplink.inbox.texts import deck_of
 from tests.firmware.pit.down.conftest import deck_text
@@ -55,6 +56,9 @@ def test_a_deck_is_written_as_the_pit_takes_it_and_over_no_other_file(data: Path
     assert facts[1]["hash"] in done.output, "of two with one name the last"
     again = run("export", "Red deck", "--out", str(out), "--data", str(data))
     assert isinstance(again.exception, FileExistsError)
+    for name in ("\u3164", "\u202eRed", "-"):
+        with pytest.raises(CommandRefused, match="A name has"):
+            deck_of(json.dumps(json.loads(out.read_bytes()) | {"name": name}).encode(), MODEL)
     older = tmp_path / "older.json"
     assert run("export", facts[3]["hash"][:8], "--out", str(older), "--data", str(data)).exit_code == 0
     assert older.read_bytes() != out.read_bytes()

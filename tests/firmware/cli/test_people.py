@@ -94,11 +94,11 @@ def test_a_folder_without_a_record_is_said_and_none_is_made_in_it(people: People
         assert not JournalReader(config.data).path.exists()
 
 
-@pytest.mark.parametrize("name", ["", "  ", "x" * 41, "Li\x07n"])
+@pytest.mark.parametrize("name", ["", "  ", "x" * 41, "Li\x07n", "\u3164"])
 def test_what_is_no_name_is_bad_input_and_no_pin_is_asked_for(people: People, name: str) -> None:
     result = people("add", name, "--role", "floor")
     assert result.exit_code == 2
-    assert "A name has 1 to 40 letters" in result.output
+    assert "A name has " in result.output
 
 
 def test_a_running_table_judges(people: People, table: Table) -> None:

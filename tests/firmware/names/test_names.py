@@ -14,7 +14,8 @@ from firmware.names import LONGEST, NameRefused, checked, is_blank, look_alike, 
 REAL = """
 Ada; Kim; Lee; O'Brien; O’Neill; Anne-Marie; Jean-Luc Ponty; Dr. Who; Seat 1; Seat 2; Ann; Ben; Cleo; Dan; Mike 2; J.R.
 José Ruiz; Íñigo Núñez; Begoña; João Gonçalves; Zoë; François Lefèvre; Jürgen Groß; Åsa Öberg; Søren Kjær
-Þórdís Guðjónsdóttir; Łukasz Żółć; Dvořák; Ľubomír Ďuriš; Győző; Șerban Țuțea; Đorđe Njegoš; Ģirts Ķēniņš; Gözde Yıldız; İpek; Māra; Tõnis
+Þórdís Guðjónsdóttir
+Łukasz Żółć; Dvořák; Ľubomír Ďuriš; Győző; Șerban Țuțea; Đorđe Njegoš; Ģirts Ķēniņš; Gözde Yıldız; İpek; Māra; Tõnis
 Nguyễn Thị Ánh; Trần Văn Đức; Phạm Hữu Nghĩa; Lê Quỳnh; Võ Thị Sáu
 Иван Петров; Ким; Юлія Щербак; Ђорђе Петровић; Ёлкин; Айгүл Өмірбек; Чингис
 Γιώργος Παπαδόπουλος; Ελένη; Αΐντα

@@ -61,6 +61,39 @@ def test_a_second_table_of_the_same_name_is_refused_before_anything_is_written(
     assert not (tmp_path / "two").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("\u3164", "can be seen"),
+        ("Table\u200b 8", "can be seen"),
+        ("", "1 to 40"),
+        ("table 7", "looks like Table 7"),
+        ("Т\u0430ble 7", "looks like Table 7"),
+    ],
+)
+@pytest.mark.parametrize("how", ["files", "code"])
+def test_a_table_whose_name_shows_as_nothing_or_looks_like_another_is_not_enrolled(
+    pit: list[str], tmp_path: Path, name: str, why: str, how: str
+) -> None:
+    add = ("--pit", "pit:1", *pit)
+    assert run("table", "add", "Table 7", "--to", str(tmp_path / "one"), *add).exit_code == 0
+    to = ("--to", str(tmp_path / "two")) if how == "files" else ()
+    done = run("table", "add", name, *to, *add)
+    assert done.exit_code == 1
+    assert why in done.output
+    assert not (tmp_path / "two").exists()
+
+
+def test_a_table_that_was_enrolled_under_such_a_name_is_renewed_and_struck_off(
+    database: Database, pit: list[str], tmp_path: Path
+) -> None:
+    add, url = ("--to", str(tmp_path / "one"), "--pit", "pit:1", *pit), pit[:2]
+    with database.transaction() as connection:
+        connection.execute("INSERT INTO gaming_table (name, serial) VALUES (%s, 'ab')", ("\u3164",))
+    assert run("table", "renew", "\u3164", *add).exit_code == 0
+    assert run("table", "strike", "\u3164", *url).exit_code == 0
+
+
 def test_a_database_that_is_not_there_is_said_in_one_sentence(tmp_path: Path) -> None:
     words = ["-m", "firmware.cli", "pit", "table", "list", "--url", f"postgresql:///none?host={tmp_path}"]
     done = subprocess.run(

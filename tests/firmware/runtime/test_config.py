@@ -61,6 +61,12 @@ def test_a_file_is_read_and_options_of_the_command_go_before_it(tmp_path: Path) 
             "seats = [{ seat = 1, place = 'A', player = 'x', stack = 1 }, { seat = 2, place = 'B', player = 'x' }]",
             "two different stacks",
         ),
+        ("seats = [{ seat = 1, place = 'A', player = '\u3164' }]", "seats.0.player: A name has only letters"),
+        (
+            "seats = [{ seat = 1, place = 'A', player = 'Kim' }, { seat = 2, place = 'B', player = 'К\u0456m' }]",
+            "looks like Kim|Kim looks like",
+        ),
+        ("table = '\u2800'", "table: A name has only letters"),
         ("[camera]\nkind = 'telescope'", "camera.kind: "),
         ("[camera]\nmains_hz = 60\nexposure_ms = 10.0", "camera: .*bands"),
         ("[puck]\nkind = 'radar'", "puck.kind: "),

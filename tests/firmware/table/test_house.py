@@ -278,6 +278,54 @@ def test_what_cannot_be_done_with_seats_is_said(
     assert table.state == before
 
 
+ALIKE = ["P1", "pl", "\u04401", "\uff50\uff11", "p\u200b1"]
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_nobody_sits_down_under_a_name_that_looks_like_another_players(table: Table, name: str) -> None:
+    for do, fields in (
+        ("seat_player", {"seat": 3, "player": name}),
+        ("rename_player", {"player": "p2", "name": name}),
+        ("set_house", {"reason": "x", "seats": [{"seat": 1, "player": "p1"}, {"seat": 2, "player": name}]}),
+        ("set_house", {"reason": "x", "seats": [{"seat": 1, "player": "Ann"}, {"seat": 2, "player": "ann"}]}),
+    ):
+        with pytest.raises(CommandRefused, match="looks like|can be seen"):
+            table.do(do, **fields)
+    assert players(table.state) == ["p1", "p2"]
+
+
+def test_players_who_look_alike_since_an_earlier_release_stay_move_and_get_other_names(table: Table) -> None:
+    table.state = fold([ev.PlayerRenamed("p2", "P1"), ev.PlayerRenamed("P1", "\u3164")], table.state)
+    table.state = fold([ev.PlayerSeated(3, "P1", "C", 500)], table.state)
+    assert table.do("seat_player", seat=4, player="P1", place="D").house.of("P1")[0].seat == 4
+    seats = [{"seat": one.seat, "player": one.player, "place": one.place} for one in table.state.house.seats]
+    assert players(table.do("set_house", reason="same", seats=seats)) == ["p1", "\u3164", "P1"]
+    assert "Bob" in players(table.do("rename_player", player="\u3164", name="Bob"))
+
+
+def test_a_player_may_be_written_otherwise(table: Table) -> None:
+    assert players(table.do("rename_player", player="p1", name="P1")) == ["P1", "p2"]
+
+
+def test_two_seats_of_one_new_player_are_no_look_alikes(table: Table) -> None:
+    seats = [{"seat": 1, "player": "Ann"}, {"seat": 2, "player": "Bob"}, {"seat": 3, "player": "Ann"}]
+    assert players(table.do("set_house", reason="new", seats=seats)) == ["Ann", "Bob", "Ann"]
+
+
+@pytest.mark.parametrize("number", ["\u3164", "7\u202e", "\u2800", "-"])
+def test_a_tables_number_can_be_read(table: Table, number: str) -> None:
+    with pytest.raises(CommandRefused, match="A name has"):
+        table.do("set_house", reason="x", table=number)
+
+
+@pytest.mark.parametrize(
+    "about", ['name = "\u3164"', 'name = "own"\ntitle = "\u202eown"', 'name = "own"\ntitle = "-"']
+)
+def test_a_profile_that_shows_as_nothing_is_refused(table: Table, about: str) -> None:
+    with pytest.raises(CommandRefused, match="A name has"):
+        table.do("set_house", reason="x", profile_text=f'[profile]\n{about}\nextends = "washington-1-unit"\n')
+
+
 def test_another_name_keeps_all_that_is_his(table: Table) -> None:
     state = replace(
         table.state,
