@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from dealer_ui.reports.pdf import cards
 from dealer_ui.reports.report_pdf import report_pdf
 from dealer_ui.reports.report_view import as_csv, shown
 from dealer_ui.text.i18n import LANGUAGES, gettext, speaking
+from docs.facts import ROOT
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.report_span import Span, down_of, reported, shift
@@ -272,6 +274,17 @@ def test_a_name_that_looks_like_a_formula_is_none_in_the_csv(name: str, cell: st
     _, line = csv.reader(io.StringIO(text))
     assert line[:5] == [cell, "1", "0", "0", "2"]
     assert f'"{cell}",1,0,0,2,' in text  # text is quoted, figures are not
+
+
+def test_one_module_of_the_product_writes_what_a_spreadsheet_reads() -> None:
+    folders = ("dealer_ui", "firmware", "vision", "models", "hardware")
+    writers = {
+        str(file.relative_to(ROOT))
+        for folder in folders
+        for file in (ROOT / folder).rglob("*.py")
+        if re.search(r"csv\.(writer|DictWriter)", file.read_text(encoding="utf-8"))
+    }
+    assert writers == {"dealer_ui/reports/report_view.py"}
 
 
 def test_a_span_is_a_down_or_the_time_since_the_last_long_break(tmp_path: Path) -> None:
