@@ -163,7 +163,7 @@ def name_of_sender(by: str) -> str:
     try:
         return checked(by, MOST_NAME)
     except NameRefused as error:
-        raise PitError("Who does it has no name (--by): %(why)s", why=error) from error
+        raise PitError("Who does it has no name (--by): %(why)s", why=error.sentence) from error
 
 
 def found(connection: Connection, sha256: str) -> Offered | None:

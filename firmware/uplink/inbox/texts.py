@@ -42,9 +42,8 @@ def deck_of(data: bytes, model: str) -> tuple[str, str]:
         whole = fits and {"weight", "bias"} <= set(values) and isinstance(name, str)
     except (ValueError, TypeError, LookupError, RecursionError):
         whole = False
-    if not whole or not isinstance(learnt_with, str):
+    if not whole or not isinstance(learnt_with, str) or check_name(name) != name:
         raise CommandRefused("This is no deck profile; enrol the deck again.")
-    check_name(name)
     if model and learnt_with != model:
         raise CommandRefused(
             "The deck %(name)s was learnt with another card reader's model; enrol the deck again.", name=name
