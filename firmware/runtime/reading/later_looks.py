@@ -95,9 +95,7 @@ class LaterLooks:
 
 def read_again(state: State, taken: ev.ReadingTaken) -> tuple[ev.Event, ...]:
     """Return the event for a second reading of closed seats that shows other cards than the one before."""
-    closed = replace(
-        state, seats=tuple(seat for seat in state.seats if not seat.open and not seat.confirmed)
-    )
+    closed = replace(state, seats=tuple(seat for seat in state.seats if not seat.open and not seat.confirmed))
     changed = later_look(closed, taken.rows).changed
     return (ev.CardsCompared(False, changed=changed, frame=taken.frame),) if changed else ()
 
