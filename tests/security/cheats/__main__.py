@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,8 +32,13 @@ def bench(names: Iterable[str]) -> dict[str, Outcome]:
     with stage() as made:
         outcomes = {}
         for name in names:
-            outcomes[name] = played(made, name)
-            click.echo(f"{name}: {' | '.join(outcomes[name].cells)}")
+            try:
+                outcomes[name] = played(made, name)
+            except Exception:
+                traceback.print_exc()
+                made.tidy()
+            else:
+                click.echo(f"{name}: {' | '.join(outcomes[name].cells)}")
     return outcomes
 
 
@@ -44,13 +50,16 @@ def bench(names: Iterable[str]) -> dict[str, Outcome]:
 def main(names: tuple[str, ...], path: Path | None) -> None:
     """Play these cheats, by default all."""
     logging.basicConfig(level=logging.ERROR)
+    logging.getLogger("tests").setLevel(logging.WARNING)
     if path is not None and names:
         raise click.UsageError("The table has every cheat: name none with --write.")
-    outcomes = bench(names or CHEATS)
-    if path is not None:
+    names = names or tuple(CHEATS)
+    outcomes = bench(names)
+    if path is not None and len(outcomes) == len(names):
         path.write_text(written(path.read_text(encoding="utf-8"), outcomes), encoding="utf-8")
+
+    sys.exit(len(outcomes) < len(names))
 
 
 if __name__ == "__main__":
     main()
-    sys.exit(0)

@@ -10,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 from firmware.record.evidence.verify import verify
+from firmware.record.journal.file import FILE
+from firmware.record.journal.journal import Journal
 from firmware.table import Phase
 from tests.security.cheats.registry import Outcome, cheat, quoted
 from tests.security.cheats.stage import Stage, checked
@@ -35,8 +37,6 @@ def plug_pulled(stage: Stage) -> Outcome:
         data = _copied(
             stage, left
         )  # what a power cut leaves: the rows are durable before the page shows them
-        from firmware.record.journal.journal import Journal
-
         with Journal(data) as journal:
             after = journal.recover()
     finally:
@@ -52,11 +52,7 @@ def record_edited(stage: Stage) -> Outcome:
     card = lies["A"]["back"][-1]
     with tempfile.TemporaryDirectory(prefix="feltwatch-cheat-") as left:
         data = _copied(stage, Path(left))
-        with closing(
-            sqlite3.connect(data / "journal.db", autocommit=True)
-            if False
-            else sqlite3.connect(data / "journal.db")
-        ) as db:
+        with closing(sqlite3.connect(data / FILE)) as db:
             for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
                 db.execute(f'DROP TRIGGER "{name}"')
             db.execute(

@@ -48,12 +48,17 @@ def tag_lifted(stage: Stage) -> Outcome:
 
 @cheat("player", "lays a tag of his own at a seat")
 def foreign_tag(stage: Stage) -> Outcome:
-    state = stage.open()
+    seat = stage.open().puck.seat
+    told = len(stage.rows("puck_seen"))
     stage.table.puck.lay(STRANGER, 4)
     swept = stage.table.puck.snapshots
     stage.until(lambda _: stage.table.puck.snapshots > swept + 2)
-    assert stage.state.puck == state.puck, "the puck stays where it was"
-    return Outcome(quoted("at once", stage.said()), "", False)
+    stage.wait(1.0)
+    assert stage.state.puck.seat == seat, "the puck stays where it was"
+    told = len(stage.rows("puck_seen")) > told
+    return Outcome(
+        quoted("at once", stage.said()), "`puck_seen`" if told else "", told and stage.proves("puck_seen")
+    )
 
 
 @cheat("outsider", "shorts the white push-button's wire and leaves it so")
