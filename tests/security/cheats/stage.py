@@ -6,7 +6,6 @@ import json
 import logging
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -211,10 +210,6 @@ class Stage:
         """Check the whole record, from outside and settled again."""
         return verify(self.data, settled=True, is_open_here=True)
 
-    def wait(self, seconds: float) -> None:
-        """Let people's time pass: only for what must NOT be noticed, where nothing can be waited for."""
-        time.sleep(seconds)
-
 
 def checked(file: Path) -> Report | str:
     """Return the verifier's report; its one sentence where the file cannot be checked."""
@@ -263,8 +258,10 @@ def started(folder: Path) -> Iterator[Stage]:
     """Start the table's programs on this folder."""
     clock = Wall()
     config = simulated_house(folder / "data", "washington-1-unit")
+    patient = ("answer", "still", "reading", "reading_start", "reader_silence")  # only a hang exceeds these
+    limits = {name: DEADLINE for limit in patient for name in (limit, f"{limit}_ceiling")}
     times = config.times.model_copy(
-        update={"answer": DEADLINE, "reading": DEADLINE, "reading_ceiling": DEADLINE}
+        update={n: s for n, s in limits.items() if n in type(config.times).model_fields}
     )
     config = config.model_copy(update={"seats": config.seats[:2], "times": times})
     with SimulatedTable(config, folder / "room", seed=VIEW, scale=SCALE, wall=clock) as table:
