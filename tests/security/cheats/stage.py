@@ -21,6 +21,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import Verification, verify
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
+from firmware.record.journal.row_index import ENDS
 from firmware.runtime.timestamps import box_clock
 from firmware.simulation.demo import PINS, sign_ons
 from firmware.simulation.house import simulated_house
@@ -199,8 +200,15 @@ class Stage:
     def dispute(self) -> Path:
         """Write the last hand's dispute file, signed by the table's own key; without its page for people."""
         self.close()
+        until(self._is_signed)
         key = DeviceKey.open(self.data.parent / "room" / "key")
         return write_dispute_file(Archive(self.data), self.hand, key, self.data.parent / "dispute.zip")
+
+    def _is_signed(self) -> bool:
+        """Say whether the table has signed the end of the last hand."""
+        rows = self.reader.events_since(0, 100_000)
+        end = max(row.seq for row in rows if row.type in ENDS)
+        return any(row.type == "head_signed" and row.seq > end for row in rows)
 
     def proves(self, kind: str) -> bool:
         """Say whether the last hand's dispute file holds and has a row of this type, with its pictures."""
