@@ -11,9 +11,11 @@ import pytest
 from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import changed
 from firmware.runtime.reading.messages import KnownCard, NothingNew
+from firmware.runtime.table_process import TICK
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.firmware.running_table import HANDS, Table
+from tests.waiting import until
 
 Cards = Callable[..., dict[str, Any]]
 OTHER = {**HANDS, "A": HANDS["A"] | {"back": "Ah Kh 8h 6h 3s"}}
@@ -32,7 +34,7 @@ def settled(table: Table, cards: Cards) -> Table:
 def pay(table: Table) -> None:
     for a, b in table.state.unpaid:
         table.do(json.dumps({"do": "mark_paid", "a": a, "b": b}))
-    table.until(lambda _: table.readings.later)
+    table.until(lambda _: bool(table.readings.later))
 
 
 def compared(table: Table) -> list[ev.CardsCompared]:
@@ -73,11 +75,9 @@ def test_a_card_that_was_changed_is_an_event_with_its_pictures_and_settles_nothi
 
 def test_a_table_that_does_not_come_to_rest_is_not_compared(settled: Table) -> None:
     pay(settled)
-    for look in range(3):
-        settled.until(lambda _, look=look: len(settled.readings.later) > look)
-        settled.readings.put(
-            NothingNew(settled.readings.later[look].number, "something moves over the table")
-        )
+    for looks in (1, 2, 3):
+        until(lambda: len(settled.readings.later) == looks, lambda _: settled.let_pass(TICK))  # noqa: B023
+        settled.readings.put(NothingNew(settled.readings.later[-1].number, "something moves over the table"))
     settled.until(lambda state: state.compared)
     (said,) = compared(settled)
     assert (said.last, said.same) == (True, 0)
