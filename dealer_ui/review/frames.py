@@ -147,7 +147,10 @@ def _look(step: Step, recalled: PastHand) -> FrameAnnotations:
         tuple(_cards(event, recalled)),
         tuple(_zones(event)),
         tuple(_things(event)),
-        row.text if isinstance(event, ev.IrregularitySeen) and (row := describe(step, recalled.hand)) else "",
+        row.text
+        if isinstance(event, ev.IrregularitySeen | ev.CardsCompared)
+        and (row := describe(step, recalled.hand))
+        else "",
         _reach(event),
     )
 
@@ -167,6 +170,8 @@ def _words(event: ev.Event) -> str:
     match event:
         case ev.IrregularitySeen():
             return _("An irregularity at seat %(seat)s", seat=event.seat)
+        case ev.CardsCompared():
+            return _("A later look: other cards than were read")
         case ev.ReadingFailed():
             return _("Nothing could be read")
         case _:

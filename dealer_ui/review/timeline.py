@@ -9,8 +9,9 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.later_look_words import compared_words
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import capital, card_name, device_name, kind_name, ordinal, row_name
+from dealer_ui.text.words import capital, card_name, cards_said, device_name, kind_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.rules.recorded import recorded
@@ -124,12 +125,15 @@ def describe(step: Step, hand: int) -> TimelineRow | None:
         text,
         zone=_zone(event),
         frame_seq=entry.seq if frame_of(entry) else None,
-        weight=_WEIGHTS.get(type(event), ""),
+        weight="fault"
+        if isinstance(event, ev.CardsCompared) and event.changed
+        else _WEIGHTS.get(type(event), ""),
     )
 
 
 def _zone(event: ev.Event) -> str:
-    capture = getattr(event, "capture", None)
+    changed = event.changed if isinstance(event, ev.CardsCompared) else ()
+    capture = changed[0].capture if changed else getattr(event, "capture", None)
     return capture.name if isinstance(capture, Capture) else ""
 
 
@@ -138,11 +142,6 @@ def spot(seat: int, row: str, index: int | None = None) -> str:
     if index is None:
         return _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row))
     return _("seat %(seat)s, %(row)s, %(place)s card", seat=seat, row=row_name(row), place=ordinal(index + 1))
-
-
-def cards_said(cards: tuple[str, ...]) -> str:
-    """Format cards by their codes, tens as figures: short enough for a whole row."""
-    return " ".join(f"{'10' if code[0] == 'T' else code[0]}{'♣♦♥♠'['cdhs'.index(code[1])]}" for code in cards)
 
 
 # ---- each event ----
@@ -309,6 +308,7 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.Surrendered: N_("Seat %(seat)s surrenders."),
     ev.SurrenderWithdrawn: N_("Seat %(seat)s's surrender is withdrawn."),
     ev.CardsAwaited: _awaited,
+    ev.CardsCompared: lambda event, _step: compared_words(event),
     ev.SettingResumed: N_("The showdown came too early: back to setting."),
     ev.ReadingTaken: _reading,
     ev.ReadingFailed: N_("Nothing could be read: %(reason)s."),

@@ -18,7 +18,7 @@ from dealer_ui.text.words import (
 )
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
-from dealer_ui.view.faults import alert, unseen_press
+from dealer_ui.view.faults import alert, changed_since, unseen_press
 from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.floor_call import Heard, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
@@ -107,7 +107,9 @@ def view(
         if settlement and transfers and due and answering
         else None,
         actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
-        alert=with_call(unseen_press(table) or alert(state), state, heard) if answering else None,
+        alert=with_call(unseen_press(table) or changed_since(state, alert(state)), state, heard)
+        if answering
+        else None,
         puck_due=puck,
         players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
         correction=_correction(state),

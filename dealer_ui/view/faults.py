@@ -7,6 +7,7 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.later_look_words import changed_words
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, device_name
 from dealer_ui.view.screen import Alert
@@ -58,6 +59,17 @@ def alert(state: State) -> Alert | None:
         )
     )
     return replace(first, others=tuple(others))
+
+
+def changed_since(state: State, faults: Alert | None) -> Alert | None:
+    """Return the line about cards that are no longer as they were read, before the faults; the faults without it."""
+    if not state.changed:
+        return faults
+    title = _("Cards are no longer as they were read.")
+    lines = [Alert(title, changed_words(row)) for row in state.changed]
+    rest = (replace(faults, others=()), *faults.others) if faults else ()
+    todo = _("%(changed)s Call the floor.", changed=lines[0].todo)
+    return Alert(title, todo, (*lines[1:], *rest))
 
 
 def _said(state: State, name: str) -> Alert:

@@ -256,6 +256,11 @@ def _seen(line: HandLine, payload: str) -> None:
     _named(line, payload)
 
 
+def _compared(line: HandLine, payload: str) -> None:
+    line.irregularities += len(json.loads(payload)["changed"])
+    _named(line, payload)
+
+
 def _named(line: HandLine, payload: str) -> None:
     if '"sha256":' in payload:
         for image in images_in(json.loads(payload)):
@@ -298,6 +303,7 @@ _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.CardPlaced.type: _read,
     ev.CardReread.type: _named,
     ev.IrregularitySeen.type: _seen,
+    ev.CardsCompared.type: _compared,
     ev.HandDisputed.type: _disputed,
     ev.DisputeClosed.type: _dispute_closed,
     ev.HandReviewed.type: _reviewed,

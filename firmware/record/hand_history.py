@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.journal.row_index import ABOUT_TYPES, ENDS
 from firmware.table.errors import CommandRefused, UnknownEvent
 from firmware.table.event import apply
 from firmware.table.events import (
+    CardsCompared,
     HandArchived,
     HandOpened,
     HandReopened,
@@ -100,10 +101,13 @@ class PastHand:
         return tuple(step for step in self.steps if frame_of(step.entry) is not None)
 
 
+_WITH_FRAME: Final = (ReadingTaken, ReadingFailed, IrregularitySeen, CardsCompared)
+
+
 def frame_of(entry: Entry) -> Capture | None:
     """Return the full frame in a row's event; None without one."""
     event = entry.event
-    return event.frame if isinstance(event, ReadingTaken | ReadingFailed | IrregularitySeen) else None
+    return event.frame if isinstance(event, _WITH_FRAME) else None
 
 
 def load_hand(reader: JournalReader, hand: int) -> PastHand:

@@ -294,7 +294,7 @@ class TableProcess:
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
-        return self._record.write(events, actor, self._command)
+        return self._record.write(self._scheduler.later.before(events, self.state), actor, self._command)
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
@@ -306,7 +306,7 @@ class TableProcess:
 
     def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Do the same. Raises JournalDamaged."""
-        error = self._record.attempt(events, actor)
+        error = self._record.attempt(self._scheduler.later.before(events, self.state), actor)
         if error is not None:
             self._report(error)
         return error is None

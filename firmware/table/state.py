@@ -21,6 +21,7 @@ from firmware.table.values import (
     AwaitedCards,
     Calibrates,
     Calibration,
+    ChangedRow,
     Irregularity,
     Opening,
     Payback,
@@ -155,6 +156,10 @@ class State:
     withdrawn: int = 0
     """The number of the last hand if its opening was taken back; the number is not used again."""
     keyed: str = ""
+    changed: tuple[ChangedRow, ...] = ()
+    """What later looks at the table saw otherwise than it had been read."""
+    compared: bool = False
+    """Whether the table was looked at after the last payment, or the record says why not."""
     irregularities: tuple[Irregularity, ...] = ()
     irregularities_seen: int = 0
     dismissed: frozenset[tuple[Any, ...]] = frozenset()

@@ -149,6 +149,53 @@ class AwaitedCards:
     shown: tuple[ShownRow, ...] = ()
 
 
+@dataclass(frozen=True)
+class ChangedRow:
+    """A row that a later look at the table saw otherwise than the record has it.
+
+    `was`: the cards of the record that it did not see there, `now`: the cards that it is sure of in their place.
+    """
+
+    seat: int
+    row: Row
+    was: tuple[str, ...]
+    now: tuple[str, ...]
+    capture: Capture | None = None
+
+    @property
+    def finding(self) -> tuple[Any, ...]:
+        """The key by which two changes are the same."""
+        return (self.seat, self.row, frozenset(self.now))
+
+
+WhyNotCompared = Literal["gone", "unsure"]
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """A row that a later look could not compare: its cards were (partly) gone, or not certain."""
+
+    seat: int
+    row: Row
+    why: WhyNotCompared
+
+
+@dataclass(frozen=True)
+class ComparedCards:
+    """A later look at the cards on the table, compared with the record. What was not compared is never "the same".
+
+    `last`: the look after the last payment was marked, or in its place `reason`: why there was none. `same`: the number
+    of rows that were seen as recorded. `frame`: kept only if something has changed.
+    """
+
+    last: bool
+    same: int = 0
+    changed: tuple[ChangedRow, ...] = ()
+    not_compared: tuple[NotCompared, ...] = ()
+    reason: Text = ""
+    frame: Capture | None = None
+
+
 Irregular = Literal[
     "card_moved", "card_missing", "card_changed", "card_twice", "extra_card", "face_down", "out_of_turn"
 ]

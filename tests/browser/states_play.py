@@ -72,6 +72,16 @@ def half_paid(felt: Felt) -> None:
     felt.pay()
 
 
+def changed_since(felt: Felt) -> None:
+    """Two rows show other cards than were read, while the payments are made."""
+    half_paid(felt)
+    rows = (
+        ev.ChangedRow(1, "back", ("Th", "2d"), ("9h", "3c")),
+        ev.ChangedRow(3, "middle", ("Qd",), ("As",)),
+    )
+    felt.say(ev.CardsCompared(False, changed=rows))
+
+
 def changed_places(felt: Felt) -> None:
     """The camera took two cards for one another; the dealer has said so."""
     felt.to_settled()
@@ -162,6 +172,7 @@ PLAY: Final = (
     State("count beyond the limit", closed, counted),
     State("pad of a sure card", Felt.to_settled, open_pad),
     State("cards changed places", changed_places),
+    State("cards not as read", changed_since),
     State("settled in a long currency", long_currency, table={"unit": 1_234_550, "stack": 99_999_950}),
     State("stacks in a long currency", long_stacks, table={"unit": 1_234_550, "stack": 99_999_950}),
 )

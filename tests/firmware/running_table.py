@@ -75,6 +75,8 @@ class FakeReadings:
 
     ready: list[dict[str, Any] | str] = field(default_factory=list)
     jobs: list[ReadingJob] = field(default_factory=list)
+    later: list[ReadingJob] = field(default_factory=list)
+    """Looks at the settled table, which are answered only by `answer`."""
     camera_jobs: list[CameraJob] = field(default_factory=list)
     setups: list[ReaderSetup] = field(default_factory=list)
     put: Callable[[Any], None] = lambda answer: None
@@ -88,6 +90,9 @@ class FakeReadings:
     def request(self, job: ReadingJob | CameraJob) -> None:
         if isinstance(job, CameraJob):
             self.camera_jobs.append(job)
+            return
+        if job.watch and job.watch.changes:
+            self.later.append(job)
             return
         self.jobs.append(job)
         if self.ready:

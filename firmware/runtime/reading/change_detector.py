@@ -120,3 +120,9 @@ def lacks(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
     """Return whether a card on record is missing from those seen; then the whole frame is evidence."""
     seen = [card["card"] for card in cards]
     return any(card.card not in seen for card in known)
+
+
+def changed(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
+    """Return whether a row that lies there whole shows a certain card that is not known in it."""
+    names = {card.card for card in known}
+    return any(card["sure"] and card["card"] not in names for card in cards)

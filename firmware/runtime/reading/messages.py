@@ -61,11 +61,13 @@ class KnownCard:
 class Watch:
     """Check briefly whether the table shows something new, then answer `ReadingDone` or `NothingNew`.
 
-    `known` is the record, by place and row. `fresh`: report the content even if it was reported before.
+    `known` is the record, by place and row. `fresh`: report the content even if it was reported before. `changes`:
+    store pictures only of certain cards that are not known in their row; cards that are gone are no news.
     """
 
     known: dict[tuple[str, str], tuple[KnownCard, ...]]
     fresh: bool = False
+    changes: bool = False
 
 
 @dataclass(frozen=True)

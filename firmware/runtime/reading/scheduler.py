@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from firmware.messages import Message, Text
 from firmware.record.journal.captures import hand_folder
 from firmware.record.journal.journal import TABLE, JournalReader
+from firmware.runtime.reading.later_looks import LaterLooks, read_again
 from firmware.runtime.reading.messages import (
     NothingNew,
     ReaderState,
@@ -102,6 +103,7 @@ class ReadingScheduler:
         self._short_since = 0.0
         self._short: frozenset[tuple[str, str, str]] | None = None
         """The cards on a felt that shows too few of them; None if no reading has shown that."""
+        self.later = LaterLooks(self._request_watch, lambda event: table.attempt([event], CAMERA))
         self._asks = False
         """Whether the reading under way asks the dealer if it shows the same; then its pictures are stored."""
 
@@ -121,6 +123,8 @@ class ReadingScheduler:
 
     def answered(self, answer: Answered) -> bool:
         """Record what was seen; return False if it is out of date for the hand."""
+        if self.later.answered(answer, self._table.state):
+            return False
         if answer.number != self._job:
             return False
         self._job = None
@@ -146,11 +150,12 @@ class ReadingScheduler:
         else:
             taken = reading_taken(answer, state)
             try:
-                events = (*self._compared(state, taken), taken)
+                events = (*self._compared(state, taken), *read_again(state, taken), taken)
                 fold(events, state)
             except CommandRefused as error:
                 events = (ev.ReadingFailed(_senseless(error), taken.frame),)
-        self._table.attempt(events, CAMERA)
+        if self._table.attempt(events, CAMERA):
+            self.later.begin(self._table.state)
 
     def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
         """Return whether to read again before asking the dealer, because cards are still being turned up.
@@ -266,6 +271,7 @@ class ReadingScheduler:
             self._afresh = True
             self._seen()
         self._watching = watching
+        self.later.request(self._table.state)
         if self._job is not None:
             return
         state = self._table.state
@@ -277,10 +283,15 @@ class ReadingScheduler:
             self._ask([seat.place for seat in state.seats], full=() if self._asks else self._full(state))
 
     def _ask(self, places: list[str], watch: Watch | None = None, full: tuple[str, ...] = ()) -> None:
+        self._job = self._request_watch(places, watch, full)
+
+    def _request_watch(
+        self, places: list[str], watch: Watch | None = None, full: tuple[str, ...] = ()
+    ) -> int:
         self._jobs += 1
-        self._job = self._jobs
-        name = f"{hand_folder(self._table.state.hand)}/{self._table.seq:09}-{self._job}"
-        self._request(ReadingJob(self._job, name, tuple(places), watch, full))
+        name = f"{hand_folder(self._table.state.hand)}/{self._table.seq:09}-{self._jobs}"
+        self._request(ReadingJob(self._jobs, name, tuple(places), watch, full))
+        return self._jobs
 
 
 def _senseless(error: CommandRefused) -> Message:

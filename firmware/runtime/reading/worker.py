@@ -16,7 +16,7 @@ import numpy as np
 from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate
 from firmware.messages import Message, MessageError, Text
 from firmware.record.journal.captures import CaptureStore
-from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places
+from firmware.runtime.reading.change_detector import TableWatch, changed, is_new, lacks, of_places
 from firmware.runtime.reading.messages import (
     CameraJob,
     Failed,
@@ -202,11 +202,15 @@ class _Worker:
         self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
     ) -> ReadingDone:
         facts = self._to_dict(reading, image, layout)
-        strange = any(other["zones"] for other in facts["others"])
+        strange = not watch.changes and any(other["zones"] for other in facts["others"])
         for zone in facts["zones"]:
             known = watch.known.get((zone["place"], zone["row"]), ())
-            strange = strange or lacks(zone["cards"], known)
-            new = is_new(zone["cards"], known)
+            if watch.changes:
+                new = changed(zone["cards"], known)
+                strange = strange or new
+            else:
+                strange = strange or lacks(zone["cards"], known)
+                new = is_new(zone["cards"], known)
             zone["capture"] = self._crop(job, zone["place"], zone["row"], image) if new else None
         frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
         return ReadingDone(job.number, facts | {"frame": frame})

@@ -24,6 +24,7 @@ from firmware.devices.puck.protocol import PuckLine
 from firmware.devices.puck.reading import Disks
 from firmware.devices.puck.serial_port import SerialPuck
 from firmware.devices.puck.simulated import SimulatedPuck
+from firmware.record.journal.clocks import Clock
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.device_factory import panel_trouble, power
@@ -73,12 +74,13 @@ class SimulatedTable:
         scale: float = 1.0,
         disks: Disks = SimulatedPuck.disks,
         pit: PitDesk | None = None,
+        wall: Clock | None = None,
     ) -> None:
         """`room`: a folder for the camera's picture; `deck`: the deck in play, by default the one drawn by us.
 
         `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
         the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: asks to
-        be brought in at a pit. Raises AppError, TableError.
+        be brought in at a pit. `wall`: the journal's clock, by default the box's. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
         self.pulse: Final = room / "pulse.json"
@@ -89,7 +91,7 @@ class SimulatedTable:
         self._pictures = np.random.default_rng(seed)
         self._empty = render_table({}, self._layout, seed=seed, scale=scale).frame
         self.clear()
-        wall = box_clock()
+        wall = wall or box_clock()
         self._journal = Journal(config.data, wall)
         try:
             self.house = prepare_house(config, self._journal)

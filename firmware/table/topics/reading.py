@@ -30,7 +30,7 @@ from firmware.table.settling import pending_natural
 from firmware.table.state import Card, Seat, State
 from firmware.table.swaps import swap
 from firmware.table.topics.placing import as_card
-from firmware.table.values import AwaitedCards
+from firmware.table.values import AwaitedCards, ComparedCards
 
 _ANSWERED: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
 
@@ -49,6 +49,20 @@ class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
         for number in self.seats:
             need_seat(state, number)
         return replace(state, awaited=self)
+
+
+class CardsCompared(ComparedCards, Event, leads=stays({Phase.READING, Phase.SETTLED})):
+    """The table was looked at again after it was read. A change asks nothing and settles nothing: it is shown."""
+
+    type = "cards_compared"
+    title = Message("Cards compared")
+
+    def apply(self, state: State) -> State:
+        for number in (*(row.seat for row in self.changed), *(row.seat for row in self.not_compared)):
+            need_seat(state, number)
+        known = {row.finding for row in state.changed}
+        new = tuple(row for row in self.changed if row.finding not in known)
+        return replace(state, changed=(*state.changed, *new), compared=state.compared or self.last)
 
 
 class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):

@@ -89,6 +89,7 @@ class Settled(Event, leads=leads_to({Phase.REVIEW}, Phase.SETTLED)):
             settlement=self.settlement,
             settlements=state.settlements + 1,
             paid=frozenset(),
+            compared=False,
         )
 
 
@@ -110,7 +111,8 @@ class PaymentMarked(Event, leads=stays({Phase.SETTLED})):
             raise CommandRefused("Nothing is to be paid between seats %(a)s and %(b)s.", a=self.a, b=self.b)
         if not self.paid:
             state = without_puck_word(state)
-        return replace(state, paid=state.paid | {pair} if self.paid else state.paid - {pair})
+        paid = state.paid | {pair} if self.paid else state.paid - {pair}
+        return replace(state, paid=paid, compared=state.compared and self.paid)
 
 
 class Confirm(Command, roles=AT_TABLE):

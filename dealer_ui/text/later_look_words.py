@@ -1,0 +1,46 @@
+"""What a later look at the table saw, in words: for the dealer's page and for the hand's timeline."""
+
+from __future__ import annotations
+
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
+from dealer_ui.text.messages import say
+from dealer_ui.text.words import cards_said, row_name
+from firmware.table.values import ChangedRow, ComparedCards, WhyNotCompared
+
+
+def changed_words(row: ChangedRow) -> str:
+    """Say which cards lie in a row now, and which were read there."""
+    return _(
+        "Seat %(seat)s, %(row)s: now %(now)s, read as %(was)s.",
+        seat=row.seat,
+        row=row_name(row.row),
+        now=cards_said(row.now),
+        was=cards_said(row.was) or "–",
+    )
+
+
+def compared_words(event: ComparedCards) -> str:
+    """Say what a later look saw, and what it did not compare."""
+    said = [changed_words(row) for row in event.changed]
+    if event.changed:
+        said.insert(0, _("Cards are no longer as they were read."))
+    if event.reason:
+        said.append(_("Not compared again: %(reason)s", reason=say(event.reason)))
+    if event.same:
+        said.append(
+            ngettext(
+                "Looked again: %(num)s row lies as it was read.",
+                "Looked again: %(num)s rows lie as they were read.",
+                event.same,
+            )
+        )
+    if gone := _seats(event, "gone"):
+        said.append(_("Not compared, cards were gone: seat %(seats)s.", seats=gone))
+    if unsure := _seats(event, "unsure"):
+        said.append(_("Not compared, not surely seen: seat %(seats)s.", seats=unsure))
+    return " ".join(said)
+
+
+def _seats(event: ComparedCards, why: WhyNotCompared) -> str:
+    return ", ".join(str(seat) for seat in sorted({row.seat for row in event.not_compared if row.why == why}))
