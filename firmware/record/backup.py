@@ -30,7 +30,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
-from firmware.record.journal.captures import MOST_BYTES
+from firmware.record.journal.captures import MOST_BYTES, is_name
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.disk import (
     FILE_MODE,
@@ -399,7 +399,8 @@ def _copy(data: Path, to: Path) -> None:
 def _copy_images(data: Path, to: Path, hand: int | None = None) -> None:
     """Copy the images that are not there yet, except those of hands after `hand`, opened after the rows were copied.
 
-    An image that cannot be read is left out: the copy's verification names it. Raises OSError.
+    An image that cannot be read is left out: the copy's verification names it. So is what has no image's name: a stick
+    may hold anything. Raises OSError.
     """
     top = data / CAPTURES
     if not top.exists():
@@ -407,11 +408,13 @@ def _copy_images(data: Path, to: Path, hand: int | None = None) -> None:
     for folder, below, names, at in os.fwalk(top, onerror=_refuse):
         if hand is not None and Path(folder) == top:
             below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
-        kept = to / CAPTURES / Path(folder).relative_to(top)
+        inside = Path(folder).relative_to(top)
+        below[:] = [name for name in below if is_name(f"{name}/a.jpg")]
+        kept = to / CAPTURES / inside
         make_folder(kept)
         for name in names:
-            if name.startswith(".") or (kept / name).exists():
-                continue  # incomplete: no event names it yet
+            if not is_name((inside / name).as_posix()) or (kept / name).exists():
+                continue  # also what is incomplete: no event names it yet
             _copy_image(Path(folder) / name, at, kept / name)
         sync_folder(kept)
 

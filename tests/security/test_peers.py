@@ -20,6 +20,7 @@ from firmware.pit.authority import Authority
 from firmware.record import backup
 from firmware.record.backup import back_up, restore
 from firmware.record.evidence.anchors import Anchor, sign_head
+from firmware.record.evidence.dispute_verifier import PROOFS
 from firmware.record.evidence.signed_note import write_note
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
@@ -37,7 +38,7 @@ from firmware.uplink.errors import UplinkError
 from firmware.uplink.held import held_checkpoint
 from firmware.uplink.join_request import PROGRESS, JoinProgress, read_join_progress
 from firmware.uplink.settings import KEY
-from firmware.uplink.witness import PROOFS, proofs_in
+from firmware.uplink.witness import proofs_in
 from tests.firmware.conftest import FRAME
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.running_table import Table

@@ -23,6 +23,11 @@ Stored = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
 
+def is_name(text: str) -> bool:
+    """Say whether this is the form of a capture's name."""
+    return _NAME.fullmatch(text) is not None
+
+
 def hand_folder(hand: int) -> str:
     """Return the folder of a hand's captures; their names begin with it."""
     return f"{hand:06}"
@@ -48,7 +53,7 @@ class CaptureStore:
 
         Through a symbolic link in this folder the page would serve any file that it can read.
         """
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise CaptureError("%(name)s is no capture's name.", name=f"{name!r}")
         if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
             raise CaptureError("The capture %(name)s is a link to elsewhere; no capture is one.", name=name)
