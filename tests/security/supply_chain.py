@@ -117,11 +117,11 @@ def page(code: int, sentences: list[str], count: int, day: date) -> str:
     return (
         "# What is known against the parts of box and pit\n\n"
         f"Written by `make audit-deps ARGS='--write docs/dependency-report.md'` on {day}: pip-audit asks the advisory\n"
-        f"service of the Python Package Index about the\n"
+        "service of the Python Package Index about the\n"
         f"{count} parts that `requirements/box.lock` and `pit.lock` pin.\n\n"
         f"{verdict}\n\n{lines}\n"
         "Run it where that service can be reached, before each release. A part with a known hole is upgraded in\n"
-        "`pyproject.toml`, then `make lock`.\n"
+        "`pyproject.toml` and in the locks.\n"
     )
 
 
