@@ -30,12 +30,17 @@ def of_pit(folder: Path) -> None:
     assert authority.keys.house != authority.keys.log
 
 
+def of_pins(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    PinStore(folder).keep("2749")
+
+
 MAKES: dict[str, Callable[[Path], object]] = {
     "table, witness, house, log, release": DeviceKey.open,
     "authority, door, a table's certificate": of_pit,
     "the review's certificate": certificate,
     "people of the review": lambda folder: LanPeople(folder).add("Ada", "a passphrase of hers"),
-    "PINs": lambda folder: (folder.mkdir(parents=True), PinStore(folder).keep("2749")),
+    "PINs": of_pins,
 }
 OPEN: dict[str, set[str]] = {"authority, door, a table's certificate": {"issued.jsonl"}}
 """Files that hold no secret."""
