@@ -31,6 +31,7 @@ help:
 	@echo "make security-load  measures the table process under a full load of requests: docs/security-load.md"
 	@echo "make lock   writes requirements/*.lock again, with hashes, for x86-64 and aarch64"
 	@echo "make audit-deps  asks the advisory service about each package that is installed on the box or the pit"
+	@echo "                   (ARGS='--write docs/dependency-report.md')"
 	@echo "make sbom   lists the packages of box and pit and their licences: build/sbom.json, build/licences.txt"
 	@echo "make golden  draws the pictures of every state of the page, docs/screens.png and the book's (ARGS='state name')"
 	@echo "make page-load  measures 30 screens, with a settlement a second for a minute: docs/page-load.md"
@@ -103,7 +104,7 @@ lock: .venv-supply/supply.stamp
 	$(subst --extra pi,--extra pit,$(LOCK)) --constraint requirements/box.lock --output-file requirements/pit.lock
 
 audit-deps: .venv-supply/supply.stamp
-	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock requirements/pit.lock
+	$(SUPPLY)/python -m tests.security.supply_chain audit requirements/box.lock requirements/pit.lock $(ARGS)
 
 sbom: .venv-supply/supply.stamp
 	$(PYTHON) -m venv --clear build/box

@@ -23,7 +23,7 @@ from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
 from firmware.messages import MessageError
 from firmware.names import NameRefused, new_name
-from firmware.record.journal.disk import sync_folder
+from firmware.record.journal.disk import write_private
 from firmware.table.people import Person, Role
 
 PEOPLE: Final = "people.json"
@@ -54,17 +54,8 @@ def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
     A file that root writes `for_the_service` belongs to the folder's owner, the service's user; else to root.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        if for_the_service and os.geteuid() == 0:
-            owner = path.parent.stat()
-            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.rename(path)
-    sync_folder(path.parent)
+    owner = path.parent.stat() if for_the_service and os.geteuid() == 0 else None
+    write_private(path, data, owner=owner and (owner.st_uid, owner.st_gid))
 
 
 class LanPeople:

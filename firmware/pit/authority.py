@@ -27,6 +27,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from firmware.pit.errors import AuthorityError
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
+from firmware.record.journal.disk import write_private
 from firmware.uplink import settings as enrolment
 from firmware.uplink.enrolment import Keys
 
@@ -66,8 +67,8 @@ class Authority:
         made = _certificate(name, name, key.public_key(), is_authority=True, usage=None).sign(
             key, hashes.SHA256()
         )
-        _write(self.folder / KEY, _pem(key))
-        _write(self.folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
+        write_private(self.folder / KEY, _pem(key))
+        write_private(self.folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
 
     def door(self) -> None:
         """Make the door's own certificate, if there is none."""
@@ -84,11 +85,11 @@ class Authority:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
-            _write(folder / enrolment.AUTHORITY, self.pem)
+            write_private(folder / enrolment.AUTHORITY, self.pem)
             keys = self.keys
-            _write(folder / enrolment.HOUSE, f"{keys.house}\n".encode())
-            _write(folder / enrolment.LOG, f"{keys.log}\n".encode())
-            _write(folder / enrolment.FILE, enrolment.text_of(pit).encode())
+            write_private(folder / enrolment.HOUSE, f"{keys.house}\n".encode())
+            write_private(folder / enrolment.LOG, f"{keys.log}\n".encode())
+            write_private(folder / enrolment.FILE, enrolment.text_of(pit).encode())
             self._note(name, serial)
         except OSError as error:
             raise _cannot(folder, error) from error
@@ -162,8 +163,8 @@ class Authority:
         made = _certificate(
             _name(name), self._certificate.subject, key.public_key(), is_authority=False, usage=usage
         ).sign(self._key, hashes.SHA256())
-        _write(key_file, _pem(key))
-        _write(certificate, made.public_bytes(Encoding.PEM))
+        write_private(key_file, _pem(key))
+        write_private(certificate, made.public_bytes(Encoding.PEM))
         return made.serial_number
 
 
@@ -210,17 +211,6 @@ def _certificate(
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    part.rename(path)
 
 
 def _cannot(folder: Path, error: Exception) -> AuthorityError:

@@ -12,6 +12,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -29,12 +30,15 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import Problem, Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
+from firmware.record.journal.captures import MOST_BYTES, is_name
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.disk import (
     FILE_MODE,
     FOLDER_MODE,
+    NotPlain,
     give_tree,
     make_folder,
+    read_plain,
     sync_folder,
     write_whole,
 )
@@ -63,6 +67,8 @@ _BATCH: Final = 2000
 """Rows in one transaction."""
 _DEEPEST: Final = 40
 """Limit on nesting in a row's JSON; releases write far less."""
+_READY: Final = re.compile(r"(replaced-[1-9][0-9]{0,5})(?: ([0-9]{1,15}))?")
+"""What the file `READY` says: the folder for the old record, in the data folder, and the backup's last row."""
 Done = Callable[[int, int], None]
 
 
@@ -156,15 +162,33 @@ def restore(
         make_folder(data)
         with writing(data):
             staging = data / RESTORING
-            if not (staging / READY).exists():
+            if (ready := _ready(staging)) is None:
                 _prepare(source, staging, clock, key_folder, agreed, done)
-            name, _, seq = (staging / READY).read_text(encoding="ascii").partition(" ")
+                ready = _ready(staging)
+                assert ready is not None
+            name, seq = ready
             replaced = data / name
             _move_in(data, staging, replaced)
         _note(data, key_folder)
-    events = [row.event for row in JournalReader(data).events_since(int(seq))] if seq else []
+    events = [row.event for row in JournalReader(data).events_since(seq)] if seq is not None else []
     lost = tuple(event for event in events if isinstance(event, ev.ImagesLost))
     return Restored(replaced if replaced.exists() else None, lost)
+
+
+def _ready(staging: Path) -> tuple[str, int | None] | None:
+    """Return where a prepared restore puts the old record, and the backup's last row; None if none is prepared.
+
+    Root may restore in a folder of the table's user, who must not lead it elsewhere.
+    """
+    if staging.is_symlink():
+        staging.unlink()
+    try:
+        found = _READY.fullmatch(read_plain(staging / READY, 100).decode("ascii", errors="replace"))
+    except (FileNotFoundError, NotADirectoryError, NotPlain):
+        found = None
+    if found is None or (staging.parent / found[1]).is_symlink():
+        return None
+    return found[1], int(found[2]) if found[2] else None
 
 
 def _prepare(
@@ -197,7 +221,7 @@ def _prepare(
             journal.append([ev.RecordRestored(*journal.head), *_lost(found, staging, hand)], "console")
             _sign(journal, key_folder, clock)
         number = 1
-        while (staging.parent / f"replaced-{number}").exists():
+        while os.path.lexists(staging.parent / f"replaced-{number}"):
             number += 1
         write_whole(staging / READY, f"replaced-{number} {found.entries}".encode())
     except BaseException:
@@ -375,25 +399,34 @@ def _copy(data: Path, to: Path) -> None:
 def _copy_images(data: Path, to: Path, hand: int | None = None) -> None:
     """Copy the images that are not there yet, except those of hands after `hand`, opened after the rows were copied.
 
-    An image that cannot be read is left out: the copy's verification names it. Raises OSError.
+    An image that cannot be read is left out: the copy's verification names it. So is what has no image's name: a stick
+    may hold anything. Raises OSError.
     """
-    for folder, below, names in os.walk(data / CAPTURES, onerror=_refuse):
-        if hand is not None and Path(folder) == data / CAPTURES:
+    top = data / CAPTURES
+    if not top.exists():
+        return
+    for folder, below, names, at in os.fwalk(top, onerror=_refuse):
+        if hand is not None and Path(folder) == top:
             below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
-        kept = to / CAPTURES / Path(folder).relative_to(data / CAPTURES)
+        inside = Path(folder).relative_to(top)
+        below[:] = [name for name in below if is_name(f"{name}/a.jpg")]
+        kept = to / CAPTURES / inside
         make_folder(kept)
         for name in names:
-            if name.startswith(".") or (kept / name).exists():
-                continue  # incomplete: no event names it yet
-            _copy_image(Path(folder) / name, kept / name)
+            if not is_name((inside / name).as_posix()) or (kept / name).exists():
+                continue  # also what is incomplete: no event names it yet
+            _copy_image(Path(folder) / name, at, kept / name)
         sync_folder(kept)
 
 
-def _copy_image(path: Path, to: Path) -> None:
-    with suppress(FileNotFoundError):
-        _need_plain(path)
+def _copy_image(path: Path, folder: int, to: Path) -> None:
+    """Copy the image `path`, which lies in an open folder. With a link, a stick could make root copy any file."""
     try:
-        image = path.read_bytes()
+        image = read_plain(path.name, MOST_BYTES, folder)
+    except NotPlain as error:
+        if error.errno != errno.EFBIG:
+            raise _no_plain(path) from error
+        return
     except OSError:  # rotten, or removed by retention in the meantime
         return
     with to.open("xb") as file:
@@ -413,9 +446,13 @@ def _need_plain(path: Path, *, folder: bool = False) -> None:
     """Raise BackupError for a link or a device: with a link, a stick could make root copy any file of the box."""
     mode = path.lstat().st_mode
     if not (stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)):
-        raise BackupError(
-            "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
-        )
+        raise _no_plain(path)
+
+
+def _no_plain(path: Path) -> BackupError:
+    return BackupError(
+        "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
+    )
 
 
 def _sync(path: Path) -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import stat
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from firmware.record.journal.disk import write_whole
+from firmware.record.journal.disk import NotPlain, read_plain, write_whole
 from firmware.table.errors import CommandRefused
 
 REQUEST: Final = Path("/run/feltwatch/stick.json")
@@ -90,22 +89,22 @@ def read_progress(path: Path = PROGRESS) -> Progress | None:
     fits = (
         progress.step in get_args(Step)
         and all(isinstance(text, str) for text in (progress.id, progress.name))
-        and all(isinstance(number, int | float) for number in numbers)
+        and all(map(is_figure, numbers))
         and isinstance(progress.refusal, dict)
     )
     return progress if fits else None
 
 
+def is_figure(value: object) -> bool:
+    """Say whether a value from JSON is a number to count with: not infinite, and not of a thousand digits."""
+    return isinstance(value, int | float) and -1e15 < value < 1e15
+
+
 def read_small(path: Path) -> dict[str, Any]:
-    """Return the JSON object in a file; an empty one for anything else. Follows no link and waits for no pipe."""
-    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return {}
-        text = file.read(MOST_BYTES + 1)
+    """Return the JSON object in a file; an empty one for anything else. Raises OSError where there is no file."""
     try:
-        parsed = json.loads(text) if len(text) <= MOST_BYTES else {}
-    except (ValueError, RecursionError):
+        parsed = json.loads(read_plain(path, MOST_BYTES))
+    except (NotPlain, ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
 

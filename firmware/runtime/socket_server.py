@@ -66,6 +66,11 @@ class CommandSocket:
         self._places = [_Place(submit, self._closing) for _ in range(MOST_CONNECTIONS)]
         self._threads: list[threading.Thread] = []
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether every thread has a connection: further ones wait for one of them."""
+        return not any(place.is_free for place in self._places)
+
     def start(self) -> None:
         """Accept connections, on threads. Raises NoThread."""
         for number, place in enumerate(self._places):
@@ -93,7 +98,7 @@ class CommandSocket:
             try:
                 coming.poll()
                 self._closing.wait(PAUSE)  # a free thread takes it within this time
-                if coming.poll(0) and not any(place.is_free for place in self._places):
+                if coming.poll(0) and self.is_crowded:
                     silent = [(place.silent_since, place) for place in self._places if place.silent_since]
                     if silent:
                         min(silent, key=lambda one: one[0])[1].close_silent()

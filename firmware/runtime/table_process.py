@@ -6,6 +6,7 @@ devices' current state is kept, and differences are brought into the journal (`_
 
 from __future__ import annotations
 
+import json
 import logging
 import queue
 import time
@@ -162,6 +163,11 @@ class TableProcess:
             late = Message("The table did not answer in time; look at the page, then try again.")
             return late.refusal() | {"uncertain": True}
 
+    def _ask_in_a_crowd(self, command: dict[str, Any]) -> dict[str, Any] | None:
+        """Run a command of this process's own while clients hold every place of the socket; None if they do not."""
+        crowded = self._socket is not None and self._socket.is_crowded
+        return self.ask(json.dumps(command).encode()) if crowded else None
+
     def stop(self) -> None:
         """Ask `run` to return, which it does at its next turn."""
         self._stopping = True
@@ -192,7 +198,7 @@ class TableProcess:
         if self._socket is not None:
             self._socket.start()
         if self._heartbeat is not None:
-            self._heartbeat.start()
+            self._heartbeat.start(self._ask_in_a_crowd)
 
     def _start(self) -> None:
         """Record the start. On a full disk the table shows the record, and records the start once there is space.

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message, Text, text_of
-from firmware.record.journal.disk import write_whole
+from firmware.record.journal.disk import read_plain, write_whole
+from firmware.record.stick_request import is_figure
 
 if TYPE_CHECKING:
     from firmware.uplink.follow import Heard
@@ -25,6 +26,11 @@ FOLDER: Final = Path("run/feltwatch-uplink")
 """Where the service writes it, from the root of the file system."""
 ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")
 """What lies there when the table is enrolled."""
+
+MOST_BYTES: Final = 64 << 10
+"""Bytes of the file; it has a few thousand."""
+UNREADABLE: Final = (OSError, ValueError, LookupError, TypeError, RecursionError)
+"""What reading the file may raise: the uplink speaks to the network, so what it writes is read as untrusted."""
 
 
 def write(
@@ -56,7 +62,9 @@ def read(folder: Path, now_s: float) -> dict[str, Any] | None:
     did; `trouble`: why not, a text or a message's JSON; `log_trouble`: what is wrong with the pit's log, the same.
     """
     try:
-        value = json.loads((folder / FILE).read_bytes())
+        value = json.loads(read_plain(folder / FILE, MOST_BYTES))
+        if not (is_figure(value["at_s"]) and is_figure(value["have"])):
+            return None
         at = float(value["at_s"])
         log_trouble = value["log_trouble"]
         text_of(value["trouble"]), text_of(log_trouble)
@@ -66,7 +74,7 @@ def read(folder: Path, now_s: float) -> dict[str, Any] | None:
             "trouble": value["trouble"],
             "log_trouble": log_trouble,
         }
-    except (OSError, ValueError, LookupError, TypeError):
+    except UNREADABLE:
         return None
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from firmware.record.evidence.notes import Checkpoint, NoNote, opened, without_cosignatures
 from firmware.record.evidence.signing import fingerprint
-from firmware.uplink.heard import FILE
+from firmware.record.journal.disk import read_plain
+from firmware.uplink.heard import FILE, MOST_BYTES, UNREADABLE
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import State
@@ -59,8 +60,8 @@ def held_checkpoint(folder: Path | None) -> HeldCheckpoint | None:
     if folder is None:
         return None
     try:
-        return _read(json.loads((folder / FILE).read_bytes())["checkpoint"])
-    except (OSError, ValueError, LookupError, TypeError, NoNote):
+        return _read(json.loads(read_plain(folder / FILE, MOST_BYTES))["checkpoint"])
+    except (*UNREADABLE, NoNote):
         return None
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
 from firmware.record.journal.disk import write_whole
-from firmware.record.stick_request import read_small
+from firmware.record.stick_request import is_figure, read_small
 from firmware.table.errors import CommandRefused
 from firmware.uplink.enrolment import Says
 
@@ -96,7 +96,7 @@ def read_join_progress(path: Path = PROGRESS) -> JoinProgress | None:
     fits = (
         progress.step in get_args(Step)
         and all(isinstance(text, str) for text in (progress.id, progress.words, progress.pit))
-        and isinstance(progress.beat_s, int | float)
+        and is_figure(progress.beat_s)
         and isinstance(progress.refusal, dict)
     )
     return progress if fits else None

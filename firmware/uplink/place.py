@@ -1,15 +1,20 @@
-"""Puts an enrolment in its place on this table, and opens the uplink's way to the pit and to nothing else."""
+"""Puts an enrolment in its place on this table, and opens the uplink's way to the pit and to nothing else.
+
+Root does it, in folders of the uplink's user, whose program speaks to the network. So nothing there is trusted: only
+plain files are read, each once, and no link is followed.
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
+import pwd
 import socket
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from firmware.record.journal.disk import write_whole
+from firmware.record.journal.disk import read_plain, write_private, write_whole
 from firmware.uplink.errors import UplinkError
 from firmware.uplink.settings import (
     AUTHORITY,
@@ -25,6 +30,8 @@ from firmware.uplink.settings import (
 )
 
 USER: Final = "feltwatch-uplink"
+MOST_BYTES: Final = 64 << 10
+"""Bytes of a file of an enrolment; each has a few thousand at most."""
 
 
 def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
@@ -33,23 +40,21 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
     Names become numbers here: the service can ask no name server. Everything is checked before anything is written.
     Raises UplinkError.
     """
-    settings = load(source)
-    if settings is None:
+    files = _files(source)
+    if FILE not in files:
         raise UplinkError(
             "There is no enrolment in %(folder)s: it has no %(file)s.", folder=source, file=FILE
         )
-    settings.context()
-    settings.log()
-    addresses = _numbers(settings)
+    addresses = _checked(files)
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in (KEY, CERTIFICATE, AUTHORITY):
-            _write(folder / name, (source / name).read_bytes())
+            _write(folder / name, files[name])
         for name in (HOUSE, LOG):
             (folder / name).unlink(missing_ok=True)
-            if (source / name).exists():  # an enrolment that an earlier pit wrote has none
-                _write(folder / name, (source / name).read_bytes())
-                (folder / name).chmod(0o644)  # the table checks with it what came from the pit
+            if name in files:  # an enrolment that an earlier pit wrote has none
+                # the table checks with it what came from the pit
+                _write(folder / name, files[name], mode=0o644)
         drop_in.parent.mkdir(parents=True, exist_ok=True)
         hosts = " ".join(dict.fromkeys(host for host, _ in addresses))
         write_whole(drop_in, f"[Service]\nIPAddressAllow={hosts}\n".encode())
@@ -64,6 +69,34 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
             why=error,
         ) from error
     return shown
+
+
+def _files(source: Path) -> dict[str, bytes]:
+    """Return the files of an enrolment that are there. Raises UplinkError for a link, or for what is no file."""
+    found: dict[str, bytes] = {}
+    try:
+        folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            for name in (KEY, CERTIFICATE, AUTHORITY, HOUSE, LOG, FILE):
+                with suppress(FileNotFoundError):
+                    found[name] = read_plain(name, MOST_BYTES, folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise UplinkError("%(path)s cannot be read (%(why)s).", path=str(source), why=error) from error
+    return found
+
+
+def _checked(files: dict[str, bytes]) -> list[tuple[str, int]]:
+    """Return the addresses of an enrolment that can be used. What is checked is what is written. Raises UplinkError."""
+    with TemporaryDirectory(prefix="feltwatch-enrol-") as own:
+        for name, data in files.items():
+            write_private(Path(own) / name, data)
+        settings = load(Path(own))
+        assert settings is not None
+        settings.context()
+        settings.log()
+    return _numbers(settings)
 
 
 def _numbers(settings: Settings) -> list[tuple[str, int]]:
@@ -81,13 +114,10 @@ def _numbers(settings: Settings) -> list[tuple[str, int]]:
     return list(dict.fromkeys(found))
 
 
-def _write(path: Path, data: bytes) -> None:
-    """Write a file for the uplink's user alone."""
-    before = os.umask(0o077)
-    try:
-        write_whole(path, data)
-    finally:
-        os.umask(before)
+def _write(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file for the uplink's user."""
+    owner = None
     if os.geteuid() == 0:
-        with suppress(LookupError):  # a machine without our users: a test's
-            shutil.chown(path, USER, "root")
+        with suppress(KeyError):  # a machine without our users: a test's
+            owner = pwd.getpwnam(USER).pw_uid, 0
+    write_private(path, data, mode=mode, owner=owner)

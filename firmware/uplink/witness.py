@@ -35,7 +35,7 @@ from firmware.record.evidence.notes import (
     witness_name,
 )
 from firmware.record.evidence.signing import DeviceKey
-from firmware.record.journal.disk import write_whole
+from firmware.record.journal.disk import read_plain, write_whole
 from firmware.uplink.wire import Holds
 
 log = logging.getLogger(__name__)
@@ -44,6 +44,8 @@ HELD: Final = "held.json"
 CONFLICT: Final = "conflict.txt"
 KEPT_PROOFS: Final = 500
 """Proofs of own heads that are kept, the newest: 1 kB a hand. The pit has all of them."""
+MOST_PROOF: Final = 64 << 10
+"""Bytes of a file of a proof."""
 
 
 class Conflict(NoNote):
@@ -202,9 +204,11 @@ def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     keys: dict[str, None] = {}
     for row in rows:
-        with suppress(OSError):
-            proof = (folder / PROOFS / f"{row}.tlog-proof").read_bytes()
-            named = (folder / PROOFS / f"{row}.keys").read_text(encoding="utf-8")
+        with suppress(
+            OSError, ValueError
+        ):  # the uplink's user wrote them: the table reads no other file for it
+            proof = read_plain(folder / PROOFS / f"{row}.tlog-proof", MOST_PROOF)
+            named = read_plain(folder / PROOFS / f"{row}.keys", MOST_PROOF).decode()
             found[f"{PROOFS}{row}.tlog-proof"] = proof
             keys.update(dict.fromkeys(named.splitlines()))
     if found:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
 from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, Final
@@ -105,6 +106,25 @@ def _judged(few: list[tuple[str, str]], found: list[Mapping[str, Any]]) -> Itera
             yield f"{name} {version}: {hole['id']}, mended in {', '.join(hole['fix_versions']) or 'no release'}"
 
 
+def page(code: int, sentences: list[str], count: int, day: date) -> str:
+    """Return the book's page of what an audit came to."""
+    verdict = {
+        0: "Nothing known against any of them.",
+        1: "Something is known, or was skipped.",
+        UNREACHABLE: "**UNTESTED: nobody was asked.** Whether anything is known against them, this run cannot say.",
+    }[code]
+    lines = "".join(f"- {sentence}\n" for sentence in sentences)
+    return (
+        "# What is known against the parts of box and pit\n\n"
+        f"Written by `make audit-deps ARGS='--write docs/dependency-report.md'` on {day}: pip-audit asks the advisory\n"
+        "service of the Python Package Index about the\n"
+        f"{count} parts that `requirements/box.lock` and `pit.lock` pin.\n\n"
+        f"{verdict}\n\n{lines}\n"
+        "Run it where that service can be reached, before each release. A part with a known hole is upgraded in\n"
+        "`pyproject.toml` and in the locks.\n"
+    )
+
+
 def _without_hosts(text: str) -> str:
     return re.sub(r"\w+://\S+|host='[^']*'", "…", text)[:200]
 
@@ -138,9 +158,14 @@ def main() -> None:
 @click.argument(
     "locks", metavar="LOCK...", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True)
 )
-def audit_command(locks: tuple[Path, ...]) -> None:
+@click.option("--write", "to", type=click.Path(path_type=Path), help="Also write it as a page of the book.")
+def audit_command(locks: tuple[Path, ...], to: Path | None) -> None:
     """Ask the advisory service about every pin of each LOCK."""
-    code, sentences = audit("".join(lock.read_text(encoding="utf-8") for lock in locks))
+    lock = "".join(lock.read_text(encoding="utf-8") for lock in locks)
+    code, sentences = audit(lock)
+    if to is not None:
+        day = datetime.now(UTC).date()
+        to.write_text(page(code, sentences, len(pins(lock)), day), encoding="utf-8")
     for sentence in sentences:
         click.echo(sentence, err=bool(code))
     sys.exit(code)

@@ -52,6 +52,12 @@ def hostile(stick: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(stick, tmp_path / "stick"))
 
 
+def followed(backed_up: Path, name: Path | str) -> bytes:
+    """Read a file of a backup as it is read by who trusts it."""
+    path = name if isinstance(name, Path) else next(backed_up.rglob(name))
+    return path.read_bytes()
+
+
 def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,7 +70,7 @@ def test_a_link_in_a_backup_reads_no_file_of_the_box_into_the_record(
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, data, now)
     assert list(data.rglob("*.jpg")) == []
-    monkeypatch.setattr(backup, "_need_plain", lambda *_, **__: None)
+    monkeypatch.setattr(backup, "read_plain", lambda name, *_: followed(hostile, name))
     restore(hostile, data, now)
     assert (data / "captures/000003/frame.jpg").read_text() == "the box's own"
 
@@ -94,11 +100,12 @@ def test_a_device_in_a_backup_does_not_hold_the_restore_up(
         restore(hostile, tmp_path / "box", now)
     reads = threading.Event()
 
-    def let_pass(path: Path, *, folder: bool = False) -> None:
-        if path == pipe:
+    def trusting(name: Path | str, *_: object) -> bytes:
+        if name == pipe.name:
             reads.set()
+        return followed(hostile, name)
 
-    monkeypatch.setattr(backup, "_need_plain", let_pass)
+    monkeypatch.setattr(backup, "read_plain", trusting)
     held_up = threading.Thread(target=restore, args=(hostile, tmp_path / "box", now))
     held_up.start()
     assert reads.wait(DEADLINE)
@@ -121,6 +128,8 @@ def test_a_link_in_the_data_folder_is_no_capture(
     store = CaptureStore(data)
     monkeypatch.setattr("os.path.realpath", lambda path: str(path))
     store._real = str(store.folder)
+    assert store.check(FRAME) == "missing", "who opens it follows no link either"
+    monkeypatch.setattr(captures, "read_plain", lambda path, _: path.read_bytes())
     assert store.check(FRAME) == "ok"
 
 
@@ -241,6 +250,7 @@ def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(
         load_picture(tmp_path / "felt.jpg")
     assert opened == []
     monkeypatch.setattr("stat.S_ISREG", lambda _: True)
+    monkeypatch.setattr(captures, "read_plain", lambda path, _: path.read_bytes())
     assert CaptureStore(hostile).check(FRAME) == "changed"
     with pytest.raises(PictureError, match="not a picture"):
         load_picture(tmp_path / "felt.jpg")

@@ -7,12 +7,13 @@ import json
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.security.supply_chain import UNREACHABLE, audit, in_rounds, licences, pins, pins_for, told_in
+from tests.security.supply_chain import UNREACHABLE, audit, in_rounds, licences, page, pins, pins_for, told_in
 
 HERE: Final = Path(__file__).parents[2]
 LOCK: Final = "a==1 \\\n    --hash=sha256:0\nb==2 ; python_version < '3.12' \\\n    --hash=sha256:1\nb==3\n"
@@ -74,6 +75,14 @@ def test_a_service_that_cannot_be_reached_is_said_to_be_untested_and_its_host_is
     assert code == UNREACHABLE
     assert said[0].startswith("UNTESTED")
     assert "example" not in said[0]
+
+
+def test_the_page_of_an_audit_that_asked_nobody_says_so() -> None:
+    asked, unasked = (page(code, ["That."], 7, date(2026, 11, 27)) for code in (0, UNREACHABLE))
+    assert "UNTESTED" in unasked
+    assert "UNTESTED" not in asked
+    assert "2026-11-27" in unasked
+    assert "- That.\n" in unasked
 
 
 def test_a_part_without_a_licence_is_not_listed_over() -> None:

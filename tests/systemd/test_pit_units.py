@@ -31,12 +31,12 @@ def lines(name: str) -> list[str]:
 
 
 EXPOSED: Final = {
-    "feltwatch-pit": 0.8,
-    "feltwatch-pit-migrate": 0.8,
+    "feltwatch-pit": 0.4,
+    "feltwatch-pit-migrate": 0.4,
     "feltwatch-pit-front": 1.2,
-    "feltwatch-pit-floor": 0.8,
+    "feltwatch-pit-floor": 0.4,
     "feltwatch-pit-floor-front": 1.2,
-    "feltwatch-pit-wal": 0.8,
+    "feltwatch-pit-wal": 0.4,
     "feltwatch-pit-backup": 0.8,
 }
 

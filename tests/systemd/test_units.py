@@ -43,21 +43,27 @@ BASE: Final = "/opt/feltwatch/current"
 
 
 EXPOSED: Final = {
-    "feltwatch-table": 1.5,
-    "feltwatch-ui": 0.8,
-    "feltwatch-training": 1.5,
+    "feltwatch-table": 0.6,
+    "feltwatch-ui": 0.4,
+    "feltwatch-training": 1.1,
     "feltwatch-uplink": 1.0,
     "feltwatch-join": 1.2,
-    "feltwatch-review": 0.8,
-    "feltwatch-review-page": 0.8,
-    "feltwatch-fault@": 1.0,
-    "feltwatch-poweroff": 1.0,
+    "feltwatch-review": 0.4,
+    "feltwatch-review-page": 0.4,
+    "feltwatch-fault@": 0.9,
+    "feltwatch-poweroff": 0.9,
     "feltwatch-stick": 1.6,
     "feltwatch-clock@": 1.2,
     "feltwatch-kiosk": 2.7,
     "feltwatch-goback": 4.6,
     "feltwatch-update": 4.6,
 }
+
+
+def test_no_program_that_sees_a_secret_leaves_its_memory_in_a_file() -> None:
+    sees_none = {"feltwatch-clock@", "feltwatch-fault@", "feltwatch-goback", "feltwatch-poweroff"}
+    services = {unit.stem: unit.read_text() for unit in UNITS if unit.suffix == ".service"}
+    assert {name for name, text in services.items() if "\nLimitCORE=0\n" not in text} == sees_none
 
 
 def test_every_service_has_a_bound_on_what_it_could_do() -> None:

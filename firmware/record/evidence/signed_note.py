@@ -7,21 +7,21 @@ is. So the record may be one head ahead of it, and never behind.
 
 from __future__ import annotations
 
-from contextlib import suppress
+import os
 from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message
 from firmware.record.evidence.anchors import Anchor, NoAnchor
 from firmware.record.evidence.presence import presence
-from firmware.record.journal.disk import give_to_owner, write_whole
+from firmware.record.journal.disk import read_plain, write_private
 from firmware.record.journal.reader import JournalReader
 from firmware.table.errors import TableError
 from firmware.table.events import HeadSigned, RecordFault
 
 FILE: Final = "signed-head"
 _MOST: Final = 1000
-"""Characters of a note; a longer file is none."""
+"""Bytes of a note; a longer file is none."""
 
 
 class NoteUnusable(TableError, OSError):
@@ -32,8 +32,7 @@ def read_note(key_folder: Path, public: bytes) -> Anchor | None:
     """Return the head that the box with this key signed last; None if there is no note. Raises NoteUnusable."""
     path = key_folder / FILE
     try:
-        with path.open(encoding="ascii", errors="replace") as file:
-            anchor = Anchor.parse(file.read(_MOST))
+        anchor = Anchor.parse(read_plain(path, _MOST).decode("ascii", errors="replace"))
     except FileNotFoundError:
         return None
     except (NoAnchor, OSError) as error:
@@ -50,10 +49,8 @@ def write_note(key_folder: Path, anchor: Anchor) -> None:
     """Replace the note durably. Raises NoteUnusable."""
     path = key_folder / FILE
     try:
-        write_whole(path, f"{anchor.text}\n".encode())
-        with suppress(PermissionError):
-            path.chmod(0o600)
-        give_to_owner(path)
+        owner = key_folder.stat() if os.geteuid() == 0 else None
+        write_private(path, f"{anchor.text}\n".encode(), owner=owner and (owner.st_uid, owner.st_gid))
     except OSError as error:
         raise NoteUnusable(
             "The note of the last signed head, %(path)s, cannot be written: %(why)s.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from pathlib import Path
 from typing import Final, Self
@@ -17,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from firmware.record.evidence.dispute_verifier import has_small_order, key_words
-from firmware.record.journal.disk import sync_folder
+from firmware.record.journal.disk import write_private
 from firmware.table.errors import TableError
 
 FILE: Final = "device.key"
@@ -90,14 +89,7 @@ def _unusable(path: Path, error: OSError) -> KeyUnusable:
 def _make(path: Path) -> None:
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.unlink(missing_ok=True)
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(pem)
-        file.flush()
-        os.fsync(file.fileno())
-    part.rename(path)
-    sync_folder(path.parent)
+    write_private(path, pem)
 
 
 def _read(path: Path) -> Ed25519PrivateKey:

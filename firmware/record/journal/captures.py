@@ -6,20 +6,26 @@ import dataclasses
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Hashable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from firmware.messages import Message
-from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
+from firmware.record.journal.disk import FILE_MODE, NotPlain, make_folder, read_plain, sync_folder
 from firmware.table.errors import CaptureError
 from firmware.table.events import Capture, Event
 
 FOLDER: Final = "captures"
+MOST_BYTES: Final = 64 << 20
+"""Bytes of a capture; a camera's have a few million at most."""
 Stored = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
+
+
+def is_name(text: str) -> bool:
+    """Say whether this is the form of a capture's name."""
+    return _NAME.fullmatch(text) is not None
 
 
 def hand_folder(hand: int) -> str:
@@ -47,7 +53,7 @@ class CaptureStore:
 
         Through a symbolic link in this folder the page would serve any file that it can read.
         """
-        if not _NAME.fullmatch(name):
+        if not is_name(name):
             raise CaptureError("%(name)s is no capture's name.", name=f"{name!r}")
         if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
             raise CaptureError("The capture %(name)s is a link to elsewhere; no capture is one.", name=name)
@@ -59,9 +65,12 @@ class CaptureStore:
         Only regular files are opened: a record from a stick may name a pipe, and opening a pipe can block forever.
         """
         path = self.path(name)
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise CaptureError("The capture %(name)s is no plain file; every capture is one.", name=name)
-        return path.read_bytes()
+        try:
+            return read_plain(path, MOST_BYTES)
+        except NotPlain as error:
+            raise CaptureError(
+                "The capture %(name)s is no plain file; every capture is one.", name=name
+            ) from error
 
     def save(self, name: str, data: bytes) -> Capture:
         """Write an image durably, and return its reference for an event.

@@ -1,9 +1,11 @@
-"""Durable file operations, file modes and owners, and free disk space."""
+"""Durable file operations, file modes and owners, files of others, and free disk space."""
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -16,6 +18,8 @@ RESERVE_FILES: Final = 1000
 FILE_MODE: Final = 0o640
 FOLDER_MODE: Final = 0o750
 """The page runs as another user of the same group and must be able to read, whatever the writer's umask is."""
+NO_LINK: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""How a file of somebody else is opened: no link is followed, and no pipe is waited for."""
 
 
 def sync_folder(folder: Path) -> None:
@@ -68,6 +72,51 @@ def give_tree(top: Path, owner: os.stat_result) -> None:
         os.chown(top, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
+class NotPlain(OSError):
+    """What has the name of a file is a link, a folder, a pipe or a device, or larger than any such file (EFBIG)."""
+
+
+def read_plain(path: Path | str, most: int, folder: int | None = None) -> bytes:
+    """Return the bytes of a file that another user may have put there. Raises OSError: NotPlain, also beyond `most`.
+
+    `folder`: the open folder that `path` is a name in.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | NO_LINK, dir_fd=folder)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO):
+            raise NotPlain(error.errno, "it is no plain file", str(path)) from error
+        raise
+    with os.fdopen(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotPlain(errno.EINVAL, "it is no plain file", str(path))
+        data = file.read(min(most, found.st_size) + 1)
+    if len(data) > most:
+        raise NotPlain(errno.EFBIG, "it is too large", str(path))
+    return data
+
+
+def write_private(
+    path: Path, data: bytes, *, mode: int = 0o600, owner: tuple[int, int] | None = None
+) -> None:
+    """Write a file for its owner alone, atomically and durably, whatever the umask is. Raises OSError.
+
+    No link is followed, also if another user put it there. `owner`: user and group, if not this process's.
+    """
+    part = path.with_name(f".{path.name}.part")
+    part.unlink(missing_ok=True)
+    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        if owner is not None:
+            os.fchown(file.fileno(), *owner)
+        os.fchmod(file.fileno(), mode)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)
+    sync_folder(path.parent)
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file atomically: afterwards it has the new content or the old. Raises OSError."""
     if path.exists() and not path.is_file():
@@ -76,7 +125,8 @@ def write_whole(path: Path, data: bytes) -> None:
     path = path.resolve()
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("wb") as file:
+        part.unlink(missing_ok=True)
+        with part.open("xb") as file:  # a new one: no link that lies there is followed
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

@@ -26,7 +26,7 @@ class AcknowledgePaint(Command, roles=ANYBODY):
     do: Literal["painted"] = "painted"
     seq: Annotated[int, Field(ge=0)] | None = None
     leaving: bool = False
-    at_ms: Annotated[int, Field(ge=0)]
+    at_ms: Annotated[int, Field(ge=0, lt=10**15)]
 
 
 ScreenCommand = Heartbeat | AcknowledgePaint

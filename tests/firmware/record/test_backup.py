@@ -129,6 +129,20 @@ def test_a_restore_puts_the_record_back_and_keeps_what_it_replaces(data: Path, t
     assert [line.hand for line in Archive(data).hands()] == [3, 2, 1]
 
 
+def test_a_backup_that_brings_keys_and_pins_puts_none_of_them_into_the_box(
+    data: Path, tmp_path: Path
+) -> None:
+    """Of another table, or of who wants a PIN of their own in force."""
+    to = tmp_path / "backup"
+    back_up(data, to)
+    (to / PINS_FOLDER).mkdir()
+    for name in ("device.key", "signed-head", f"{PINS_FOLDER}/0000000000000000.json", "captures/device.key"):
+        (to / name).write_text("theirs")
+    restore(to, data, now)
+    assert [path.name for path in (data / PINS_FOLDER).iterdir()] == ["0123456789abcdef.json"]
+    assert [path for path in data.rglob("*") if path.is_file() and path.read_bytes() == b"theirs"] == []
+
+
 def test_a_restore_into_an_empty_folder_replaces_nothing(data: Path, tmp_path: Path) -> None:
     back_up(data, tmp_path / "backup")
     assert restore(tmp_path / "backup", tmp_path / "new", now) == (None, ())

@@ -12,6 +12,7 @@ import pytest
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signed_note import FILE, NoteUnusable, read_note
 from firmware.record.evidence.signing import DeviceKey
+from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.table import events as ev
@@ -157,6 +158,29 @@ def test_without_a_note_that_is_said_in_the_record_and_a_new_one_begins(
     box.close()
     start().close()
     assert sum(isinstance(event, ev.NoteBegun) for event in rows(config)) == 1
+
+
+def test_after_a_key_was_moved_away_a_new_one_signs_and_all_that_the_old_one_signed_holds(
+    start: Callable[..., Box], config: Config, key: Path, tmp_path: Path
+) -> None:
+    """As the book says for a key that may have been read. A slip of before holds; who signed what is told."""
+    old = DeviceKey.open(key)
+    box = played(start(), 2)
+    slip = Anchor.of(rows(config)[-1])
+    box.close()
+    for name in ("device.key", FILE):
+        (key / name).rename(tmp_path / name)
+    played(start(), 1).close()
+    new = DeviceKey.open(key)
+    assert new.public != old.public
+    found = verify(config.data, anchors=[slip])
+    assert found.holds
+    assert [one.key for one in found.signers] == [old.public.hex(), new.public.hex()]
+    assert any(isinstance(event, ev.NoteBegun) for event in rows(config)), (
+        "an auditor sees where the new one begins"
+    )
+    stolen = sign_head(old, seq=slip.seq, digest="0" * 64, hands=9, wall_ms=0, table="")
+    assert not verify(config.data, anchors=[Anchor.of(stolen)]).ok, "what a thief signs is in no record"
 
 
 def test_a_new_box_has_nothing_to_say(start: Callable[..., Box], config: Config) -> None:

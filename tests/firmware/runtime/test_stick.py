@@ -435,8 +435,7 @@ def test_a_link_or_a_pipe_in_the_requests_place_is_not_read(tmp_path: Path) -> N
     real = tmp_path / "real.json"
     StickDesk(real).ask(1, "")
     asked.symlink_to(real)
-    with pytest.raises(OSError, match="symbolic"):
-        read_request(asked)
+    assert read_request(asked) is None
     asked.unlink()
     os.mkfifo(asked)
     assert read_request(asked) is None
