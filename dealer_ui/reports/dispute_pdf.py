@@ -36,6 +36,9 @@ FRAME_PX: Final = 1800
 """A frame's width at most, in pixels: what a page shows; the whole picture lies next to the PDF."""
 FRAME_HIGH: Final = 120 * mm
 ZONE_WIDE: Final = 75 * mm
+FORMATS: Final = ("JPEG", "PNG")
+MOST_PIXELS: Final = 1 << 25
+"""Of a picture: twice as many as the largest camera has."""
 QUALITY: Final = 82
 SURE: Final = colors.HexColor("#1f9e57")
 UNSURE: Final = colors.HexColor("#e0a500")
@@ -182,13 +185,11 @@ class _Hand:
         for look in seen:
             caption = f"{look.time} · {look.words} · {look.frame} · SHA-256 {look.sha256[:16]}…"
             try:
-                data = self.store.load(captures[look.frame])
+                whole = self._opened(captures[look.frame])
             except CaptureError as error:
                 yield self.type.text(say(error))
                 yield self.type.text(caption, self.type.small)
                 continue
-            with Image.open(BytesIO(data)) as picture:
-                whole = picture.convert("RGB")
             yield KeepTogether([_drawn(whole, look, self.type), self.type.text(caption, self.type.small)])
             asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
             for card in asked:
@@ -215,14 +216,30 @@ class _Hand:
         captions = [f"{one.time} · {one.text}" for one in answer]
         captions.append(f"{capture.name} · SHA-256 {capture.sha256[:16]}…")
         try:
-            with Image.open(BytesIO(self.store.load(capture))) as picture:
-                whole = picture.convert("RGB")
+            whole = self._opened(capture)
         except CaptureError as error:
             return self.type.text("\n".join([*captions, say(error)]))
         high = min(ZONE_WIDE * whole.height / whole.width, ZONE_WIDE)
         drawing = Drawing(ZONE_WIDE, high)
         drawing.add(_picture(whole, 0, 0, high * whole.width / whole.height, high))
         return self.type.grid([[drawing, "\n".join(captions)]], (0.45, 0.55))
+
+    def _opened(self, capture: Capture) -> Image.Image:
+        """Return a stored picture. Raises CaptureError for what is none, or would take gigabytes: a table may lie."""
+        data = BytesIO(self.store.load(capture))
+        try:
+            with Image.open(data, formats=FORMATS) as picture:
+                if picture.width * picture.height <= MOST_PIXELS:
+                    return picture.convert("RGB")
+        except (
+            OSError,
+            ValueError,
+            SyntaxError,
+            Image.DecompressionBombError,
+            Image.DecompressionBombWarning,
+        ):
+            pass
+        raise CaptureError("%(name)s is no picture.", name=capture.name)
 
     def _captures(self) -> dict[str, Capture]:
         return {

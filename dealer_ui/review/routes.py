@@ -281,7 +281,7 @@ def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(services().captures.path(seen.frame)) as picture:
+        with Image.open(services().captures.path(seen.frame), formats=("JPEG", "PNG")) as picture:
             return picture.size
     except (CaptureError, OSError, UnidentifiedImageError, Image.DecompressionBombError):
         return None

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from dealer_ui.server.kiosk_keyboard import write_keyboard
 from dealer_ui.server.kiosk_watch import START_S, Watch, ask
 from firmware.command_options import FOLDER
 
@@ -71,7 +72,7 @@ class Browser:
         for lock in profile.glob("Singleton*"):  # a browser that was killed leaves them
             lock.unlink(missing_ok=True)
         # ProtectHome= hides /run/user, so the compositor speaks through a folder of its own.
-        environment = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home)}
+        environment = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), **write_keyboard(home)}
         self._process = subprocess.Popen(
             [*COMPOSITOR, *BROWSER, f"--user-data-dir={profile}", page],
             stdin=subprocess.DEVNULL,

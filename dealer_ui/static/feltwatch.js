@@ -437,7 +437,7 @@
     holding = null;
   }
   for (const end of ["pointerup", "pointercancel", "pointerleave", "blur"]) addEventListener(end, release);
-  document.addEventListener("contextmenu", (event) => { if (event.target.closest("button")) event.preventDefault(); });
+  document.addEventListener("contextmenu", (event) => event.preventDefault()); // a long touch opens no menu of the browser
 
   markUsed();
   goOnKeying();

@@ -17,9 +17,6 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, Final, Literal
 
-import cv2
-import numpy as np
-
 from firmware.record.hand_history import PastHand, Step, StillOpen, load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Entry, JournalReader
@@ -33,6 +30,7 @@ from firmware.table.settling import rules_of, settlement
 from firmware.worker_pool import shared_out, undisturbed
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
+from vision.base.pictures import decode_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.network import CardReader
@@ -304,10 +302,10 @@ def _looks(recalled: PastHand) -> dict[Capture, list[Entry]]:
 
 
 def _decoded(capture: Capture, data: bytes) -> Image:
-    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    picture = decode_picture(data)
     if picture is None:
         raise CaptureError("%(name)s is no picture.", name=capture.name)
-    return picture.astype(np.uint8)
+    return picture
 
 
 def _format_card(card: str | None, sure: bool) -> str:

@@ -144,8 +144,10 @@ def front_command(
     from firmware.pit import front
     from firmware.pit.down.offers import REPOSITORY
 
-    if not front.NGINX.exists():
-        raise PitError("nginx is not installed: sudo apt-get install --no-install-recommends nginx-light")
+    if not front.is_installed():
+        raise PitError(
+            "nginx is not installed: sudo apt-get install --no-install-recommends nginx-light libnginx-mod-stream"
+        )
     repository = folder / REPOSITORY
     arguments = front.command(listen, paths, certificates or folder / "authority", repository, work)
     os.execv(arguments[0], arguments)

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 NGINX: Final = Path("/usr/sbin/nginx")
+MODULE: Final = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
+"""Its module that counts connections."""
 SITE: Final = Path(__file__).with_name("pit.nginx.conf")
 
 
@@ -30,9 +32,17 @@ def site(listen: str, doors: Sequence[Path], authority: Path, repository: Path, 
     return text
 
 
+def is_installed() -> bool:
+    """Return whether nginx is installed with its module."""
+    return NGINX.exists() and MODULE.exists()
+
+
 def command(listen: str, doors: Sequence[Path], authority: Path, repository: Path, folder: Path) -> list[str]:
     """Write the configuration and return the command that runs nginx with it. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (folder / "tls.sock").unlink(
+        missing_ok=True
+    )  # a killed nginx leaves it behind, and a new one would not start
     conf = folder / "nginx.conf"
     conf.write_text(site(listen, doors, authority, repository, folder), encoding="utf-8")
     return [str(NGINX), "-e", "stderr", "-c", str(conf)]

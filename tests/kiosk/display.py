@@ -126,6 +126,12 @@ class Display:
         """Press and let go at a point, in pixels."""
         self._run("xdotool", "mousemove", str(x), str(y), "click", "1")
 
+    def press(self, *keys: int) -> None:
+        """Press keys by their numbers one after the other, and let go of them."""
+        downs = (word for key in keys for word in ("keydown", str(key)))
+        ups = (word for key in reversed(keys) for word in ("keyup", str(key)))
+        self._run("xdotool", *downs, *ups)
+
     def _run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
             command,

@@ -182,10 +182,11 @@ def test_the_page_is_where_the_screen_looks_for_it() -> None:
 
 
 def test_a_keyboard_in_the_usb_port_finds_a_browser_without_tools() -> None:
-    """What Chromium makes of its policy, and cage of the keys: UNTESTED here."""
+    """What becomes of its keys: `tests/kiosk/test_keyboard.py`. What Chromium makes of its policy: UNTESTED here."""
     policy = json.loads((HERE / "chromium-policy.json").read_text())
     allowed = [urlsplit(page) for page in policy["URLAllowlist"]]
-    assert policy["URLBlocklist"] == ["*"]
+    assert {"*", "chrome://*", "view-source:*"} <= set(policy["URLBlocklist"]), "* leaves chrome:// open"
+    assert policy["AllowFileSelectionDialogs"] is False, "else Ctrl-O shows the box's folders"
     assert {(one.scheme, one.hostname) for one in allowed} == {
         ("http", "127.0.0.1"),
         ("http", "localhost"),

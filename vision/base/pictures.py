@@ -43,17 +43,27 @@ def load_picture(path: Path) -> Image:
         raise PictureError(
             f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
-    try:
-        # A file without a readable size is not decoded: a damaged header could make OpenCV allocate gigabytes.
-        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if pixels else None
-    except cv2.error:  # more pixels than OpenCV agrees to hold
-        picture = None
+    picture = _decoded(data) if pixels else None
     if picture is None:
         raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
     h, w = picture.shape[:2]
     if min(h, w) < MIN_SIDE_PX:
         raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
-    return np.asarray(picture, np.uint8)
+    return picture
+
+
+def decode_picture(data: bytes) -> Image | None:
+    """Return a picture as BGR uint8 (h × w × 3); None for what is none or has more than MAX_PIXELS."""
+    return _decoded(data) if 0 < _pixels(data) <= MAX_PIXELS else None
+
+
+def _decoded(data: bytes) -> Image | None:
+    """Return a picture whose size is known: a damaged header could make OpenCV allocate gigabytes."""
+    try:
+        picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:  # more pixels than OpenCV agrees to hold
+        return None
+    return None if picture is None else np.asarray(picture, np.uint8)
 
 
 def _held(path: Path) -> bytes:

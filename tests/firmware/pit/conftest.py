@@ -27,8 +27,8 @@ from firmware.pit.door import make_door
 from firmware.pit.down.offers import HouseRepository
 from firmware.pit.enrolment import remember
 from firmware.pit.files import Files
-from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
+from firmware.pit.front import is_installed
 from firmware.pit.rights import allow
 from firmware.pit.serve import listen_on, server
 from firmware.pit.tables import Table, enrol
@@ -181,8 +181,8 @@ def without_nginx(
 def behind_nginx(
     database: Database, authority: Authority, house: HouseRepository, folder: Path
 ) -> Iterator[tuple[str, int]]:
-    if not NGINX.exists():
-        pytest.skip("nginx is not installed: sudo apt-get install nginx-light")
+    if not is_installed():
+        pytest.skip("nginx is not installed: sudo apt-get install nginx-light libnginx-mod-stream")
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     listening = listen_on(folder / "door.sock")

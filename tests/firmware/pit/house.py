@@ -19,13 +19,13 @@ from typing import Final
 from firmware.pit.authority import Authority
 from firmware.pit.database import Database, migrate
 from firmware.pit.down.offers import REPOSITORY
-from firmware.pit.front import NGINX
 from firmware.pit.front import command as front_command
+from firmware.pit.front import is_installed
 from firmware.pit.tables import enrol
 from firmware.pit.temporary_postgres import binaries
 from tests.firmware.pit.postgres import Postgres
 
-IS_INSTALLED: Final = binaries() is not None and NGINX.exists()
+IS_INSTALLED: Final = binaries() is not None and is_installed()
 MACHINE: Final = f"{platform.machine()}, {os.cpu_count()} cores, shared"
 AS_ROOT: Final = ["-g", "user root;"] if os.geteuid() == 0 else []
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
