@@ -290,7 +290,7 @@ def test_a_key_that_the_one_before_did_not_sign_is_not_followed(
 
 def test_a_key_folder_of_another_maker_is_not_gone_on_with(maker: Maker, new: Path, tmp_path: Path) -> None:
     shutil.copytree(maker.key_folder / MAKER, tmp_path / "mixed" / MAKER)
-    with pytest.raises(trust.UpdateRefused, match="signed by other keys"):
+    with pytest.raises(trust.UpdateRefused, match="signed by another key"):
         sign_release(
             new / TARGETS / f"{NEW}.tar.gz", tmp_path / "out", tmp_path / "mixed", made=NOW, machine=HERE
         )
