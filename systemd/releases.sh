@@ -1,6 +1,6 @@
 # What both installers share, the box's and the pit's: releases next to each other, a link to the one that runs, and
 # the way back. Sourced, never run. The installer that sources it names:
-#   base, trusted, lock    folder of the releases, file of the trusted release key, file that keeps a second one out
+#   base, trusted, lock    folder of the releases, the maker's root that is trusted, file that keeps a second one out
 #   room_mb                what must be free
 #   programs               the units that must report ready
 #   ready_within           seconds that they have for it
@@ -29,9 +29,12 @@ preflight_release() { # UNPACKED FOLDER...: the release; folders that need room,
     shift
     [ -f "$unpacked/RELEASE" ] && [ -d "$unpacked/wheels" ] && [ -d "$unpacked/system" ] ||
         bad_input "This is no unpacked release: 'make release' makes one, and ./install lies beside its wheels."
-    # Nothing of an upgrade is used before the release that runs has judged it: 'feltwatch update' does so even before
-    # this very script is run.
-    [ ! -x "$base/current/bin/feltwatch" ] || "$base/current/bin/feltwatch" update --check "$unpacked" || exit 2
+    # Where a maker is trusted, an upgrade comes by 'feltwatch update', which has verified this very script.
+    if [ -e "$trusted" ] && [ -e "$base/current/root.json" ] && [ -z "${FELTWATCH_VERIFIED-}" ] &&
+        [ ! -e "$releases/$(cat "$unpacked/RELEASE")/complete" ]; then
+        bad_input "This machine takes signed releases only: sudo feltwatch update FOLDER (what 'make release' leaves in" \
+            "dist/repository). Nothing was changed."
+    fi
     command -v python3 >/dev/null || bad_input "Python is missing: apt-get install python3 python3-venv"
     python3 -c 'import sys; sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 13) and sys.maxsize > 2**32))' ||
         bad_input "Feltwatch needs a 64-bit Python 3.11, 3.12 or 3.13; this is $(python3 --version) on $(uname -m)."
@@ -75,14 +78,7 @@ make_release() { # RELEASE UNPACKED SYSTEM WHEEL: SYSTEM becomes its folder syst
         rm -rf "$target"
         failed "Release $1 does not even tell its help; nothing was changed."
     fi
-    # The first installation has nothing to judge by but the key that it brings; where a key is trusted, by that.
-    local key=$trusted
-    [ -e "$key" ] || key=$unpacked/release.pub
-    if ! "$target/bin/feltwatch" update --check "$unpacked" --key "$key"; then
-        rm -rf "$target"
-        bad_input "Release $1 was not installed."
-    fi
-    cp "$unpacked/manifest.json" "$unpacked/release.pub" "$target/"
+    cp "$unpacked"/{RELEASE,MADE,root.json} "$target/"
     touch "$target/complete"
     sync --file-system "$target"
 }
@@ -95,6 +91,18 @@ borrow_lgpio() {
     for file in /usr/lib/python3/dist-packages/{lgpio.py,_lgpio*.so}; do
         [ ! -e "$file" ] || ln -s "$file" "$packages/"
     done
+}
+
+# The first installation has no maker to trust but the one that its package names.
+put_root() { # RELEASE
+    local root=$releases/$1/root.json
+    [ ! -e "$trusted" ] && [ -e "$root" ] || return 0
+    rm -rf "$base/trusted" # what another maker signed
+    put "$root" "$trusted"
+    sync "$(dirname "$trusted")"
+    say "Trusted from now on, by $trusted: $("$releases/$1/bin/python" -c 'import pathlib, sys
+from firmware.update.trust import words_of
+print(words_of(pathlib.Path(sys.argv[1]).read_bytes()))' "$root"). Compare these words with the maker's."
 }
 
 current() { [ ! -L "$base/current" ] || basename "$(readlink "$base/current")"; }

@@ -1,8 +1,10 @@
-"""`feltwatch update` installs a release package signed by the box's release key; `feltwatch sign-release` signs one."""
+"""`feltwatch update` installs a release that the maker signed; `feltwatch sign-release` is the maker's."""
 
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,56 +28,92 @@ from firmware.uplink.inbox.folder import FOLDER as IN_INBOX
 PIT: Final = Path(sys.prefix).is_relative_to("/opt/feltwatch-pit")
 """Whether this is the installation of a pit; of a table's box otherwise."""
 BASE: Final = Path("/opt/feltwatch-pit" if PIT else "/opt/feltwatch")
-TRUSTED: Final = Path("/etc/feltwatch-pit/release.pub" if PIT else "/etc/feltwatch/release.pub")
+ROOT_FILE: Final = Path("/etc/feltwatch-pit/root.json" if PIT else "/etc/feltwatch/root.json")
 INBOX: Final = Path("/") / IN_INBOX
 MAY_SWITCH_VARIABLE: Final = "FELTWATCH_MAY_SWITCH"
 """Names to the installer the file that has to lie there before it stops what runs."""
+VERIFIED_VARIABLE: Final = "FELTWATCH_VERIFIED"
+"""Tells the installer that its package was verified before it was run."""
 INSTALL: Final = "pit/install" if PIT else "install"
 """The installer inside a package."""
+KEY_FOLDER: Final = Path.home() / ".config/feltwatch-release"
+
+_base = click.option("--base", type=ANY_PATH, default=BASE, show_default=True, help="Where releases are.")
+_root = click.option(
+    "--root", type=ANY_PATH, default=ROOT_FILE, show_default=True, help="The maker's root, trusted already."
+)
 
 
 @click.command("update")
-@click.argument("package", type=click.Path(path_type=Path, exists=True))
-@click.option("--check", "only_check", is_flag=True, help="Check the package, and change nothing.")
-@click.option("--key", type=ANY_PATH, default=TRUSTED, show_default=True, help="The release key.")
+@click.argument("source", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--running",
-    type=ANY_PATH,
-    default=BASE / "current",
-    show_default=True,
-    help="The installed release: an older package is refused.",
+    "--release", "sha256", help="The SHA-256 of the archive to take.  [default: the newest release]"
 )
-def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
-    """Install a release PACKAGE (.tar.gz, or its unpacked folder) that the release key signed. Run it as root.
+@click.option("--check", "only_check", is_flag=True, help="Check the release, and change nothing.")
+@click.option("--machine", default=platform.machine(), help="With --check: check the release of another one.")
+@_root
+@_base
+def command(source: Path, sha256: str | None, only_check: bool, machine: str, root: Path, base: Path) -> None:
+    """Install a release that the maker signed, from the folder SOURCE with maker/ and targets/. Run it as root.
 
-    The package is copied to a folder where only root may write. There the installed release checks it, before
-    anything in it runs. Unsigned, altered and older packages are refused. To go back to the release before: install
-    --rollback.
+    SOURCE is what `make release` leaves in dist/repository, wherever it was carried to. What is not signed, has
+    expired, does not fit on the disk, is for another machine or older than what ran here is refused before a byte of
+    it is used. To go back to the release before: install --rollback.
     """
-    from firmware.record.evidence.signing import fingerprint
-    from firmware.release_package import check, trusted_key, unpack
+    from firmware.update import install
+    from firmware.update.files import read_plain
+    from firmware.update.release import MAKER
+    from firmware.update.trust import MAKER as THE_MAKER
+    from firmware.update.trust import MOST_ROOT, Trust, folder_files
 
+    if not (source / MAKER).is_dir():
+        raise click.UsageError(
+            f"{source} has no folder maker/. Name the whole folder, such as dist/repository."
+        )
+    if machine != platform.machine() and not only_check:
+        raise click.UsageError("--machine is for --check.")
     try:
-        public = trusted_key(key)
-        if package.is_dir():
-            if not only_check:
-                raise click.UsageError(
-                    "Name the archive (.tar.gz): what lies unpacked could change under way."
-                )
-            release = check(package, public, running if running.exists() else None)
-            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
-            return
-        with tempfile.TemporaryDirectory(prefix=".update-", dir=BASE if BASE.is_dir() else None) as folder:
-            unpacked = unpack(package, Path(folder))
-            release = check(unpacked, public, running if running.exists() else None)
-            say(f"Release {release.name} is signed by {fingerprint(public)} and whole.")
-            if not only_check:
-                done = subprocess.run([str(unpacked / INSTALL)], check=False)
-                raise SystemExit(done.returncode)
+        anchor = read_plain(root, MOST_ROOT)
+    except FileNotFoundError as error:
+        raise click.UsageError(f"{root} is missing; the first installation puts it there.") from error
+    try:
+        with tempfile.TemporaryDirectory(prefix=".update-", dir=None if only_check else base) as made:
+            folder, trusted = Path(made), base / install.TRUSTED
+            if only_check:
+                trusted = _copied(trusted, folder)
+            trust = Trust(trusted, anchor, who=THE_MAKER)
+            release = install.choose(trust.refresh(folder_files(source / MAKER)), machine, sha256)
+            install.refuse_older(release, install.latest_started(base))
+            if only_check:
+                install.check_files(source, release)
+            else:
+                install.check_room(base, release)
+                install.fetch(source, release, folder / "archive")
+                unpacked = install.unpack(folder / "archive", release)
+            say(f"Release {release.name} for {release.machine} is whole, and signed by {trust.words}.")
+            if only_check:
+                return
+            done = subprocess.run(
+                [str(unpacked / INSTALL)], check=False, env=os.environ | {VERIFIED_VARIABLE: "yes"}
+            )
+            if done.returncode == 0:
+                install.note_started(base, release)
     except PermissionError as error:
-        raise click.ClickException(f"This needs root: sudo feltwatch update {package}") from error
+        raise click.ClickException(f"This needs root: sudo feltwatch update {source}") from error
     except OSError as error:
-        raise click.ClickException(f"The package cannot be used: {error.strerror or error}.") from error
+        raise click.ClickException(f"The release cannot be used: {error.strerror or error}.") from error
+    raise SystemExit(done.returncode)
+
+
+def _copied(trusted: Path, folder: Path) -> Path:
+    """Copy what was verified before, so that it stays as it is."""
+    copy = folder / trusted.name
+    try:
+        shutil.copytree(trusted, copy, symlinks=True)
+    except (OSError, shutil.Error):
+        shutil.rmtree(copy, ignore_errors=True)
+        say("Whether it is older than what was seen before is not known here.", err=True)
+    return copy
 
 
 @click.command("update-asked", hidden=True)
@@ -85,12 +123,10 @@ def command(package: Path, only_check: bool, key: Path, running: Path) -> None:
 @click.option(
     "--inbox", type=ANY_PATH, default=INBOX, show_default=True, help="Where the uplink lays releases."
 )
-@click.option("--key", type=ANY_PATH, default=TRUSTED, show_default=True, help="The release key.")
-@click.option(
-    "--running", type=ANY_PATH, default=BASE / "current", show_default=True, help="The installed release."
-)
 @click.option("--result", type=ANY_PATH, default=RESULT, show_default=True, help="Where to say how it ended.")
-def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Path) -> None:
+@_root
+@_base
+def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path) -> None:
     """Install the release that the table asks for, with `feltwatch update`, and say how it ended.
 
     The service manager starts this as root (feltwatch-update.service). What is installed is stopped only while no hand
@@ -104,8 +140,8 @@ def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Pa
     result.unlink(missing_ok=True)
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "firmware.cli", "update", str(inbox / digest)),
-            *("--key", str(key), "--running", str(running)),
+            *(sys.executable, "-m", "firmware.cli", "update", str(inbox), "--release", digest),
+            *("--root", str(root), "--base", str(base)),
         ],
         check=False,
         stderr=subprocess.PIPE,
@@ -121,20 +157,59 @@ def asked_command(asked: Path, inbox: Path, key: Path, running: Path, result: Pa
 
 
 @click.command("sign-release", hidden=True)
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("archive", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
+@click.option("--into", type=ANY_PATH, help="The repository's folder: what is carried to a box.")
+@click.option("--made", type=int, help="The date of the sources, in seconds since 1970.")
+@click.option("--machine", default=platform.machine(), show_default=True, help="As uname says.")
+@click.option("--name", default="", help="The release's name, where the file is no archive that says it.")
+@click.option("--beside", type=ANY_PATH, multiple=True, help="A file that is signed with it.")
+@click.option("--root-to", type=ANY_PATH, help="Write the maker's root there, for a package.")
+@click.option("--new-key", type=ANY_PATH, help="Hand over to a new key, made in this new folder.")
 @click.option(
     "--key-folder",
     type=ANY_PATH,
-    required=True,
+    default=KEY_FOLDER,
+    show_default=True,
     envvar="FELTWATCH_RELEASE_KEY",
-    help="The folder of the release key.",
+    help="The folder of the release key and of what it signed.",
 )
-@click.option("--made", type=int, required=True, help="The date of the sources, in seconds since 1970.")
-def sign_release(folder: Path, key_folder: Path, made: int) -> None:
-    """Sign the unpacked package in FOLDER with the key in --key-folder; make the key if there is none."""
-    from firmware.record.evidence.signing import DeviceKey, fingerprint
-    from firmware.release_package import sign
+def sign_release(
+    archive: Path | None,
+    into: Path | None,
+    made: int | None,
+    machine: str,
+    name: str,
+    beside: tuple[Path, ...],
+    root_to: Path | None,
+    new_key: Path | None,
+    key_folder: Path,
+) -> None:
+    """Sign ARCHIVE as a release, into the folder --into. The first use makes the key.
 
+    Without ARCHIVE all that was named is signed again for 400 days.
+    """
+    from firmware.record.evidence.signing import DeviceKey, fingerprint
+    from firmware.update import release
+    from firmware.update.repository import Repository
+
+    if new_key is not None:
+        release.change_key(key_folder, new_key)
+        key_folder = new_key
     key = DeviceKey.open(key_folder)
-    release = sign(folder, key, made)
-    say(f"{release.name} is signed by the release key {fingerprint(key.public)}")
+    words = fingerprint(key.public)
+    if root_to is not None:
+        root_to.write_bytes(Repository(key_folder / release.MAKER, key, key, release.LASTS).anchor)
+        return
+    if archive is not None:
+        if into is None or made is None:
+            raise click.UsageError("An archive needs --into and --made.")
+        target = release.sign_release(
+            archive, into, key_folder, made=made, machine=machine, name=name, beside=beside
+        )
+        say(f"{target.about['release']} is signed by the release key {words}")
+        return
+    if new_key is None:
+        release.sign_again(key_folder)
+    if into is not None:
+        release.lay_metadata(key_folder, into)
+    say(f"All releases are signed by the release key {words}. The new signatures: {into or key_folder}/maker")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Final
@@ -30,10 +31,16 @@ def read_plain(path: Path, most: int) -> bytes:
         return file.read(most)
 
 
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a regular file, in hex. Raises OSError."""
+def sha256_of(path: Path, size: int | None = None) -> str:
+    """Return the SHA-256 of a regular file, in hex; of its first `size` + 1 bytes where one is announced.
+
+    Raises OSError.
+    """
+    digest = hashlib.sha256()
     with open_plain(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        for piece in _pieces(file, size):
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def copy_plain(source: Path, to: Path, size: int) -> str:
@@ -41,13 +48,19 @@ def copy_plain(source: Path, to: Path, size: int) -> str:
 
     The source may change meanwhile: the hash is that of the copy. Raises OSError.
     """
-    digest, left = hashlib.sha256(), size + 1
+    digest = hashlib.sha256()
     with open_plain(source) as file, to.open("xb") as copy:
-        while left and (piece := file.read(min(left, PIECE))):
+        for piece in _pieces(file, size):
             digest.update(piece)
             copy.write(piece)
-            left -= len(piece)
         copy.flush()
         os.fsync(copy.fileno())
     sync_folder(to.parent)
     return digest.hexdigest()
+
+
+def _pieces(file: BufferedReader, size: int | None) -> Iterator[bytes]:
+    left = size + 1 if size is not None else os.fstat(file.fileno()).st_size
+    while left and (piece := file.read(min(left, PIECE))):
+        yield piece
+        left -= len(piece)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware.record.evidence.signing import DeviceKey
-from firmware.record.journal.disk import make_folder
+from firmware.record.journal.disk import make_folder, sync_folder
 from firmware.update.files import sha256_of
 from firmware.update.repository import Repository
 from firmware.update.trust import Target, UpdateRefused
@@ -26,28 +26,32 @@ LASTS: Final = timedelta(days=400)
 MOST_NAMED: Final = 5
 """Releases of one machine that are named, the newest: a house may still be bringing out the one before."""
 NAME_FILE: Final = "RELEASE"
+BESIDE: Final = "beside"
+"""What is said of a release: the SHA-256 of files that lie beside it, by their names."""
 
 
-def sign_release(archive: Path, into: Path, key_folder: Path, *, made: int, machine: str) -> Target:
+def sign_release(
+    archive: Path,
+    into: Path,
+    key_folder: Path,
+    *,
+    made: int,
+    machine: str,
+    name: str = "",
+    beside: Sequence[Path] = (),
+) -> Target:
     """Name an archive in the maker's repository, and lay both into a repository's folder.
 
     The metadata stays beside the key, too: what was named before stays named. `made`: the time of its sources in
-    seconds since 1970; `machine`: as uname has it. Raises OSError, UpdateRefused.
+    seconds since 1970; `machine`: as uname has it. `name`: the release's, where the file is no archive that says it;
+    `beside`: files that are signed with it. Raises OSError, UpdateRefused.
     """
     key = DeviceKey.open(key_folder)
     signer = Repository(key_folder / MAKER, key, key, LASTS)
-    with tarfile.open(archive) as packed:
-        members = packed.getmembers()
-        names = [one for one in members if Path(one.name).parts[1:] == (NAME_FILE,)]
-        file = packed.extractfile(names[0]) if len(names) == 1 else None
-        if file is None:
-            raise UpdateRefused(f"{archive.name} does not say which release it is.")
-        about = {
-            "release": file.read(100).decode().strip(),
-            "made": made,
-            "machine": machine,
-            "unpacked": sum(one.size for one in members),
-        }
+    release, unpacked = (name, archive.stat().st_size) if name else _read(archive)
+    about: dict[str, Any] = {"release": release, "made": made, "machine": machine, "unpacked": unpacked}
+    if beside:
+        about[BESIDE] = {one.name: sha256_of(one) for one in beside}
     target = Target(sha256_of(archive), archive.stat().st_size, about)
     named = signer.published() | {archive.name: target}
     of_machine = sorted(
@@ -57,10 +61,11 @@ def sign_release(archive: Path, into: Path, key_folder: Path, *, made: int, mach
     for path in of_machine[:-MOST_NAMED]:
         del named[path]
     signer.publish(named)
-    shutil.copytree(key_folder / MAKER, into / MAKER, dirs_exist_ok=True)
+    lay_metadata(key_folder, into)
     make_folder(into / TARGETS)
-    if archive.resolve() != (into / TARGETS / archive.name).resolve():
-        shutil.copyfile(archive, into / TARGETS / archive.name)
+    for one in (archive, *beside):
+        if one.resolve() != (into / TARGETS / one.name).resolve():
+            shutil.copyfile(one, into / TARGETS / one.name)
     return target
 
 
@@ -75,6 +80,41 @@ def newest_of(named: Mapping[str, Target], machine: str | None = None) -> tuple[
     if not found:
         raise UpdateRefused("It names no release for this machine.")
     return max(found, key=lambda pair: (int(pair[1].about["made"]), pair[0]))
+
+
+def lay_metadata(key_folder: Path, into: Path) -> None:
+    """Copy the maker's metadata into a repository's folder. Raises OSError."""
+    shutil.copytree(key_folder / MAKER, into / MAKER, dirs_exist_ok=True)
+
+
+def sign_again(key_folder: Path) -> None:
+    """Sign all that is named for another `LASTS`, and the root for another ten years. Raises OSError, UpdateRefused."""
+    key = DeviceKey.open(key_folder)
+    Repository(key_folder / MAKER, key, key, LASTS).rotate(key, key)
+
+
+def change_key(key_folder: Path, new_folder: Path) -> None:
+    """Make a new key in a new folder, to which the key before hands over. Raises OSError, UpdateRefused."""
+    if new_folder.exists():
+        raise UpdateRefused(f"{new_folder} is there already. Name a folder that is not.")
+    part = new_folder.with_name(f".{new_folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    before, after = DeviceKey.open(key_folder), DeviceKey.open(part)
+    shutil.copytree(key_folder / MAKER, part / MAKER)
+    Repository(part / MAKER, before, before, LASTS).rotate(after, after)
+    part.rename(new_folder)
+    sync_folder(new_folder.parent)
+
+
+def _read(archive: Path) -> tuple[str, int]:
+    """Return a release's name and its size when unpacked."""
+    with tarfile.open(archive) as packed:
+        members = packed.getmembers()
+        names = [one for one in members if Path(one.name).parts[1:] == (NAME_FILE,)]
+        file = packed.extractfile(names[0]) if len(names) == 1 else None
+        if file is None:
+            raise UpdateRefused(f"{archive.name} does not say which release it is.")
+        return file.read(100).decode().strip(), sum(one.size for one in members)
 
 
 def running_release(installed: Path = Path(sys.prefix)) -> str:

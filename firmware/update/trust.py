@@ -5,7 +5,6 @@ The folder of a `Trust` remembers the newest state that was seen: an older one i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +17,8 @@ from tuf.ngclient import Updater, UpdaterConfig
 from tuf.ngclient.fetcher import FetcherInterface
 
 from firmware.messages import Message
-from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
+from firmware.record.evidence.signing import fingerprint
+from firmware.record.journal.disk import FILE_MODE, make_folder, write_whole
 from firmware.table.errors import TableError
 from firmware.update.files import read_plain
 
@@ -65,6 +65,14 @@ class _Fetcher(FetcherInterface):
         return data
 
 
+class _Updater(Updater):
+    """Keeps what it has verified through a power cut, for the group to read."""
+
+    def _persist_file(self, filename: str, data: bytes) -> None:
+        write_whole(Path(filename), data)
+        Path(filename).chmod(FILE_MODE)
+
+
 class Trust:
     """A repository as far as it was verified."""
 
@@ -82,7 +90,7 @@ class Trust:
         """
         make_folder(self._folder / HISTORY)
         try:
-            updater = Updater(
+            updater = _Updater(
                 str(self._folder),
                 _BASE,
                 fetcher=_Fetcher(get),
@@ -90,7 +98,6 @@ class Trust:
                 bootstrap=self._anchor,
             )
             updater.refresh()
-            self._keep()
             named = Metadata[Targets].from_file(str(self._folder / "targets.json")).signed.targets
             return {
                 path: Target(one.hashes["sha256"], one.length, one.custom or {})
@@ -99,14 +106,10 @@ class Trust:
         except (tuf_error.RepositoryError, tuf_error.DownloadError, KeyError, RecursionError) as error:
             raise UpdateRefused(self._reason(error)) from error
 
-    def _keep(self) -> None:
-        """Let the group read what was verified, and make it durable: it is the floor below which nothing is taken."""
-        for path in (*self._folder.glob("*.json"), *(self._folder / HISTORY).glob("*.json")):
-            with path.open("rb") as file:
-                os.fchmod(file.fileno(), FILE_MODE)
-                os.fsync(file.fileno())
-        for folder in (self._folder / HISTORY, self._folder):
-            sync_folder(folder)
+    @property
+    def words(self) -> str:
+        """The newest root's keys, each in words. Raises OSError, UpdateRefused."""
+        return words_of(read_plain((self._folder / ROOT).resolve(), MOST_ROOT))
 
     def _reason(self, error: Exception) -> Message:
         match error:
@@ -142,6 +145,16 @@ def folder_files(folder: Path) -> GetFile:
         return None
 
     return get
+
+
+def words_of(root: bytes) -> str:
+    """Return the keys that sign root metadata, each in words to be compared. Raises UpdateRefused."""
+    try:
+        signed = Metadata[Root].from_bytes(root).signed
+        keys = [signed.get_key(one) for one in signed.roles[Root.type].keyids]
+        return ", ".join(fingerprint(bytes.fromhex(one.keyval["public"])) for one in keys)
+    except (tuf_error.RepositoryError, ValueError, KeyError, RecursionError) as error:
+        raise UpdateRefused("This is no root metadata.") from error
 
 
 def anchor_of(root: bytes, key: bytes) -> bytes:

@@ -29,7 +29,7 @@ from tests.image.card import PATIENCE_S, ROOM, Card
 from tests.image.report import Report
 from tests.install.house import DEALS, configuration, draw
 from tests.install.install_run import DIES
-from tests.install.machine import another_release
+from tests.install.machine import another_release, sign
 
 CUTS: Final = "power cuts at random moments behind the same one of a game, each record read off the card"
 GO: Final = f"{ROOM}/go"
@@ -87,14 +87,11 @@ def stick_with(release: Path, folder: Path) -> Path:
         subprocess.run(["tar", "-xzf", release, "-C", target.parent], check=True)
         next(target.parent.iterdir()).rename(target)
         key = Path(os.environ.get("FELTWATCH_RELEASE_KEY", Path.home() / ".config/feltwatch-release"))
-        another_release(target, BROKEN, (DIES,), key)
-        packed = folder / "stick" / "broken.tar.gz"
-        subprocess.run(
-            ["tar", "-czf", packed, "--owner=0", "--group=0", "--mode=go-w", "-C", target.parent, BROKEN],
-            check=True,
-        )
+        another_release(target, BROKEN, (DIES,), 1)
+        carried = folder / "stick" / "signed"
+        sign(target, key, carried, "aarch64")
+        subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", carried, stick, "300M"], check=True)
         shutil.rmtree(target)
-        subprocess.run(["mke2fs", "-q", "-t", "ext4", "-d", packed.parent, stick, "300M"], check=True)
     return stick
 
 
@@ -222,7 +219,7 @@ def update(card: Card, report: Report, packed: Path) -> None:
     ) as found:
         card.run("mkdir", "-p", "/run/stick", check=True)
         card.run("mount", "-o", "ro", "/dev/vdb", "/run/stick", check=True)
-        card.run("cp", "/run/stick/broken.tar.gz", f"/var/lib/feltwatch-inbox/{digest}", check=True)
+        card.run("cp", "-r", "/run/stick/maker", "/run/stick/targets", "/var/lib/feltwatch-inbox", check=True)
         request = json.dumps({"number": 7, "sha256": digest})
         asks = f"touch update-now && echo '{request}' >.ask && mv .ask update.json"
         as_table = ("runuser", "-u", "feltwatch-table", "--", "sh", "-c")
@@ -284,7 +281,7 @@ def main(
     write: Path | None,
 ) -> None:
     """Boot the card's IMAGE (otherwise the one in dist) and do to it what happens to a box."""
-    found = sorted(Path("dist").glob("feltwatch-card-*/*.img"))
+    found = sorted(Path("dist").glob("feltwatch-card-*/targets/*.img"))
     if image is None and not found:
         sys.exit("There is no image in dist: make image")
     image = image or found[-1]
@@ -300,7 +297,7 @@ def main(
         first_start(card, report)
         furnish(card, report)
         if updates:
-            update(card, report, folder / "stick" / "broken.tar.gz")
+            update(card, report, folder / "stick" / "signed/targets" / f"{BROKEN}.tar.gz")
         if kills:
             cut(card, report, kills, random.Random(seed), minutes)
             start_again(card, report)

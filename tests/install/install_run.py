@@ -7,7 +7,6 @@ panel makes of that is part of it. The screen is a stand-in that tells what woul
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -32,6 +31,7 @@ from tests.install.machine import (
     base_tree,
     make_release,
     release_key,
+    sign,
     why_not,
 )
 
@@ -46,7 +46,8 @@ VIEW: Final = "srv/room/view.png"
 UNITS: Final = "etc/systemd/system"
 CONFIG: Final = "in_memory = true\n" + configuration("/srv/room/view.png", reading=60.0, reading_start=120.0)
 """The machine's disk is one in memory (`folder`)."""
-FIRST, SECOND, BROKEN = "1.0.0-first", "1.1.0-second", "1.2.0-broken"
+FIRST, BETWEEN, SECOND, BROKEN = "1.0.0-first", "1.0.5-between", "1.1.0-second", "1.2.0-broken"
+"""As their sources were made, one after the other. What was made between the first two is signed last."""
 _LATER: Final = "ALTER TABLE journal ADD COLUMN shift TEXT NOT NULL DEFAULT '';"
 _SCHEMA: Final = ("firmware/record/journal/schema.py", "APPLIED: Final = len(MIGRATIONS)\n")
 _MORE: Final = f'MIGRATIONS = (*MIGRATIONS, "{_LATER}")\nAPPLIED: Final = len(MIGRATIONS)'
@@ -81,20 +82,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def box(folder: Path) -> Iterator[Machine]:
+def digests() -> dict[str, str]:
+    """The SHA-256 of each release's archive."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def box(folder: Path, digests: dict[str, str]) -> Iterator[Machine]:
     release = make_release(REPOSITORY, folder / "release")
     machine = Machine(folder / "root", base_tree(REPOSITORY / "build/install"))
     (ours,) = (release / "wheels").glob("feltwatch-*.whl")
     (pyserial,) = (release / "wheels").glob("pyserial-*.whl")
     machine.furnish(ours, pyserial)
-    for name, edits in ((FIRST, (KNOWS,)), (SECOND, (KNOWS,)), (BROKEN, (MIGRATES, DIES))):
+    key = release_key(folder / "release")
+    for name, later, edits in (
+        (FIRST, 0, (KNOWS,)),
+        (SECOND, 2, (KNOWS,)),
+        (BROKEN, 3, (MIGRATES, DIES)),
+        (BETWEEN, 1, (KNOWS,)),
+    ):
         target = machine.root / "media" / name
         shutil.copytree(release, target, copy_function=os.link)
         if name == FIRST:
             (target / "system/units" / GONE_SINCE).write_text(
                 "[Timer]\nOnBootSec=1y\nUnit=feltwatch-goback.service\n"
             )
-        another_release(target, name, edits, release_key(folder / "release"))
+        another_release(target, name, edits, later)
+        digests[name] = sign(target, key, machine.root / "media" / f"{name}.signed").sha256
     machine.file("/etc/feltwatch/feltwatch.toml", CONFIG)
     lay(machine, {})
     machine.boot()
@@ -127,15 +141,9 @@ def units(box: Machine, release: str) -> set[str]:
     return {path.name for path in (box.root / "media" / release / "system/units").iterdir()}
 
 
-def archive(box: Machine, release: str) -> str:
-    """Pack a release as it is carried to a box; return where it lies there."""
-    packed = f"media/{release}.tar.gz"
-    folder = ["--directory", str(box.root / "media"), release]
-    subprocess.run(
-        ["tar", "--create", "--use-compress-program=gzip -1", "--file", box.root / packed, *folder],
-        check=True,
-    )
-    return f"/{packed}"
+def update(box: Machine, release: str, *more: str) -> tuple[int, str]:
+    done = box.run("feltwatch", "update", f"/media/{release}.signed", *more)
+    return done.returncode, done.stdout + done.stderr
 
 
 def play(box: Machine) -> int:
@@ -189,6 +197,7 @@ def test_it_is_installed_without_a_network_and_runs(box: Machine) -> None:
     assert code == 0, said + box.log()
     assert box.unit("nginx.service", "ActiveState") == "inactive"
     assert "Not installed, and wanted for a whole table: apt-get install cage chromium" in said
+    assert "Trusted from now on, by /etc/feltwatch/root.json: " in said
     assert releases(box) == {"current": FIRST}
     assert placed(box) == units(box, FIRST) > {GONE_SINCE}
     assert (box.root / "etc/feltwatch/feltwatch.toml").read_text() == CONFIG, "what the house wrote stays"
@@ -329,13 +338,20 @@ def test_installing_it_again_changes_nothing(box: Machine) -> None:
     assert whole(box)[1] == before[1]
 
 
-def test_a_release_that_was_altered_is_refused_and_nothing_changes(box: Machine) -> None:
-    slipped_in = box.root / "media" / SECOND / "wheels/other.whl"
-    slipped_in.touch()
+def test_a_release_that_the_maker_did_not_sign_is_refused_and_nothing_changes(box: Machine) -> None:
     code, said = install(box, SECOND)
-    slipped_in.unlink()
-    assert (code, "The package was altered: wheels/other.whl" in said) == (2, True), said
+    assert (code, "This machine takes signed releases only: sudo feltwatch update" in said) == (2, True), said
+    archive = box.root / "media" / f"{SECOND}.signed/targets/{SECOND}.tar.gz"
+    with archive.open("r+b") as file:
+        kept = file.read(1)
+        file.seek(0)
+        file.write(b"?")
+    code, said = update(box, SECOND)
+    with archive.open("r+b") as file:
+        file.write(kept)
+    assert (code, f"{SECOND}.tar.gz is missing, or not what the maker signed" in said) == (2, True), said
     assert releases(box) == {"current": FIRST}
+    assert list((box.root / "opt/feltwatch").glob(".*")) == []
     assert box.is_up()
 
 
@@ -345,14 +361,13 @@ def as_table(box: Machine, line: str) -> str:
 
 
 def test_a_release_from_the_pit_is_installed_by_its_unit_and_stops_nothing_while_a_hand_lies(
-    box: Machine,
+    box: Machine, digests: dict[str, str]
 ) -> None:
-    packed = archive(box, SECOND)
-    digest = hashlib.sha256((box.root / packed.lstrip("/")).read_bytes()).hexdigest()
-    inbox = "/var/lib/feltwatch-inbox"
-    uplink = ("--owner=feltwatch-uplink", "--group=feltwatch")
-    box.run("install", "--directory", *uplink, "--mode=0755", inbox, check=True)
-    box.run("install", *uplink, "--mode=0644", packed, f"{inbox}/{digest}", check=True)
+    digest, inbox = digests[SECOND], "/var/lib/feltwatch-inbox"
+    box.run("mkdir", "--parents", inbox, check=True)
+    box.run("bash", "-c", f"cp -r /media/{SECOND}.signed/* {inbox}", check=True)
+    box.run("bash", "-c", f"mv {inbox}/targets/{SECOND}.tar.gz {inbox}/targets/{digest}", check=True)
+    box.run("chown", "-R", "feltwatch-uplink:feltwatch", inbox, check=True)
     table = box.unit("feltwatch-table.service", "MainPID")
     request = json.dumps({"number": 7, "sha256": digest})
     as_table(
@@ -389,8 +404,7 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
     # A page that takes its time to stop keeps the table up meanwhile: what ran before must not pass for what is new.
     lingers = "/etc/systemd/system/feltwatch-ui.service.d/lingers.conf"
     box.file(lingers, "[Service]\nExecStop=sleep 3\n")
-    done = box.run("feltwatch", "update", archive(box, BROKEN))
-    code, said = done.returncode, done.stdout + done.stderr
+    code, said = update(box, BROKEN)
     shutil.rmtree((box.root / lingers.lstrip("/")).parent)
     assert code == 1, said
     assert f"Release {BROKEN} was rolled back; {SECOND} is running, as before." in said, said + box.log()
@@ -403,7 +417,7 @@ def test_a_release_that_does_not_report_ready_is_rolled_back_and_its_migrated_re
 
 
 def test_an_upgrade_that_a_power_cut_interrupts_is_gone_back_from_at_the_next_start(box: Machine) -> None:
-    box.start("bash", f"/media/{BROKEN}/install")
+    box.start("feltwatch", "update", f"/media/{BROKEN}.signed")
     box.wait(lambda: releases(box)["current"] == BROKEN, "the upgrade switched over")
     box.cut_power()
     assert releases(box)["current"] == BROKEN
@@ -423,6 +437,22 @@ def test_a_person_goes_back_to_the_release_before(box: Machine) -> None:
     assert placed(box) == units(box, FIRST), "each release places its own"
     assert box.is_up()
     whole(box)
+
+
+def test_after_going_back_nothing_older_than_what_ran_is_taken_although_it_is_signed(
+    box: Machine, digests: dict[str, str]
+) -> None:
+    code, said = update(box, BETWEEN, "--release", digests[BETWEEN])
+    assert (code, f"Release {BETWEEN} of " in said, "is older than one that ran here" in said) == (
+        2,
+        True,
+        True,
+    ), said
+    code, said = update(box, SECOND)
+    assert (code, "It is older than what the maker signed and was seen here before" in said) == (2, True), (
+        said
+    )
+    assert releases(box) == {"current": FIRST, "previous": SECOND}
 
 
 def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> None:

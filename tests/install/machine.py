@@ -19,8 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.record.evidence.signing import DeviceKey
-from firmware.release_package import sign
+from firmware.update.release import sign_release
+from firmware.update.trust import Target
 from tests.waiting import DEADLINE
 
 LONG: Final = 5 * DEADLINE
@@ -345,16 +345,34 @@ def release_key(folder: Path) -> Path:
     return folder.parent / "release-key"
 
 
-def another_release(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]], key: Path) -> None:
+def another_release(
+    release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]], later: int = 0
+) -> None:
     """Make an unpacked release another one: its name, and files of our wheel in which one text is put for another.
 
-    With nothing to be put away, the file is a new one.
+    With nothing to be put away, the file is a new one. `later`: so many seconds later its sources were made.
     """
     _rename_and_edit(release, name, wheel_edits)
-    made = json.loads((release / "manifest.json").read_text())["made"]
-    for signed in ("manifest.json", "manifest.sig", "release.pub"):
-        (release / signed).unlink()  # hard links, too
-    sign(release, DeviceKey.open(key), made)
+    made = int((release / "MADE").read_text()) + later
+    (release / "MADE").unlink()  # it is a hard link
+    (release / "MADE").write_text(f"{made}\n")
+
+
+def sign(release: Path, key: Path, into: Path, machine: str = os.uname().machine) -> Target:
+    """Pack an unpacked release into the folder of a repository, which is what is carried to a box, and sign it."""
+    archive = into / "targets" / f"{release.name}.tar.gz"
+    archive.parent.mkdir(parents=True)
+    packed = [
+        "tar",
+        "--create",
+        "--use-compress-program=gzip -1",
+        "--owner=0",
+        "--group=0",
+        "--file",
+        archive,
+    ]
+    subprocess.run([*packed, "--directory", release.parent, release.name], check=True)
+    return sign_release(archive, into, key, made=int((release / "MADE").read_text()), machine=machine)
 
 
 def _rename_and_edit(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]]) -> None:

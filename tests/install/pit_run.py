@@ -32,6 +32,7 @@ from tests.install.machine import (
     base_tree,
     make_release,
     release_key,
+    sign,
     why_not,
 )
 
@@ -113,10 +114,11 @@ def server(folder: Path) -> Iterator[Machine]:
     release = make_release(REPOSITORY, folder / "release")
     machine = Machine(folder / "root", base_tree(REPOSITORY / "build/install", f"{PACKAGES},postgresql"))
     migrates = (*MIGRATES[:2], MIGRATES[2].format(newest_revision()))
-    for name, edits in ((FIRST, ()), (SECOND, (migrates,)), (BROKEN, (migrates, DIES))):
+    for later, (name, edits) in enumerate(((FIRST, ()), (SECOND, (migrates,)), (BROKEN, (migrates, DIES)))):
         target = machine.root / "media" / name
         shutil.copytree(release, target, copy_function=os.link)
-        another_release(target, name, edits, release_key(folder / "release"))
+        another_release(target, name, edits, later)
+        sign(target, release_key(folder / "release"), machine.root / "media" / f"{name}.signed")
     machine.file("/etc/fstab", f"/srv/disk {DISK} none bind,nofail 0 0\n")
     for path in ("srv/disk", DISK.lstrip("/")):
         (machine.root / path).mkdir()
@@ -138,6 +140,11 @@ def newest_revision() -> str:
 
 def install(server: Machine, release: str, *more: str) -> tuple[int, str]:
     done = server.run("bash", f"/media/{release}/install", "pit", *more)
+    return done.returncode, done.stdout + done.stderr
+
+
+def update(server: Machine, release: str) -> tuple[int, str]:
+    done = server.run("feltwatch", "update", f"/media/{release}.signed")
     return done.returncode, done.stdout + done.stderr
 
 
@@ -448,7 +455,7 @@ def test_all_of_it_comes_back_after_a_power_cut(server: Machine) -> None:
 
 
 def test_an_upgrade_with_another_schema_keeps_the_database_for_the_way_back(server: Machine) -> None:
-    code, said = install(server, SECOND)
+    code, said = update(server, SECOND)
     assert code == 0, said + server.log()
     assert "changes the database's schema: copying the database" in said
     assert releases(server) == {"current": SECOND, "previous": FIRST}
@@ -462,7 +469,7 @@ def test_a_release_that_does_not_come_up_is_taken_back_with_its_schema(server: M
     add_person(server, "Lin", "auditor")
     before = kept(server)
     assert "Lin|auditor" in before["people"]
-    code, said = install(server, BROKEN)
+    code, said = update(server, BROKEN)
     assert (code, "was rolled back; 1.1.0-second is running" in said) == (1, True), said
     assert "a mistake" in said
     assert releases(server) == {"current": SECOND, "previous": FIRST}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,13 +9,12 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.update import asked_command
-from firmware.record.evidence.signing import DeviceKey
-from firmware.release_package import MANIFEST, sign
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import MAY_SWITCH, REQUEST
+from firmware.update.release import TARGETS
 from firmware.uplink.inbox.folder import place
 from tests.firmware.pit.conftest import Pit
-from tests.firmware.pit.down.conftest import MADE, packed
+from tests.firmware.pit.down.conftest import MADE, maker, packed
 from tests.firmware.pit.down.rig import Rig, rig
 
 ALL_DAY = PitConfig(release_hours="00:00-00:00")
@@ -31,45 +27,26 @@ def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
         yield made
 
 
-def installed(folder: Path, made: int) -> Path:
-    """Return the folder of a release that runs."""
-    running = folder / "current"
-    running.mkdir()
-    manifest = {"format": "feltwatch-release", "release": "0.2.0-00000000", "made": made, "files": {}}
-    (running / MANIFEST).write_text(json.dumps(manifest))
-    return running
-
-
 def roots_turn(here: Rig, made: int = MADE - 1) -> int:
-    """Run the program that the service manager starts; return its exit status."""
-    running = here.folder / "current" if (here.folder / "current").exists() else installed(here.folder, made)
+    """Run the program that the service manager starts; return its exit status. `made`: of the release that runs."""
+    running = here.folder / "opt/current"
+    running.mkdir(parents=True, exist_ok=True)
+    (running / "MADE").write_text(f"{made}\n")
     given = {
         "--asked": here.folder / "run",
         "--inbox": here.inbox,
-        "--key": here.folder / "release.pub",
-        "--running": running,
+        "--root": here.folder / "root.json",
+        "--base": here.folder / "opt",
         "--result": here.folder / "result.json",
     }
     arguments = [str(part) for pair in given.items() for part in pair]
     return CliRunner().invoke(asked_command, arguments).exit_code
 
 
-def with_installer(folder: Path, key: DeviceKey, script: str) -> Path:
-    """Return a signed release whose installer is this script."""
-    archive = packed(folder, NEWER, key)
-    unpacked = folder / f"feltwatch-{NEWER}"
-    (unpacked / "install").write_text(f"#!/bin/sh\n{script}\n")
-    sign(unpacked, key, MADE)
-    with tarfile.open(archive, "w:gz") as file:
-        file.add(unpacked, unpacked.name)
-    shutil.rmtree(unpacked)
-    return archive
-
-
 def test_the_installer_of_a_signed_release_runs_and_is_told_when_it_may_switch(here: Rig) -> None:
     told = here.folder / "told"
     script = f'echo "$FELTWATCH_MAY_SWITCH" >{told}'
-    one = here.offer("", with_installer(here.folder, here.release_key, script))
+    one = here.offer("", packed(here.folder, NEWER, here.release_key, script=script))
     here.ask(one)
     here.turn()
     assert roots_turn(here) == 0
@@ -81,7 +58,7 @@ def test_the_installer_of_a_signed_release_runs_and_is_told_when_it_may_switch(h
 
 
 def test_an_installer_that_succeeds_while_the_old_release_goes_on_is_no_update(here: Rig) -> None:
-    one = here.offer("", with_installer(here.folder, here.release_key, "exit 0"))
+    one = here.offer("", packed(here.folder, NEWER, here.release_key))
     here.ask(one)
     here.turn()
     assert roots_turn(here) == 0
@@ -92,7 +69,7 @@ def test_an_installer_that_succeeds_while_the_old_release_goes_on_is_no_update(h
 
 def test_a_release_that_its_installer_rolled_back_is_refused_with_its_last_words(here: Rig) -> None:
     script = "echo 'Error: Release x was rolled back; y is running, as before.' >&2; exit 1"
-    one = here.offer("", with_installer(here.folder, here.release_key, script))
+    one = here.offer("", packed(here.folder, NEWER, here.release_key, script=script))
     here.ask(one)
     here.turn()
     assert roots_turn(here) == 1
@@ -115,11 +92,11 @@ def test_a_release_that_is_changed_in_the_inbox_before_root_reads_it_is_refused(
     one = here.offer("", packed(here.folder, NEWER, here.release_key))
     here.ask(one)
     here.turn()
-    eves = packed(here.folder / "eve", NEWER, DeviceKey.open(here.folder / "eve-key"))
-    place(here.inbox, one.sha256).write_bytes(eves.read_bytes())
+    eves = packed(here.folder / "eve", NEWER, maker(here.folder / "eve"))
+    place(here.inbox, one.sha256).write_bytes((eves / TARGETS / f"feltwatch-{NEWER}.tar.gz").read_bytes())
     assert roots_turn(here) == 2
     here.turn()
-    assert "not signed by the release key" in str(here.at_pit(one).why)
+    assert "not what the maker signed" in str(here.at_pit(one).why)
 
 
 @pytest.mark.parametrize(
