@@ -1,4 +1,4 @@
-"""A room of tables for waves."""
+"""A room of tables for channels."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from firmware.pit.database import Database
+from tests.firmware.pit.channels.room import Room
 from tests.firmware.pit.conftest import opened_pit
-from tests.firmware.pit.waves.room import Room
 
 
 @pytest.fixture

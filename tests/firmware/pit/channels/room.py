@@ -1,10 +1,11 @@
-"""A room of tables for waves: real records, real uplinks over TLS, a pit's door, its projector and its stepper.
+"""A room of tables for channels: real records, real uplinks over TLS, a pit's door, its projector and its stepper.
 
 A table's release is what its own process says: the row with which it starts, and its uplink's heartbeat.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,14 @@ from typing import Any
 import psycopg
 
 from firmware.bench.generated_record import generate_record
+from firmware.pit.channels.judge import Mark
+from firmware.pit.channels.stepper import Stepper
+from firmware.pit.channels.store import Channel, ChannelTable, move, put, shown, try_again
+from firmware.pit.channels.words import Name
 from firmware.pit.database import Database
 from firmware.pit.down.requests import keep_progress, requests
 from firmware.pit.now import Follower as Floor
 from firmware.pit.projector import project
-from firmware.pit.waves.plan import Mark, Phase, Rules
-from firmware.pit.waves.stepper import Stepper
-from firmware.pit.waves.store import Wave, WaveTable, newest, start, tables_of
 from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 from firmware.table.event import Event
@@ -26,8 +28,9 @@ from firmware.uplink.follow import Follower
 from firmware.uplink.inbox.wire import Progress
 from tests.firmware.pit.conftest import Pit
 
-OLD, NEW = "0.2.0-aaaaaaaa", "0.3.0-bbbbbbbb"
-SHA = "ab" * 32
+OLD, NEW, NEWER = "0.2.0-aaaaaaaa", "0.3.0-bbbbbbbb", "0.4.0-cccccccc"
+SHA, SHA_NEWER = "ab" * 32, "cd" * 32
+FIRST, TENTH, REST = Name.FIRST, Name.TENTH, Name.REST
 
 
 @dataclass
@@ -72,11 +75,12 @@ class Room:
         self.stepper = Stepper(self.database)
         self.floor = Floor(self.database)
         with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
-                " VALUES (%s, 'release', 'feltwatch', %s, 1, 'test')",
-                (SHA, NEW),
-            )
+            for sha256, release in ((SHA, NEW), (SHA_NEWER, NEWER)):
+                connection.execute(
+                    "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+                    " VALUES (%s, 'release', 'feltwatch', %s, 1, 'test')",
+                    (sha256, release),
+                )
 
     def add(self, count: int, hands: int = 1) -> None:
         """Enrol tables that run the old release and have played."""
@@ -109,12 +113,12 @@ class Room:
         """Let tables send, take a turn, and return each table's mark, in the order of the tables."""
         self.send()
         self.stepper.turn()
-        found = {one.table_id: one.mark for one in self.shown()}
+        found = {table.table_id: table.mark for one in self.shown().values() for table in one.tables}
         return [found[one.table_id] for one in self.tables if one.table_id in found]
 
-    def update(self, table: RoomTable) -> None:
+    def update(self, table: RoomTable, release: str = NEW) -> None:
         """Let a table start the new release, end its request, and play a hand: all that it takes."""
-        table.start(NEW)
+        table.start(release)
         if table.name in self.asked():
             self.says(table, "in_force")
         table.play(1)
@@ -124,35 +128,44 @@ class Room:
         with psycopg.connect(self.owned) as connection:
             for table, columns in {
                 "head": ("heard_at", "taken_at"),
-                "wave": ("began_at", "phase_at"),
-                "wave_table": ("reached_at", "since"),
+                "channel": ("moved_at",),
+                "channel_table": ("reached_at", "since"),
                 "file_request": ("asked_at", "state_at", "ends_at", "ended_at"),
             }.items():
                 older = ", ".join(f"{name} = {name} - %(s)s * interval '1 second'" for name in columns)
                 connection.execute(f"UPDATE {table} SET {older}", {"s": seconds})
         self.stepper._listening -= seconds
 
-    def begin(self, *, rules: Rules | None = None, **more: Any) -> int:
-        """Begin a wave."""
-        return start(self.database, SHA, "Ines", rules=rules, **more)
+    def put(self, to: Name, *names: str) -> None:
+        """Put tables into a channel."""
+        for name in names:
+            put(self.database, name, to, "Ines")
 
-    def wave(self) -> Wave:
+    def move(self, to: Name = FIRST, sha256: str = SHA) -> None:
+        """Move a release to a channel."""
+        move(self.database, sha256, to, "Ines")
+
+    def begin(self) -> None:
+        """Put the first table into the channel First, and the release."""
+        self.put(FIRST, self.tables[0].name)
+        self.move()
+
+    def again(self, *without: str) -> None:
+        """Let the stopped release go on."""
+        try_again(self.database, SHA, "Ines", without)
+
+    def shown(self) -> Mapping[Name, Channel]:
         with self.database.transaction() as connection:
-            found = newest(connection)
-        assert found is not None
-        return found
+            return shown(connection)
 
     @property
-    def phase(self) -> Phase:
-        return self.wave().phase
+    def stopped(self) -> str:
+        """Why a release is stopped, "" if none is."""
+        return next((str(one.stopped) for one in self.shown().values() if one.stopped), "")
 
-    def shown(self) -> list[WaveTable]:
-        wave = self.wave()
-        with self.database.transaction() as connection:
-            return tables_of(connection, wave)
-
-    def of(self, table: RoomTable) -> WaveTable:
-        return next(one for one in self.shown() if one.table_id == table.table_id)
+    def of(self, table: RoomTable) -> ChannelTable:
+        tables = [its for one in self.shown().values() for its in one.tables]
+        return next(one for one in tables if one.table_id == table.table_id)
 
     def asked(self) -> list[str]:
         """The tables that are asked for the release now."""

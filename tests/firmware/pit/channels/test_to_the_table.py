@@ -1,4 +1,4 @@
-"""A wave to a table's running process: a signed file over the real door, taken between hands, and what comes of it."""
+"""A channel's release to a running table: a signed file over the real door, taken between hands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from firmware.bench.generated_record import generate_record
+from firmware.pit.channels.judge import Failure, Mark
+from firmware.pit.channels.stepper import Stepper
+from firmware.pit.channels.store import Channel, ChannelTable, move, put
+from firmware.pit.channels.store import shown as channels
+from firmware.pit.channels.words import Name
 from firmware.pit.database import Database
 from firmware.pit.now import Follower as Floor
 from firmware.pit.projector import project
-from firmware.pit.waves.plan import Failure, Mark, Phase
-from firmware.pit.waves.stepper import Stepper
-from firmware.pit.waves.store import Wave, WaveTable, newest, start, tables_of
 from firmware.runtime import house_config
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import INSTALLING
@@ -25,21 +27,19 @@ from tests.firmware.pit.down.test_down import NEWER, now_within
 __all__ = ["release_key"]
 
 
-def shown(here: Rig) -> tuple[Wave, WaveTable]:
-    """Let the pit follow what came, take a turn, and return the wave and its table."""
+def shown(here: Rig) -> tuple[Channel, ChannelTable]:
+    """Let the pit follow what came, take a turn, and return the channel First and its table."""
     database = here.pit.database
     while Floor(database).follow() + project(database):
         pass
     Stepper(database).turn()
     with database.transaction() as connection:
-        wave = newest(connection)
-        assert wave is not None
-        [table] = tables_of(connection, wave)
-    return wave, table
+        first = channels(connection)[Name.FIRST]
+    return first, first.tables[0]
 
 
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
+def test_a_channel_reaches_a_running_table_and_believes_its_release_alone(
     database: Database, tmp_path: Path, release_key: Path, monkeypatch: pytest.MonkeyPatch, holds: bool
 ) -> None:
     hours = PitConfig(release_hours=now_within(-5))
@@ -51,7 +51,10 @@ def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
 
         one = here.offer("", packed(here.folder, NEWER, here.release_key))
         here.fetch()
-        start(database, one.sha256, "Ines")
+        with database.transaction() as connection:
+            [rest] = channels(connection)[Name.REST].tables
+        put(database, rest.name, Name.FIRST, "Ines")
+        move(database, one.sha256, Name.FIRST, "Ines")
         assert shown(here)[1].mark is Mark.ASKED
         here.turn()
         _, table = shown(here)
@@ -64,8 +67,8 @@ def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
             starts(RUNNING)
             write_result(here.folder / "result.json", number, one.sha256, "Release x was rolled back.")
             here.turn()
-            wave, table = shown(here)
-            assert (wave.phase, table.mark, table.failure) == (Phase.STOPPED, Mark.FAILED, Failure.WENT_BACK)
+            first, table = shown(here)
+            assert (bool(first.stopped), table.mark, table.failure) == (True, Mark.FAILED, Failure.WENT_BACK)
             return
         write_result(here.folder / "result.json", number, one.sha256, "")
         here.turn()
@@ -74,5 +77,5 @@ def test_a_wave_reaches_a_running_table_and_believes_its_release_alone(
         here.table.stop()
         generate_record(here.table.config.data, 1, pool=1)
         here.fetch()
-        wave, table = shown(here)
-        assert (wave.phase, table.mark) == (Phase.DONE, Mark.UPDATED)
+        first, table = shown(here)
+        assert (first.stopped, first.missing, table.mark) == ("", [], Mark.UPDATED)

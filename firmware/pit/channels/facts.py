@@ -1,17 +1,16 @@
-"""What the tables of a wave have shown, read from their rows. Rows that no release wrote say nothing."""
+"""What tables have shown of the releases that go to them, from their rows. Rows that no release wrote say nothing."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from firmware.messages import Message, Text, text_of
+from firmware.pit.channels.judge import Cards, Failure, Member, Start, first_start
 from firmware.pit.database import Connection
 from firmware.pit.errors import UNREADABLE, reason
 from firmware.pit.status.freshness import FORKS
 from firmware.pit.status.table_facts import TableFacts
-from firmware.pit.waves.plan import Accepted, Cards, Failure, Member, Start, first_start
 from firmware.table.events import TableStarted
 from firmware.update.house import MOST_NAME
 
@@ -24,20 +23,20 @@ TOGETHER_S: Final = 60
 TWO_RECORDS: Final = Message("Two boxes send as this table, each a record of its own. One of them is a copy.")
 _TROUBLES: Final = frozenset({"fault", "record"})
 _MEMBERS: Final = f"""
-SELECT w.table_id, w.place, w.accepted, extract(epoch FROM w.reached_at)::float8, w.was_updated, w.stopped_for,
-       t.struck_at IS NOT NULL, h.record_id, extract(epoch FROM h.heard_at)::float8, f.fork_seq,
-       CASE WHEN NOT w.was_updated THEN n.facts END, coalesce(r.why, ''), r.request_id IS NOT NULL,
-       EXISTS (SELECT FROM record o JOIN head oh USING (record_id) WHERE o.table_id = t.table_id
+SELECT w.sha256, f.version, w.table_id, h.record_id, k.fork_seq, CASE WHEN NOT w.was_updated THEN n.facts END,
+       EXISTS (SELECT FROM record o JOIN head oh USING (record_id) WHERE o.table_id = w.table_id
                AND o.genesis <> h.genesis
-               AND oh.heard_at > greatest(h.opened_at, w.reached_at) - {TOGETHER_S} * interval '1 second')
-FROM wave_table w JOIN gaming_table t USING (table_id)
+               AND oh.heard_at > greatest(h.opened_at, w.reached_at) - {TOGETHER_S} * interval '1 second'),
+       CASE WHEN r.request_id IS NOT NULL THEN r.why END,
+       extract(epoch FROM w.reached_at)::float8, w.is_left_out, w.was_updated, w.failure,
+       extract(epoch FROM h.heard_at)::float8
+FROM channel_table w JOIN offered_file f USING (sha256)
 LEFT JOIN LATERAL (SELECT head.*, genesis, opened_at FROM record JOIN head USING (record_id)
-                   WHERE record.table_id = t.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
-LEFT JOIN {FORKS} f ON f.table_id = t.table_id
+                   WHERE record.table_id = w.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN {FORKS} k ON k.table_id = w.table_id
 LEFT JOIN table_now n ON n.record_id = h.record_id
-LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = %s
+LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = w.sha256
                    AND q.state = 'refused' AND q.state_at >= w.reached_at ORDER BY request_id DESC LIMIT 1) r ON true
-WHERE w.wave_id = %s ORDER BY w.place
 """
 _STARTS: Final = f"""
 SELECT x.record_id, e.seq, e.payload, extract(epoch FROM e.taken_at)::float8
@@ -46,60 +45,43 @@ FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, after) CROSS JOIN LATER
     AND type = '{TableStarted.type}' ORDER BY seq DESC LIMIT {MOST_STARTS}) e
 """
 _HANDS: Final = f"""
-SELECT x.record_id, a.settled, a.cards, a.unsure, b.cards, b.unsure
+SELECT x.record_id, a.settled, b.cards, b.unsure, a.cards, a.unsure
 FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, start)
-CROSS JOIN LATERAL (
-    SELECT coalesce(bool_or(outcome = 'settled'), false) AS settled, coalesce(sum(cards), 0)::bigint AS cards,
-           coalesce(sum(unsure), 0)::bigint AS unsure
+CROSS JOIN LATERAL (SELECT coalesce(bool_or(outcome = 'settled'), false) AS settled,
+           coalesce(sum(cards), 0)::bigint AS cards, coalesce(sum(unsure), 0)::bigint AS unsure
     FROM (SELECT outcome, cards, unsure FROM hand WHERE hand.record_id = x.record_id AND first > x.start
           ORDER BY first LIMIT {HANDS}) AS hands) a
-CROSS JOIN LATERAL (
-    SELECT coalesce(sum(cards), 0)::bigint AS cards, coalesce(sum(unsure), 0)::bigint AS unsure
+CROSS JOIN LATERAL (SELECT coalesce(sum(cards), 0)::bigint AS cards, coalesce(sum(unsure), 0)::bigint AS unsure
     FROM (SELECT cards, unsure FROM hand WHERE hand.record_id = x.record_id AND first < x.start
           ORDER BY first DESC LIMIT {HANDS}) AS hands) b
 """
 
 
-class _Hands(NamedTuple):
-    settled: bool = False
-    after: Cards = Cards()
-    before: Cards = Cards()
-
-
 class Facts:
-    """Reads what the tables of a wave have shown. The starts that it has read it keeps, and can read again."""
+    """Reads what tables have shown. The starts that it has read it keeps, and can read again."""
 
     def __init__(self) -> None:
         self._starts: dict[int, frozenset[Start]] = {}
 
-    def members(self, connection: Connection, wave_id: int, sha256: str, release: str) -> dict[int, Member]:
-        """Return a wave's tables with what is known of them, by their numbers."""
-        rows = connection.execute(_MEMBERS, (sha256, wave_id)).fetchall()
-        records = [row[7] for row in rows if row[7] is not None]
-        self._read_starts(connection, records)
+    def members(self, connection: Connection) -> dict[str, dict[int, Member]]:
+        """Return the tables that each release goes to, by its hash and their numbers, with what is known of them."""
+        rows = connection.execute(_MEMBERS).fetchall()
+        self._read_starts(connection, [row[3] for row in rows if row[3] is not None])
         runs = {
-            record: start.seq for record in records if (start := first_start(self._starts[record], release))
+            record: start.seq
+            for _, release, _, record, *_ in rows
+            if (start := first_start(self._starts.get(record, ()), release))
         }
-        hands = _hands(connection, runs)
-        found: dict[int, Member] = {}
-        for row in rows:
-            (table_id, place, accepted, reached, was_updated, stopped_for, is_struck) = row[:7]
-            record, heard, fork, facts, why, is_refused, is_cloned = row[7:]
-            shown = hands.get(record, _Hands())
-            found[table_id] = Member(
-                place=place,
-                reached_at=reached,
-                accepted=Accepted(accepted),
-                is_struck=is_struck,
-                heard_at=heard,
-                starts=self._starts.get(record, frozenset()),
-                settled=shown.settled,
-                was_updated=was_updated,
+        read = connection.execute(_HANDS, (list(runs), list(runs.values())))
+        hands = {key: (settled, Cards(*cards[:2]), Cards(*cards[2:])) for key, settled, *cards in read}
+        found: dict[str, dict[int, Member]] = {}
+        for sha256, _, table, record, fork, facts, is_cloned, refused, reached, *rest in rows:
+            is_left_out, was_updated, failed, heard = rest
+            found.setdefault(sha256, {})[table] = Member(
+                *(reached, is_left_out, was_updated, Failure(failed) if failed else None, heard),
+                *(self._starts.get(record, frozenset()), *hands.get(record, (False, Cards(), Cards()))),
                 trouble=_trouble(fork, facts, is_cloned) if record in runs and not was_updated else "",
-                refused=(text_from(why) or Message("It gave no reason.")) if is_refused else "",
-                before=shown.before,
-                after=shown.after,
-                stopped_for=Failure(stopped_for) if stopped_for else None,
+                refused="" if refused is None else text_from(refused) or Message("It gave no reason."),
             )
         return found
 
@@ -110,14 +92,6 @@ class Facts:
             if (release := _release(payload)) is not None:
                 known[record] |= {Start(seq, release, at)}
         self._starts = known
-
-
-def _hands(connection: Connection, runs: Mapping[int, int]) -> dict[int, _Hands]:
-    rows = connection.execute(_HANDS, (list(runs), list(runs.values())))
-    return {
-        record: _Hands(settled, Cards(cards, asked), Cards(cards_before, asked_before))
-        for record, settled, cards, asked, cards_before, asked_before in rows
-    }
 
 
 def _release(payload: str) -> str | None:
