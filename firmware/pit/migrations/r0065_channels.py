@@ -71,5 +71,5 @@ CREATE TRIGGER offered_file_held BEFORE UPDATE OF removed_at ON offered_file FOR
 def upgrade() -> None:
     """Make the tables, bring waves along, and keep a release that a channel holds."""
     op.execute(_CHANNELS)
-    op.execute(_FROM_WAVES.replace("%", "%%"))
+    op.execute(_FROM_WAVES)
     op.execute(_HELD)

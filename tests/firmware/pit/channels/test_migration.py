@@ -11,6 +11,7 @@ from firmware.pit import database as pit_database
 from firmware.pit.channels.judge import Mark
 from firmware.pit.channels.stepper import Stepper
 from firmware.pit.channels.store import history, shown, withdraw
+from firmware.pit.channels.words import UPGRADED
 from firmware.pit.database import Database, migrate
 from firmware.pit.down.requests import requests
 from firmware.pit.rights import allow
@@ -63,10 +64,10 @@ def test_a_wave_that_was_not_over_becomes_a_stopped_release_in_the_channels_it_h
         assert [one.release for one in channels.values()] == [
             NEW if number <= step else "" for number in range(3)
         ]
-        assert str(channels[FIRST].stopped) == "the pit was updated while a wave of it was not over"
+        assert str(channels[FIRST].stopped) == str(UPGRADED)
         assert channels[FIRST].tables[0].mark is Mark.WAITS
         assert asked == ["Table 4"], "what a person asked stays"
-        assert notes == [f"{NEW} stopped: the pit was updated while a wave of it was not over"]
+        assert notes == [f"{NEW} stopped: {UPGRADED}"]
         withdraw(database, SHA, "Ines")
 
 
