@@ -172,9 +172,9 @@ def try_again(database: Database, sha256: str, by: str, without: Collection[str]
             " WHERE sha256 = %s AND NOT is_left_out AND mark <> 'updated'",
             (sha256,),
         )
-        release, table = channels[0].release, several(sorted(without))
+        release, names = channels[0].release, ", ".join(sorted(without))
         again = Message("%(release)s is tried again", release=release)
-        less = Message("%(release)s goes on without: %(table)s", release=release, table=table)
+        less = Message("%(release)s goes on without: %(table)s", release=release, table=names)
         note(connection, by, less if without else again)
 
 
@@ -225,5 +225,5 @@ def _put(connection: Connection, tables: Collection[ChannelTable], to: Name, by:
     numbers = [one.table_id for one in tables]
     connection.execute("UPDATE gaming_table SET channel = %s WHERE table_id = ANY(%s)", (to, numbers))
     connection.execute("DELETE FROM channel_table WHERE table_id = ANY(%s)", (numbers,))
-    names = several([one.name for one in tables])
+    names = ", ".join(one.name for one in tables)
     note(connection, by, Message("%(table)s put into: %(to)s", table=names, to=NAMES[to]))

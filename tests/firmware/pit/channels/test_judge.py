@@ -185,7 +185,7 @@ def test_a_table_that_is_silent_for_half_an_hour_stops_the_release(runs: bool) -
     goes.later(1, heard=False)
     assert stops_for(goes)[:1] == [Failure.SILENT]
     goes.later(0)
-    assert goes.marks()[0] is Mark.FAILED, "coming back does not hide why the wave stopped"
+    assert goes.marks()[0] is Mark.FAILED, "coming back does not hide why the release was stopped"
 
 
 def test_an_updated_table_and_one_that_was_left_out_may_be_silent() -> None:
