@@ -37,7 +37,7 @@ def test_a_release_is_moved_decided_on_and_withdrawn_each_after_a_question(
 ) -> None:
     with house.database.transaction() as connection:
         connection.execute(
-            "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, '', 'Ines')",
+            "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, 'Ines')",
             ("22" * 32, RELEASE),
         )
     with served(house, chromium, PitRole.TECHNICIAN) as page:

@@ -24,7 +24,7 @@ def offered(house: House) -> House:
     with house.database.transaction() as connection:
         for sha, kind in ((SHA, "release"), (DECK, "deck")):
             connection.execute(
-                "INSERT INTO offered_file VALUES (%s, %s, 'feltwatch', %s, 1000, '', 'Ines')",
+                "INSERT INTO offered_file VALUES (%s, %s, 'feltwatch', %s, 1000, 'Ines')",
                 (sha, kind, RELEASE if kind == "release" else ""),
             )
     return house

@@ -135,8 +135,8 @@ def _wrong(made: Stage, data: Any, began: float) -> list[str]:
 def _look_as_a_channel(connection: Any, table_id: int) -> None:
     """Read what a channel reads of a table. Raises what that raises."""
     connection.execute(
-        "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-        " VALUES (%s, 'release', 'feltwatch', '9', 1, '', 'test')",
+        "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+        " VALUES (%s, 'release', 'feltwatch', '9', 1, 'test')",
         ("ab" * 32,),
     )
     connection.execute("INSERT INTO channel_table (table_id, sha256) VALUES (%s, %s)", (table_id, "ab" * 32))

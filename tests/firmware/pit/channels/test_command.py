@@ -76,8 +76,8 @@ def begun(all_of_it: House, tables: int) -> list[RoomTable]:
     with Database(all_of_it.url, connections=1) as database, database.transaction() as connection:
         names = connection.execute("SELECT name, table_id FROM gaming_table ORDER BY table_id").fetchall()
         connection.execute(
-            "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-            " VALUES (%s, 'release', 'feltwatch', %s, 1, '', 'test')",
+            "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+            " VALUES (%s, 'release', 'feltwatch', %s, 1, 'test')",
             (SHA, NEW),
         )
     for (name, table_id), data in zip(names, all_of_it.data, strict=True):

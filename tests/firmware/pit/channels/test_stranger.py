@@ -17,7 +17,6 @@ from firmware.pit.down.offers import found, remove
 from firmware.pit.down.requests import ask
 from firmware.pit.down.requests import withdraw as withdraw_request
 from firmware.pit.errors import PitError
-from firmware.pit.files import Files
 from firmware.uplink.inbox.wire import MOST_OPEN
 from tests.firmware.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room, RoomTable
 
@@ -147,20 +146,19 @@ def test_a_request_that_a_person_withdraws_is_asked_again_until_the_release_is_w
 def test_a_release_stays_while_a_channel_holds_it(room: Room) -> None:
     """Also an older one in another channel, and one that every table has taken."""
     room.add(1)
-    files = Files(room.pit.folder / "images")
     with room.database.transaction() as connection:
         release = found(connection, SHA)
     assert release is not None
     room.begin()
     with pytest.raises(PitError, match=f"a channel holds {NEW}: withdraw it first"):
-        remove(room.database, files, release, "Ines")
+        remove(room.database, room.pit.house, release, "Ines")
     room.turn()
     room.update(room.tables[0])
     room.turn()
     with pytest.raises(PitError, match=f"a channel holds {NEW}: withdraw it first"):
-        remove(room.database, files, release, "Ines")
+        remove(room.database, room.pit.house, release, "Ines")
     withdraw(room.database, SHA, "Ines")
-    remove(room.database, files, release, "Ines")
+    remove(room.database, room.pit.house, release, "Ines")
     with pytest.raises(PitError, match="There is no such release"):
         room.move()
 
@@ -168,12 +166,11 @@ def test_a_release_stays_while_a_channel_holds_it(room: Room) -> None:
 def test_of_a_release_that_is_moved_and_removed_at_one_moment_one_is_refused(room: Room) -> None:
     room.add(1)
     room.put(FIRST, "Table 1")
-    files = Files(room.pit.folder / "images")
     with room.database.transaction() as connection:
         release = found(connection, SHA)
     assert release is not None
     for _ in range(8):
-        said = at_once(room.move, lambda: remove(room.database, files, release, "Ines"))
+        said = at_once(room.move, lambda: remove(room.database, room.pit.house, release, "Ines"))
         assert "" in said
         assert said != ["", ""]
         with psycopg.connect(room.owned) as connection:
