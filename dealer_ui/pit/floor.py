@@ -109,7 +109,7 @@ class FloorLive(Followed[Floor]):
         self._facts: dict[int, tuple[int, TableFacts]] = {}
         self._hour, self._hour_at = Hour(), float("-inf")
         self._epoch_ms: int | None = None
-        self._stopped: tuple[Message, ...] = ()
+        self._halted: tuple[Message, ...] = ()
         self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
         self._unusual_at = float("-inf")
 
@@ -128,7 +128,7 @@ class FloorLive(Followed[Floor]):
             try:
                 tiles = self._tiles()
                 hour = self._sums()
-                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._stopped, self._certificates))
+                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._halted, self._certificates))
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
@@ -173,7 +173,7 @@ class FloorLive(Followed[Floor]):
             with self._database.transaction() as connection:
                 found = new_epoch(connection)
             self._epoch_ms = found[1] if found else None
-            self._stopped = _stopped(self._database)
+            self._halted = _halted(self._database)
             self._certificates = soon(ends(self._database, self._certificate), self._clock())
             self._hour_at = time.monotonic()
         return self._hour
@@ -185,7 +185,7 @@ class FloorLive(Followed[Floor]):
         return self._unusual
 
 
-def _stopped(database: Database) -> tuple[Message, ...]:
+def _halted(database: Database) -> tuple[Message, ...]:
     with database.transaction() as connection:
         found = {one.release: one.stopped for one in store.shown(connection).values() if one.stopped}
     return tuple(
