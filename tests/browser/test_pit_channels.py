@@ -59,7 +59,7 @@ def test_a_release_is_moved_decided_on_and_withdrawn_each_after_a_question(
         page.get_by_role("button", name="Yes, move it").click()
         expect(first).to_contain_text("Waits for Table 2")
         expect(page.get_by_role("button", name="Move to Tenth…")).to_be_disabled()
-        expect(first.locator(".reason")).to_contain_text("Not updated yet: Table 2")
+        expect(first.locator(".reason").first).to_contain_text("Not updated yet: Table 2")
         with house.database.transaction() as connection:
             connection.execute(
                 "INSERT INTO channel_table (table_id, sha256, mark) SELECT table_id, %s, 'updated' FROM gaming_table"

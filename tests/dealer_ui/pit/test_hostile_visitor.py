@@ -70,6 +70,7 @@ def addresses(house: House) -> Iterator[tuple[str, str, str]]:
         "int:number": "1",
         "hand": "1",
         "sha256": "ab" * 32,
+        "to": "first",
         "path:name": "000001/first.jpg",
     }
     told |= {"path:filename": "pages.css"}
