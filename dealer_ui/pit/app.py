@@ -17,6 +17,7 @@ from typing import Final
 from flask import Flask, Response, request, url_for
 
 from dealer_ui.pit import (
+    channels_page,
     dealers,
     disputes,
     enrol_page,
@@ -30,7 +31,6 @@ from dealer_ui.pit import (
     records,
     reports,
     tables,
-    waves_page,
 )
 from dealer_ui.pit.floor import FloorLive, FloorMessages
 from dealer_ui.pit.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
@@ -69,7 +69,7 @@ NAVIGATION: Final = (
     ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
-    ("waves.shown", N_("Waves"), waves_page.KEEPERS),
+    ("channels.shown", N_("Releases"), channels_page.KEEPERS),
     ("proof.shown", N_("Proof"), proof.PROOF),
     ("people.listed", N_("People"), people_page.AUDIT),
 )
@@ -139,7 +139,7 @@ def create_app(
         reports,
         tables,
         enrol_page,
-        waves_page,
+        channels_page,
         files_page,
         people_page,
         proof,

@@ -17,6 +17,7 @@ from dealer_ui.pit.tile import Band, Going, Heard, Tile, is_closed, tile
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
 from dealer_ui.view.followed import Followed
 from firmware.messages import Message, Text
+from firmware.pit.channels import store
 from firmware.pit.database import Database
 from firmware.pit.errors import DatabaseError
 from firmware.pit.log.state import new_epoch
@@ -25,9 +26,6 @@ from firmware.pit.status import freshness
 from firmware.pit.status.table_facts import TableFacts
 from firmware.pit.status.table_health import health_of
 from firmware.pit.totals import Unusual, unusual
-from firmware.pit.waves.plan import Phase
-from firmware.pit.waves.store import newest, tables_of
-from firmware.pit.waves.words import said
 from firmware.record.evidence.signing import fingerprint
 
 POLL_S: Final = 0.1
@@ -69,8 +67,8 @@ class Floor:
     hour: Hour = field(default_factory=Hour)
     trouble: Text = ""
     epoch_ms: int | None = None
-    wave: Text = ""
-    """Why the newest wave was stopped; "" while it runs, and after its end."""
+    stopped: tuple[Message, ...] = ()
+    """What is said of releases that were stopped."""
     certificates: tuple[Message, ...] = ()
     """What is said of certificates that end soon."""
 
@@ -111,7 +109,7 @@ class FloorLive(Followed[Floor]):
         self._facts: dict[int, tuple[int, TableFacts]] = {}
         self._hour, self._hour_at = Hour(), float("-inf")
         self._epoch_ms: int | None = None
-        self._wave: Text = ""
+        self._halted: tuple[Message, ...] = ()
         self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
         self._unusual_at = float("-inf")
 
@@ -130,7 +128,7 @@ class FloorLive(Followed[Floor]):
             try:
                 tiles = self._tiles()
                 hour = self._sums()
-                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._wave, self._certificates))
+                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._halted, self._certificates))
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
@@ -175,7 +173,7 @@ class FloorLive(Followed[Floor]):
             with self._database.transaction() as connection:
                 found = new_epoch(connection)
             self._epoch_ms = found[1] if found else None
-            self._wave = _stopped_wave(self._database)
+            self._halted = _halted(self._database)
             self._certificates = soon(ends(self._database, self._certificate), self._clock())
             self._hour_at = time.monotonic()
         return self._hour
@@ -187,12 +185,13 @@ class FloorLive(Followed[Floor]):
         return self._unusual
 
 
-def _stopped_wave(database: Database) -> Text:
+def _halted(database: Database) -> tuple[Message, ...]:
     with database.transaction() as connection:
-        wave = newest(connection)
-        if wave is None or wave.phase is not Phase.STOPPED:
-            return ""
-        return said(wave, tables_of(connection, wave))
+        found = {one.release: one.stopped for one in store.shown(connection).values() if one.stopped}
+    return tuple(
+        Message("%(release)s was stopped: %(why)s", release=release, why=why)
+        for release, why in found.items()
+    )
 
 
 def number_in(name: str) -> tuple[str, int]:
@@ -246,7 +245,7 @@ class _Spoken:
             what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
             what["sums"] = (
                 *(moment.hour, len(moment.tiles), moment.dealing),
-                *(moment.trouble, moment.epoch_ms, moment.wave, moment.certificates),
+                *(moment.trouble, moment.epoch_ms, moment.stopped, moment.certificates),
             )
             for name in self._parts.keys() - what.keys():
                 del self._parts[name], self._shown[name]

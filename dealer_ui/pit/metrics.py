@@ -18,6 +18,7 @@ from dealer_ui.pit import guard
 from dealer_ui.pit.certificates import End, ends
 from dealer_ui.pit.people import PitRole
 from dealer_ui.pit.services import pit
+from firmware.pit.channels.store import Channel, Channels, shown
 from firmware.pit.copies.backup import STATE, last
 from firmware.pit.database import Database
 from firmware.pit.log.keys import listed
@@ -26,9 +27,6 @@ from firmware.pit.scale.workers import LEASE_S
 from firmware.pit.status import freshness
 from firmware.pit.status.freshness import Lack, status_of
 from firmware.pit.status.table_health import health_of
-from firmware.pit.waves.plan import Phase
-from firmware.pit.waves.store import Wave
-from firmware.pit.waves.store import listed as all_waves
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -87,7 +85,7 @@ class _Now(Collector):
                 (LEASE_S,),
             ).fetchone() or (0, 0, 0, 0)
             log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
-            waves = all_waves(connection)
+            channels = shown(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily(
             "feltwatch_pit_processes", "The pit's processes that take and follow rows", processes
@@ -122,20 +120,23 @@ class _Now(Collector):
             "Tables that sign with a key that nobody has accepted",
             sum(bool(one.other) for one in keys),
         )
-        yield from _of_waves(waves)
+        yield from _of_channels(channels)
         yield from _of_tables(rows, self._now_ms())
 
 
-def _of_waves(waves: list[tuple[Wave, int, int]]) -> Iterator[Metric]:
-    """Yield how the newest wave is."""
-    wave, updated, tables = waves[0] if waves else (None, 0, 0)
-    stopped = wave is not None and wave.phase is Phase.STOPPED
-    yield GaugeMetricFamily(
-        "feltwatch_pit_wave_running", "1 while a wave runs", wave is not None and wave.phase is Phase.RUNNING
+def _of_channels(channels: Channels) -> Iterator[Metric]:
+    """Yield how each channel's release is."""
+    gauges: tuple[tuple[str, str, Callable[[Channel], float]], ...] = (
+        ("release", "1 while the channel holds a release", lambda one: bool(one.sha256)),
+        ("stopped", "1 while its release is stopped", lambda one: bool(one.stopped)),
+        ("tables", "Tables of the channel", lambda one: len(one.tables)),
+        ("updated", "Tables of it that run its release well", lambda one: one.updated),
     )
-    yield GaugeMetricFamily("feltwatch_pit_wave_stopped", "1 while the newest wave is stopped", stopped)
-    yield GaugeMetricFamily("feltwatch_pit_wave_tables", "Tables of the newest wave", tables)
-    yield GaugeMetricFamily("feltwatch_pit_wave_updated", "Tables of it that are updated", updated)
+    for name, says, value in gauges:
+        family = GaugeMetricFamily(f"feltwatch_pit_channel_{name}", says, labels=["channel"])
+        for one in channels.values():
+            family.add_metric([one.name], value(one))
+        yield family
 
 
 def _of_certificates(found: tuple[End, ...]) -> Metric:

@@ -1,4 +1,4 @@
-// A page with a part that is asked for every second: of a code, of a wave.
+// A page with a part that is asked for every second: of a code, of releases.
 "use strict";
 (() => {
   const EVERY_MS = 1000;

@@ -17,7 +17,7 @@ from firmware.pit.errors import DatabaseError
 
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",
-    "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key)",
+    "gaming_table": "SELECT, INSERT, UPDATE (serial, struck_at, device_key, witness_key, channel)",
     "enrolment": "SELECT, INSERT, UPDATE",
     "house_fact": "SELECT, INSERT, UPDATE",
     "record": "SELECT, INSERT",
@@ -28,7 +28,10 @@ RIGHTS: Final[Mapping[str, str]] = {
     "wish": "SELECT, INSERT, UPDATE",
     "offered_file": "SELECT, INSERT, UPDATE (removed_at, removed_by)",
     "file_request": "SELECT, INSERT, UPDATE",
-    **dict.fromkeys(("wave", "wave_table"), "SELECT, INSERT, UPDATE"),
+    "channel": "SELECT, UPDATE",
+    "channel_table": "SELECT, INSERT, UPDATE, DELETE",
+    "channel_note": "SELECT, INSERT",
+    "wave": "SELECT",
     "projection": "SELECT, INSERT, UPDATE",
     "hand": "SELECT, INSERT, UPDATE, DELETE",
     "hand_seat": "SELECT, INSERT, UPDATE, DELETE",
@@ -46,9 +49,8 @@ RIGHTS: Final[Mapping[str, str]] = {
 DOORS_FUNCTIONS: Final = ("make_entry_month",)
 """What the door may have done with its owner's rights."""
 FLOOR_RIGHTS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("alembic_version", "gaming_table", "record", "head", "content", "quarantine", "projection"), "SELECT"
-    ),
+    **dict.fromkeys(("alembic_version", "record", "head", "content", "quarantine", "projection"), "SELECT"),
+    "gaming_table": "SELECT, UPDATE (channel)",
     **dict.fromkeys(("hand", "hand_seat", "table_now", "place", "down_total"), "SELECT"),
     **dict.fromkeys(("epoch", "leaf", "node", "checkpoint", "cosignature", "proven", "log_mark"), "SELECT"),
     "worker": "SELECT",
@@ -59,8 +61,9 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     "wish": "SELECT, INSERT",
     "offered_file": "SELECT",
     "file_request": "SELECT, INSERT, UPDATE (state, why, state_at, ended_at, ended_by)",
-    "wave": "SELECT, INSERT, UPDATE (phase, phase_at, phase_by)",
-    "wave_table": "SELECT, INSERT, UPDATE (accepted, reached_at, was_updated, stopped_for)",
+    "channel": "SELECT, UPDATE (sha256, moved_at, moved_by, stopped_why)",
+    "channel_table": "SELECT, UPDATE (is_left_out, reached_at, was_updated, mark, failure), DELETE",
+    "channel_note": "SELECT, INSERT",
     "act": "SELECT, INSERT",
     "enrolment": "SELECT, INSERT, UPDATE (pit_said, pit_said_by, ended_at, why, code)",
     "house_fact": "SELECT, INSERT, UPDATE",

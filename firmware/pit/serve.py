@@ -1,4 +1,4 @@
-"""The pit's service: the door on a Unix socket, and beside it the projections, the log and the waves."""
+"""The pit's service: the door on a Unix socket, and beside it the projections, the log and the channels."""
 
 from __future__ import annotations
 
@@ -184,12 +184,12 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
     `folder`: the pit's own. Raises AuthorityError, DatabaseError, KeyUnusable, and SystemExit at the end.
     """
     from firmware.pit.authority import Authority
+    from firmware.pit.channels.stepper import Stepper, StepperThread
     from firmware.pit.door import make_door
     from firmware.pit.down.offers import HouseRepository
     from firmware.pit.enrolment import remember
     from firmware.pit.files import Files
     from firmware.pit.log.keeper import Keeper, KeeperThread
-    from firmware.pit.waves.stepper import Stepper, StepperThread
 
     authority = Authority(folder / "authority")
     house = HouseRepository(folder, authority)

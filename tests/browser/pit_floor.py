@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware.messages import Message
+from firmware.pit.channels.facts import text_to_store
+from firmware.pit.channels.judge import Failure
+from firmware.pit.channels.words import FAILURES, NAMES, Name
 from firmware.pit.database import Connection, Database
 from firmware.pit.status.table_facts import Need, TableFacts
-from firmware.pit.waves.facts import text_to_store
 from firmware.record.evidence.notes import Checkpoint, origin_of
 
 NOW_MS: Final = 1_795_470_425_000
@@ -285,65 +287,67 @@ def add_log(database: Database) -> None:
         )
 
 
-RELEASE: Final = "0.3.0-5f0c2a91"
+BEFORE, RELEASE = "0.2.0-77aa01de", "0.3.0-5f0c2a91"
 
 
-def add_waves(database: Database, phase: str) -> None:
-    """A wave at its second step, or stopped there, and one before it that was done. Table 21 is not waited for."""
+def add_channels(database: Database, is_stopped: bool) -> None:
+    """A release in First and Tenth, or stopped there, and an older one in Rest, from which table 21 was left out."""
     marks: dict[str, tuple[str, str | None, int, str | Message]] = {
         "7": ("updated", None, 4000, ""),
         "3": ("updated", None, 2400, ""),
         "12": ("runs", None, 900, ""),
         "4": ("asked", None, 1500, ""),
+        "21": ("waits", None, 0, ""),
     }
-    if phase == "stopped":
-        marks["12"] = ("failed", "went_back", 600, Message("It runs %(release)s.", release="0.2.0-77aa01de"))
+    if is_stopped:
+        marks["12"] = ("failed", "went_back", 600, Message("It runs %(release)s.", release=BEFORE))
         marks["4"] = ("waits", None, 0, "")
+    why = Message("%(name)s: %(what)s", name="12", what=FAILURES[Failure.WENT_BACK])
+    old, new = "11" * 32, "22" * 32
+    notes: list[tuple[int, str, Message]] = [
+        (86_400, "Ines", Message("%(release)s moved to: %(to)s", release=BEFORE, to=NAMES[Name.REST])),
+        (5400, "Ines", Message("%(release)s moved to: %(to)s", release=RELEASE, to=NAMES[Name.FIRST])),
+        (3000, "Bo", Message("%(release)s moved to: %(to)s", release=RELEASE, to=NAMES[Name.TENTH])),
+    ]
+    if is_stopped:
+        notes.append((600, "", Message("%(release)s stopped: %(why)s", release=RELEASE, why=why)))
     with database.transaction() as connection:
-        for sha, version in (("11" * 32, "0.2.0-77aa01de"), ("22" * 32, RELEASE)):
+        for sha, version in ((old, BEFORE), (new, RELEASE), ("33" * 32, "0.3.1-0badcafe")):
             connection.execute(
                 "INSERT INTO offered_file VALUES (%s, 'release', 'feltwatch', %s, 1000, 'Ines', to_timestamp(%s))",
                 (sha, version, NOW_MS / 1000 - 90_000),
             )
-        tables = connection.execute(
-            "SELECT table_id, name FROM gaming_table WHERE struck_at IS NULL ORDER BY name = ANY(%s) DESC,"
-            " array_position(%s, name), length(name), name",
-            (list(marks), list(marks)),
-        ).fetchall()
-        for number, (sha, version, its_phase, age) in enumerate(
-            (("11" * 32, "0.2.0-77aa01de", "done", 86_400), ("22" * 32, RELEASE, phase, 5400))
+        for channel, names in ((Name.FIRST, ["7"]), (Name.TENTH, ["3", "12", "4"])):
+            connection.execute("UPDATE gaming_table SET channel = %s WHERE name = ANY(%s)", (channel, names))
+        for channel, sha, by, age in (
+            *((Name.FIRST, new, "Ines", 5400), (Name.TENTH, new, "Bo", 3000)),
+            *((Name.REST, old, "Ines", 86_400),),
         ):
-            row = connection.execute(
-                "INSERT INTO wave (sha256, release, share, silent_s, within_s, began_at, began_by, phase, phase_at,"
-                " step) VALUES (%s, %s, 10, 1800, 86400, to_timestamp(%s), 'Ines', %s, to_timestamp(%s), %s)"
-                " RETURNING wave_id",
-                (sha, version, NOW_MS / 1000 - age, its_phase, NOW_MS / 1000 - 600, 1 if number else 2),
-            ).fetchone()
-            assert row is not None
-            for place, (table_id, name) in enumerate(tables):
-                mark, failure, since, why = (
-                    marks.get(name, ("waits", None, 0, "")) if number else ("updated", None, 0, "")
-                )
-                reached = since or (None if number else 1)
-                connection.execute(
-                    "INSERT INTO wave_table (wave_id, table_id, place, accepted, reached_at, stopped_for, mark, step,"
-                    " failure, since, why) VALUES (%s, %s, %s, %s, to_timestamp(%s), %s, %s, %s, %s, to_timestamp(%s),"
-                    " %s)",
-                    (
-                        *(
-                            row[0],
-                            table_id,
-                            place,
-                            int(name == "21"),
-                            reached and NOW_MS / 1000 - reached,
-                            failure,
-                            mark,
-                        ),
-                        *(
-                            0 if place == 0 else 1 if place < 4 else 2,
-                            failure,
-                            NOW_MS / 1000 - since if since else None,
-                        ),
-                        text_to_store(why),
-                    ),
-                )
+            connection.execute(
+                "UPDATE channel SET sha256 = %s, moved_by = %s, moved_at = to_timestamp(%s), stopped_why = %s"
+                " WHERE channel = %s",
+                (
+                    sha,
+                    by,
+                    NOW_MS / 1000 - age,
+                    text_to_store(why) if is_stopped and sha == new else "",
+                    channel,
+                ),
+            )
+        for table_id, name, channel in connection.execute(
+            "SELECT table_id, name, channel FROM gaming_table WHERE struck_at IS NULL"
+        ).fetchall():
+            mark, failure, since, says = marks.get(name, ("updated", None, 80_000, ""))
+            connection.execute(
+                "INSERT INTO channel_table (table_id, sha256, is_left_out, mark, failure, since, why)"
+                " VALUES (%s, %s, %s, %s, %s, to_timestamp(%s), %s)",
+                (
+                    *(table_id, old if channel == Name.REST else new, name == "21", mark, failure),
+                    *(NOW_MS / 1000 - since if since else None, text_to_store(says)),
+                ),
+            )
+        for age, by, what in notes:
+            connection.execute(
+                "INSERT INTO channel_note (at, person, what) VALUES (to_timestamp(%s), %s, %s)",
+                (NOW_MS / 1000 - age, by, text_to_store(what)),
+            )

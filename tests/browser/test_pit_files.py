@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from dealer_ui.pit.people import PitRole
 from firmware.messages import Message
+from firmware.pit.channels.facts import text_to_store
 from firmware.pit.database import Database
-from firmware.pit.waves.facts import text_to_store
 from tests.browser.axe import barriers
 from tests.browser.conftest import own_window
 from tests.browser.dealer import key_pin

@@ -14,7 +14,7 @@ from firmware.pit.authority import Authority
 from firmware.pit.enrolment import remember
 from firmware.pit.wishes import fulfilled, wishes_of
 from firmware.table import events as ev
-from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, add_log, add_waves
+from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
 from tests.browser.test_pit import floor, served
 from tests.browser.test_pit_files import add_files
 from tests.browser.visits import LAYOUT
@@ -79,14 +79,14 @@ def test_nothing_is_cut_or_too_small_for_a_finger_on_a_floor_in_every_need(
     assert found == []
 
 
-def test_nothing_is_cut_or_too_small_for_a_finger_while_a_wave_is_stopped(
+def test_nothing_is_cut_or_too_small_for_a_finger_while_a_release_is_stopped(
     floor: House, chromium: Browser
 ) -> None:
-    add_waves(floor.database, "stopped")
+    add_channels(floor.database, is_stopped=True)
     with served(floor, chromium, PitRole.OWNER) as page:
         page.clock.set_fixed_time(NOW_MS)
-        found = misfits(page, ("/", "/waves"))
-        page.get_by_text("Let it go on…").click()
+        found = misfits(page, ("/", "/channels"))
+        page.get_by_text("Try again…").click()
         page.set_viewport_size({"width": 390, "height": 844})
         found += page.evaluate(f"({LAYOUT})({{ scrolls: true }})") + page.evaluate(SMALL)
     assert found == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import op
 
 revision = "0066"
-down_revision = "0064"
+down_revision = "0065"
 
 
 def upgrade() -> None:

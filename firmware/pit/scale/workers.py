@@ -1,9 +1,9 @@
 """Several processes of the pit on one database share the work behind the door, and notice by themselves who is away.
 
 Every process says each second that it is there. Those that did within `LEASE_S` share the records among them by number;
-the one that has been there longest keeps the log and takes the waves' turns. A process that is frozen or away loses
+the one that has been there longest keeps the log and takes the channels' turns. A process that is frozen or away loses
 its share, and gets one again when it is back. What is written stays right even where two believe that they share alike:
-each record, the log and each wave are locked in the database while they are worked on.
+each record, the log and the channels are locked in the database while they are worked on.
 """
 
 from __future__ import annotations
@@ -66,5 +66,5 @@ class Membership:
 
     @property
     def leads(self) -> bool:
-        """Whether this process keeps the log and the waves. False as soon as another one may think that it does."""
+        """Whether this process keeps the log and the channels. False as soon as another one may think that it does."""
         return self._share is not None and not self._share.number and self._clock() - self._renewed < LEASE_S

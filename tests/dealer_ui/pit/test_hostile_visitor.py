@@ -45,7 +45,10 @@ ROUTES: dict[str, set[PitRole]] = {
     "metrics.metrics": {T, OWNER},
     "proof.shown": {A, T, OWNER},
     "proof.seen": {A, T, OWNER},
-    **{f"waves.{name}": {T, OWNER} for name in ("shown", "part", "check", "start", "stop", "resume")},
+    **{
+        f"channels.{name}": {T, OWNER}
+        for name in ("shown", "part", "move", "put", "fill", "again", "withdraw")
+    },
     "files.take_back": {T, OWNER},
     **{f"enrol.{name}": {T, OWNER} for name in ("form", "make", "code", "part", "decide")},
     **{f"records.{name}": HANDS for name in ("capture", "pictures", "make_file")},
@@ -67,6 +70,7 @@ def addresses(house: House) -> Iterator[tuple[str, str, str]]:
         "int:number": "1",
         "hand": "1",
         "sha256": "ab" * 32,
+        "to": "first",
         "path:name": "000001/first.jpg",
     }
     told |= {"path:filename": "pages.css"}

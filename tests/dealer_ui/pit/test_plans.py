@@ -11,12 +11,13 @@ import pytest
 
 from dealer_ui.pit.floor import FloorLive
 from dealer_ui.pit.people_page import _names, acts, people
+from firmware.pit.channels.stepper import Stepper
+from firmware.pit.channels.store import move, put
+from firmware.pit.channels.words import Name
 from firmware.pit.database import Database
 from firmware.pit.search import Wanted, disputes, last_hour, names, record_of, search
 from firmware.pit.tables import listed
 from firmware.pit.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
-from firmware.pit.waves.stepper import Stepper
-from firmware.pit.waves.store import start
 from tests.firmware.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.firmware.pit.postgres import Postgres
 from tests.firmware.pit.test_search import scanned
@@ -46,19 +47,20 @@ LISTS: dict[str, Callable[[Database], object]] = {
     "everybody who did something": _names,
     "who may log in": people,
     "the newest acts": lambda pit: acts(pit, "", 1 << 62, 101),
-    "a turn of a wave": lambda pit: _wave_turn(pit),
+    "a turn of channels": lambda pit: _channels_turn(pit),
     "older acts of one person": lambda pit: acts(pit, "person 3", 30_000, 101),
 }
 
 
-def _wave_turn(pit: Database) -> None:
+def _channels_turn(pit: Database) -> None:
     with pit.transaction() as connection:
         connection.execute("UPDATE head SET heard_at = now()")
         connection.execute(
             "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
             " VALUES ('ab', 'release', 'feltwatch', '2.0', 1, 'test')"
         )
-    start(pit, "ab", "test")
+    put(pit, "Table 3", Name.FIRST, "test")
+    move(pit, "ab", Name.FIRST, "test")
     Stepper(pit).turn()
 
 

@@ -463,7 +463,7 @@ def campaign(postgres: Postgres, attacks: tuple[Attack, ...], say: Callable[[str
     return results
 
 
-BY_HAND = "## Files that go down, and waves"
+BY_HAND = "## Files that go down, and channels"
 """From this heading on the report is written by hand, and kept."""
 
 

@@ -7,8 +7,8 @@ import time
 from typing import Any, Final
 
 from firmware.pit.authority import LOG_FOLDER
+from firmware.pit.channels.facts import Facts
 from firmware.pit.log.verify import verify
-from firmware.pit.waves.facts import Facts
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
@@ -52,11 +52,11 @@ READERS: Final = {
     "the list of hands": _meant("points", "seat", "size", "name", "hash"),
     "what a table does now": _meant("house_set", "hand", "down", "dealer"),
     "the log": _meant("head_signed", "key_announced"),
-    "waves": _meant("table_started"),
+    "channels": _meant("table_started"),
     "the pages of a hand": _meant("reason", "player", "profile", "settled"),
 }
 """Poison, by the part of the code that it is meant for."""
-_PAGES: Final = ("/", "/tables", "/hands", "/disputes", "/dealers", "/reports", "/proof", "/waves")
+_PAGES: Final = ("/", "/tables", "/hands", "/disputes", "/dealers", "/reports", "/proof", "/channels")
 _OF_HAND: Final = ("", "/story", "/look", "/changes", "/again")
 
 
@@ -114,7 +114,7 @@ def _wrong(made: Stage, data: Any, began: float) -> list[str]:
             ).fetchall()
         ]
         with connection.transaction(force_rollback=True):
-            _look_as_a_wave(connection, table_id)
+            _look_as_a_channel(connection, table_id)
     if kept != rows:
         found.append("the rows that are stored are not those that were sent")
     held_up = [
@@ -132,23 +132,15 @@ def _wrong(made: Stage, data: Any, began: float) -> list[str]:
     return found
 
 
-def _look_as_a_wave(connection: Any, table_id: int) -> None:
-    """Read what a wave reads of a table. Raises what that raises."""
+def _look_as_a_channel(connection: Any, table_id: int) -> None:
+    """Read what a channel reads of a table. Raises what that raises."""
     connection.execute(
-        "INSERT INTO offered_file (sha256, kind, name, version, size, signature, offered_by)"
-        " VALUES (%s, 'release', 'feltwatch', '9', 1, '', 'test')",
+        "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
+        " VALUES (%s, 'release', 'feltwatch', '9', 1, 'test')",
         ("ab" * 32,),
     )
-    (wave_id,) = connection.execute(
-        "INSERT INTO wave (sha256, release, share, silent_s, within_s, began_by) VALUES (%s, '9', 10, 60, 60, 'test')"
-        " RETURNING wave_id",
-        ("ab" * 32,),
-    ).fetchone()
-    connection.execute(
-        "INSERT INTO wave_table (wave_id, table_id, place, accepted, step) VALUES (%s, %s, 1, 0, 1)",
-        (wave_id, table_id),
-    )
-    Facts().members(connection, wave_id, "ab" * 32, "9")
+    connection.execute("INSERT INTO channel_table (table_id, sha256) VALUES (%s, %s)", (table_id, "ab" * 32))
+    Facts().members(connection)
 
 
 KINDS: Final = (Kind("poison", "a table sends rows that no release writes", play=_poisoned),)

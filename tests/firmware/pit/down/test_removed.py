@@ -16,12 +16,8 @@ from firmware.pit.down.offers import HouseRepository, Offered, found, listed, na
 from firmware.pit.down.requests import ask, keep_progress, requests, withdraw
 from firmware.pit.errors import PitError
 from firmware.pit.tables import enrol
-from firmware.pit.waves.plan import Phase
-from firmware.pit.waves.store import start
 from firmware.uplink.inbox.wire import Progress
-from tests.firmware.pit.conftest import Pit
 from tests.firmware.pit.down.conftest import PROFILE, deck_text
-from tests.firmware.pit.waves.room import SHA, Room
 
 Offering = Callable[[str, str], Offered]
 
@@ -67,24 +63,6 @@ def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
     remove(database, house, one, "Ines")
     with database.transaction() as connection:
         assert len(requests(connection)) == 2, "what was asked of tables, and how it went, stays"
-
-
-def test_a_release_stays_while_its_wave_may_go_on(pit: Pit, owned: str) -> None:
-    room = Room(pit, owned)
-    room.add(1)
-    with room.database.transaction() as connection:
-        release = found(connection, SHA)
-    assert release is not None
-    room.begin()
-    with pytest.raises(PitError, match="A wave of it is not over"):
-        remove(room.database, room.pit.house, release, "Ines")
-    room.turn()
-    room.update(room.tables[0])
-    room.turn()
-    assert room.phase is Phase.DONE
-    remove(room.database, room.pit.house, release, "Ines")
-    with pytest.raises(PitError, match="There is no such release"):
-        start(room.database, SHA, "Ines")
 
 
 def test_a_file_is_named_by_its_name_or_its_hash_and_two_of_one_name_by_the_hash_alone(

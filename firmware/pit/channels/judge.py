@@ -1,0 +1,165 @@
+"""How a table stands to the release of its channel: a pure function of what is known of it.
+
+A table is updated when the release itself has said that it runs there, and has opened and settled a hand since, without
+a fault. Nothing that the pit asked for, and nothing that was fetched or installed, counts. A table that fails stops the
+release; one that a person has left out does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from firmware.messages import Message, Text
+
+SILENT_S: Final = 1800
+"""Seconds after which a table that was asked and is not heard of stops the release."""
+WITHIN_S: Final = 86_400
+"""Seconds within which a table that was asked runs the release and settles a hand: a night and a house's hours."""
+LEAST_CARDS, LEAST_ASKED = 200, 5
+"""Cards before, and after, and asked cards, below which a share of asked cards says nothing."""
+DEVIATIONS: Final = 5.0
+"""Standard deviations above what is expected from which on a share is no chance. It is judged after each hand: of 1,000
+tables whose share stays as it was, 5 at most come above it within 500 hands; with 3 deviations 50 do."""
+Mark = StrEnum("Mark", ["WAITS", "ASKED", "RUNS", "UPDATED", "FAILED"])
+"""How far a table is; stored. WAITS: it is not asked, the release was stopped before it took it, or it was left out."""
+Failure = StrEnum("Failure", ["SILENT", "LATE", "WENT_BACK", "REFUSED", "ASKS"])
+"""Why a table stops a release; stored."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """A row that says which release started; `at` is when the pit took it, in seconds since 1970."""
+
+    seq: int
+    release: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Cards read in some hands, and how many of them the dealer was asked about."""
+
+    read: int = 0
+    asked: int = 0
+
+    @property
+    def share(self) -> str:
+        """Asked cards of 100."""
+        return f"{100 * self.asked / self.read:.1f}"
+
+
+@dataclass(frozen=True)
+class Member:
+    """What is known of a table that a release goes to. Times are the database's, in seconds since 1970.
+
+    `reached_at`: since when it is waited for. `starts`: of its newest record. `settled`: a hand was opened and settled
+    since the release runs. `was_updated`: it was called updated before. `failed`: as it was judged last. `trouble`: a
+    fault, or a record that differs. `before`, `after`: cards before the release and since.
+    """
+
+    reached_at: float
+    is_left_out: bool = False
+    was_updated: bool = False
+    failed: Failure | None = None
+    heard_at: float | None = None
+    starts: frozenset[Start] = frozenset()
+    settled: bool = False
+    before: Cards = Cards()
+    after: Cards = Cards()
+    trouble: Text = ""
+    refused: Text = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How far a table is, since when, and why."""
+
+    mark: Mark
+    since: float | None = None
+    failure: Failure | None = None
+    why: Text = ""
+
+
+def first_start(starts: Iterable[Start], release: str) -> Start | None:
+    """Return the start since which only this release has started; None where another one runs, or none ever did."""
+    found = None
+    for start in sorted(starts, key=lambda one: one.seq, reverse=True):
+        if start.release != release:
+            break
+        found = start
+    return found
+
+
+def asks_twice(before: Cards, after: Cards) -> bool:
+    """Return whether the share of asked cards has doubled, beyond what chance makes of so few cards."""
+    if before.read < LEAST_CARDS or after.read < LEAST_CARDS or after.asked < LEAST_ASKED:
+        return False
+    ratio = after.read / before.read
+    expected = (before.asked + 1) * ratio  # at least one: of no asked card at all, nothing is known
+    is_no_chance = after.asked - expected >= DEVIATIONS * math.sqrt(expected * (1 + ratio))
+    return is_no_chance and after.asked >= 2 * before.asked * ratio
+
+
+def judge(one: Member, release: str, now: float, listening: float, *, is_stopped: bool) -> Judged:
+    """Return how far a table is. Of a release that was stopped nobody is waited for.
+
+    `listening`: since when the pit has been there to hear: nobody was silent before.
+    """
+    runs = first_start(one.starts, release)
+    if runs is None:
+        found = _not_there(one, release)
+    elif asks_twice(one.before, one.after):
+        shares = {"after": one.after.share, "before": one.before.share}
+        why = Message("Asked about %(after)s of 100 cards, before the release %(before)s.", **shares)
+        return Judged(Mark.FAILED, runs.at, Failure.ASKS, why)
+    elif (one.was_updated and not _ran_before(one, runs)) or (one.settled and not one.trouble):
+        return Judged(Mark.UPDATED, runs.at)
+    else:
+        found = Judged(Mark.RUNS, runs.at, why=one.trouble)
+    if found.failure:
+        return found
+    if is_stopped and one.failed:  # that it is back does not hide why the release was stopped
+        return Judged(Mark.FAILED, found.since, one.failed, found.why)
+    if is_stopped or one.is_left_out:
+        return Judged(Mark.WAITS) if found.mark is Mark.ASKED else found
+    if now - max(one.heard_at or 0.0, one.reached_at, listening) >= SILENT_S:
+        return Judged(Mark.FAILED, one.heard_at, Failure.SILENT, found.why)
+    if now - one.reached_at >= WITHIN_S:
+        return Judged(Mark.FAILED, one.reached_at, Failure.LATE, found.why)
+    return found
+
+
+def _ran_before(one: Member, runs: Start) -> bool:
+    """Return whether the release ran, another one did, and now it runs again: what it showed before counts no more."""
+    return any(start.release == runs.release and start.seq < runs.seq for start in one.starts)
+
+
+def _not_there(one: Member, release: str) -> Judged:
+    newest = max(one.starts, key=lambda start: start.seq, default=None)
+    had_it = one.was_updated or any(s.release == release and s.at >= one.reached_at for s in one.starts)
+    if newest is not None and had_it:
+        why = Message("It runs %(release)s.", release=newest.release)
+        return Judged(Mark.FAILED, newest.at, Failure.WENT_BACK, why)
+    if one.refused:
+        return Judged(Mark.FAILED, one.reached_at, Failure.REFUSED, one.refused)
+    return Judged(Mark.ASKED, one.reached_at)
+
+
+def turn(
+    release: str, members: Mapping[int, Member], now: float, listening: float, *, is_stopped: bool
+) -> tuple[dict[int, Judged], list[int]]:
+    """Return how each table of a release is, and those that stop it now. Who is marked as asked is to be asked.
+
+    Pure: equal facts give equal answers, in whatever order they came.
+    """
+    args = (release, now, listening)
+    judged = {key: judge(one, *args, is_stopped=is_stopped) for key, one in members.items()}
+    causes = sorted(key for key, one in judged.items() if one.failure and not members[key].is_left_out)
+    if is_stopped or not causes:
+        return judged, []
+    at_rest = {key: judge(one, *args, is_stopped=True) for key, one in members.items()}
+    return at_rest | {key: judged[key] for key in causes}, causes

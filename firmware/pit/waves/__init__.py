@@ -1,1 +1,0 @@
-"""Waves: a release goes to one table, then to a share of them, then to the rest."""
