@@ -47,7 +47,14 @@ VERIFIED_WHOLE: Final = 20_000
 """Hands up to which the whole record is verified at the end; the rows written here always are."""
 
 EFFECT: Final = {
-    "next": ("hand_opened", "phase_advanced", "payment_marked", "hand_archived", "puck_awaited", "cards_compared"),
+    "next": (
+        "hand_opened",
+        "phase_advanced",
+        "payment_marked",
+        "hand_archived",
+        "puck_awaited",
+        "cards_compared",
+    ),
     "keep_button": ("button_kept",),
     "void": ("hand_voided",),
     "misdeal": ("hand_misdealt",),

@@ -369,7 +369,7 @@ def sign(release: Path, key: Path, into: Path, machine: str = os.uname().machine
         "--owner=0",
         "--group=0",
         "--file",
-        archive,
+        str(archive),
     ]
     subprocess.run([*packed, "--directory", release.parent, release.name], check=True)
     return sign_release(archive, into, key, made=int((release / "MADE").read_text()), machine=machine)

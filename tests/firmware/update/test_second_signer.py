@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from securesystemslib.signer import CryptoSigner
@@ -41,7 +42,7 @@ class Other:
         self.targets = Targets(version=1, expires=SOON)
 
     def write(self, name: str, signed: Root | Targets | Snapshot | Timestamp, signers: int = 2) -> MetaFile:
-        metadata = Metadata(signed)
+        metadata: Metadata[Any] = Metadata(signed)
         for key in self.keys[signed.type][:signers]:
             metadata.sign(key, append=True)
         data = metadata.to_bytes()
