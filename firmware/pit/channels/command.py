@@ -46,18 +46,20 @@ def channels_command(
         match words:
             case ():
                 pass
-            case ("move", release, to):
-                store.move(database, _release(database, release), _name(to), by)
+            case ("move", release, to) if to in list(Name):
+                store.move(database, _release(database, release), Name(to), by)
             case ("again", release):
                 store.try_again(database, _release(database, release), by, without)
             case ("withdraw", release):
                 store.withdraw(database, _release(database, release), by)
             case (Name.TENTH,):
                 store.fill_tenth(database, by)
-            case (table, to):
-                store.put(database, table, _name(to), by)
+            case (table, to) if to in list(Name):
+                store.put(database, table, Name(to), by)
             case _:
-                raise click.UsageError("See: feltwatch pit channels --help")
+                raise click.UsageError(
+                    "Channels are first, tenth and rest. See: feltwatch pit channels --help"
+                )
         with database.transaction() as connection:
             found = list(store.shown(connection).values())
     if as_json:
@@ -72,14 +74,6 @@ def channels_command(
             say(f"  {its.name}: {its.said}{why}{' (left out)' if its.is_left_out else ''}")
     if not words and any(one.stopped for one in found):
         raise SystemExit(1)
-
-
-def _name(text: str) -> Any:
-    from firmware.pit.channels.words import Name
-
-    if text not in list(Name):
-        raise click.UsageError(f"{text} is no channel: {', '.join(Name)}.")
-    return Name(text)
 
 
 def _release(database: Any, name: str) -> str:
