@@ -127,13 +127,17 @@ class _Now(Collector):
 def _of_channels(channels: Channels) -> Iterator[Metric]:
     """Yield how each channel's release is."""
     gauges: tuple[tuple[str, str, Callable[[Channel], float]], ...] = (
-        ("release", "1 while the channel holds a release", lambda one: bool(one.sha256)),
-        ("stopped", "1 while its release is stopped", lambda one: bool(one.stopped)),
-        ("tables", "Tables of the channel", lambda one: len(one.tables)),
-        ("updated", "Tables of it that run its release well", lambda one: one.updated),
+        (
+            "feltwatch_pit_channel_release",
+            "1 while the channel holds a release",
+            lambda one: bool(one.sha256),
+        ),
+        ("feltwatch_pit_channel_stopped", "1 while its release is stopped", lambda one: bool(one.stopped)),
+        ("feltwatch_pit_channel_tables", "Tables of the channel", lambda one: len(one.tables)),
+        ("feltwatch_pit_channel_updated", "Tables of it that run its release well", lambda one: one.updated),
     )
     for name, says, value in gauges:
-        family = GaugeMetricFamily(f"feltwatch_pit_channel_{name}", says, labels=["channel"])
+        family = GaugeMetricFamily(name, says, labels=["channel"])
         for one in channels.values():
             family.add_metric([one.name], value(one))
         yield family

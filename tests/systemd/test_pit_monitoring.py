@@ -40,6 +40,7 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert found["PitProcessesGone"] == "feltwatch_pit_processes == 0"
     assert found["RecordDiffers"] == "feltwatch_pit_fork == 1"
     assert found["TableUnheard"] == "feltwatch_pit_heard_seconds > 300"
+    assert found["ReleaseStopped"] == "feltwatch_pit_channel_stopped == 1"
     assert found["TableBehind"] == 'feltwatch_pit_lack{lack="rows"} == 1'
     assert found["FloorBehind"] == 'feltwatch_pit_lack{lack="followed"} == 1'
     assert found["TableProcessGone"] == 'feltwatch_pit_lack{lack="process"} == 1'
