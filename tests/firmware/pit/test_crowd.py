@@ -38,7 +38,9 @@ def front(folder: Path, *edits: tuple[str, str]) -> Iterator[tuple[int, ssl.SSLC
     (folder / "r").mkdir()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    program = command(f"127.0.0.1:{port}", [folder / "door.sock"], authority.folder, folder / "r", folder / "nginx")
+    program = command(
+        f"127.0.0.1:{port}", [folder / "door.sock"], authority.folder, folder / "r", folder / "nginx"
+    )
     site = folder / "nginx/nginx.conf"
     text = site.read_text()
     for old, new in edits:
