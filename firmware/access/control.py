@@ -302,7 +302,7 @@ def _need_right_over(who: Who, role: Role) -> None:
 def _need_own_word(command: Command, who: Who, state: State) -> None:
     """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
     if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
-        raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
+        raise NotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
 
 
 def _stands_for_himself(name: str, command: Command, state: State) -> bool:
