@@ -24,7 +24,16 @@ from firmware.rules import load_profile, profile_names
 from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from firmware.table.command import COMMAND_ROLES, COMMANDS
-from firmware.table.people import FIRST_LOCK_S, FREE_TRIES, LONGEST_LOCK_S, PIN_ROLES, Role
+from firmware.table.people import (
+    ALARM_TRIES,
+    FIRST_WAIT_S,
+    FREE_TRIES,
+    LEAST_DIGITS,
+    LONGEST_WAIT_S,
+    MOST_DIGITS,
+    PIN_ROLES,
+    Role,
+)
 from hardware.make.__main__ import standard_frame
 from hardware.make.assembly import Assembly
 from hardware.make.bom import Bom
@@ -214,8 +223,9 @@ def _selftest(_: str) -> str:
 
 def _locks(_: str) -> str:
     return (
-        f"{FREE_TRIES} wrong PINs in a row lock that person out for {FIRST_LOCK_S:.0f} seconds; each further one for "
-        f"twice as long, up to {LONGEST_LOCK_S / 60:.0f} minutes. A session ends {SESSION_S:.0f} "
+        f"A PIN has {LEAST_DIGITS} to {MOST_DIGITS} figures. After {FREE_TRIES} wrong ones in a row the screen waits "
+        f"for {FIRST_WAIT_S:.0f} seconds, after each further one for {LONGEST_WAIT_S:.0f}: everybody, never longer. "
+        f"{ALARM_TRIES} wrong ones in a row, here or for one person, raise an alarm. A session ends {SESSION_S:.0f} "
         "seconds after the last touch."
     )
 

@@ -20,7 +20,17 @@ from firmware.table.phase import Phase
 from firmware.table.seen import Capture
 
 QUIET: Final = frozenset(
-    {"pin_tried", "pin_accepted", "key_announced", "head_signed", "pit_words_compared", "update_begun"}
+    {
+        "pin_tried",
+        "name_tried",
+        "pin_accepted",
+        "wait_ended",
+        "badge_listed",
+        "key_announced",
+        "head_signed",
+        "pit_words_compared",
+        "update_begun",
+    }
 )
 """Types of rows that tell nothing about a hand."""
 LAST_MS: Final = 253_402_000_000_000  # late in December 9999

@@ -14,10 +14,23 @@ const feltwatch = (() => {
     timer = setTimeout(() => { box.hidden = true; box.hidePopover(); }, 7000);
   }
 
+  // A sentence for the person whose PIN was just right. It is shown again on the page to which the answer leads.
+  const TOLD_MS = 10000;
+  function tell(sentence) {
+    sessionStorage.setItem("told", JSON.stringify([sentence, Date.now()]));
+    complain(sentence);
+  }
+  addEventListener("DOMContentLoaded", () => {
+    const [sentence, since] = JSON.parse(sessionStorage.getItem("told") || "[]");
+    sessionStorage.removeItem("told");
+    if (Date.now() - since < TOLD_MS) complain(sentence);
+  });
+
   async function ask(address, within, more) {
     try {
       const response = await fetch(address, { cache: "no-store", signal: AbortSignal.timeout(within), ...more });
       const answer = await response.json();
+      if (answer.told) tell(answer.told);
       return response.status === 503 ? { ...answer, uncertain: true } : answer;
     } catch {
       return { ok: false, error: body.dataset.unreachable, uncertain: true };

@@ -294,21 +294,17 @@
   const hundredths = () => (sum.into === "past" ? 1 : 100);
   const spelled = (number) => (sum.into === "past" ? String(number) : written(number));
 
-  // The table names who may do it: one enters a PIN, and the same command is sent again in that name.
+  // The table says that a PIN would do: a person enters name and PIN, and the same command is sent again in that name.
   function askPin(command, answer) {
     const { by, pin, ...bare } = command;
     asked = bare;
     showKeypad(answer.error);
-    entry.offer(answer.ask, by);
+    entry.name(by || "");
     entry.note(answer);
     showKeyed();
   }
 
-  const entry = pinEntry($("keypad-who"), (anew) => {
-    if (!asked) return;
-    if (anew) figures = "";
-    showKeyed();
-  });
+  const entry = pinEntry($("keypad-who"), () => { if (asked) showKeyed(); });
 
   function showKeypad(title) {
     figures = "";
@@ -317,7 +313,7 @@
     done.removeAttribute("data-command");
     $("keyed-change").hidden = asked !== null || sum.into === "past";
     $("keypad-title").textContent = title;
-    $("keypad-who").replaceChildren();
+    $("keypad-who").hidden = asked === null;
     $("keyed-chips").replaceChildren(...(asked ? [] : sum.chips || []).map((cents) => {
       const key = document.createElement("button");
       key.type = "button";
@@ -335,10 +331,10 @@
     if (asked) {
       $("keyed").textContent = entry.dots(figures);
       const left = entry.left();
-      const words = { name: entry.who, left: feltwatch.minutes(left) };
-      $("keyed-says").textContent = said(left > 0 ? "locked" : "pin", words);
+      if (left > 0) figures = "";
+      $("keyed-says").textContent = said(left > 0 ? "waits" : "pin", { left: feltwatch.minutes(left) });
       $("keyed-says").classList.toggle("lockout", left > 0);
-      $("keypad-done").disabled = figures.length < 4 || left > 0;
+      $("keypad-done").disabled = figures.length < 4 || left > 0 || !entry.isNamed();
       return;
     }
     $("keyed-says").classList.remove("lockout");
@@ -370,7 +366,7 @@
     if (!$("keypad-done").disabled && !$("keypad-done").hasAttribute("data-hold")) $("keypad-done").click();
   }
 
-  const keyedCommand = () => (asked ? { ...asked, by: entry.who, pin: figures }
+  const keyedCommand = () => (asked ? { ...asked, ...entry.signed(figures) }
     : { ...sum.command, [sum.into]: (sum.into === "stack" ? sum.base : 0) + Number(figures) * hundredths() });
 
   function key(what) {

@@ -12,7 +12,7 @@
   let done = () => {};
 
   const pad = figures(dialog.querySelector("[data-keys]"), {
-    least: 4,
+    least: 6,
     most: 12,
     show(text) { keyed.textContent = "\u2022".repeat(text.length); },
     done(text) {
@@ -76,7 +76,9 @@
     else if (data.pinOf) askPin(data.pinOf, async (pin) => {
       if (await give({ do: "set_pin", person: data.pinOf, new_pin: pin }, data.pinOf)) location.reload();
     });
-    else if (data.strike) {
+    else if (data.badge) {
+      give({ do: "list_badge", person: data.badge, off: "off" in data }).then((taken) => { if (taken) location.reload(); });
+    } else if (data.strike) {
       document.getElementById("strike-title").textContent = data.words;
       document.getElementById("strike-done").dataset.person = data.strike;
       document.getElementById("strike").showModal();

@@ -34,8 +34,10 @@
 
   function askPin(answer) {
     pin.says.textContent = answer.error;
-    if (!$("pin-dialog").open) $("pin-dialog").showModal();
-    pin.entry.offer(answer.ask, pin.entry.who);
+    if (!$("pin-dialog").open) {
+      pin.entry.name(""); // the name that was keyed before is not offered to the next person
+      $("pin-dialog").showModal();
+    }
     pin.entry.note(answer);
   }
 

@@ -45,6 +45,7 @@ DEVICE_NAMES: Final = {
     "captures": NP_("device", "captures"),
     "calibration": NP_("device", "calibration"),
     "view": NP_("device", "view"),
+    "pins": NP_("device", "PINs"),
     "table": NP_("device", "table"),
     "record": NP_("device", "record"),
 }

@@ -12,13 +12,15 @@ from flask import Response, jsonify
 class Refusal:
     """An error: `error` is a sentence for the person at the screen.
 
-    `ask`: the people whose PIN would do. `wait_s`: seconds left of a lock-out. `errors`: sentences by a form's fields.
+    `ask`: the roles whose PIN would do. `wait_s`: seconds that this place waits yet after wrong PINs. `badge`: a badge
+    lies on the table, whose PIN needs no name. `errors`: sentences by a form's fields.
     """
 
     error: str
     ok: Literal[False] = False
     ask: list[str] | None = None
     wait_s: int | None = None
+    badge: bool | None = None
     errors: dict[str, str] | None = None
 
 
@@ -27,7 +29,7 @@ class Done:
     """A command is accepted and durable; of the rest only what belongs to it.
 
     `seq`: the last event's number in the journal. `job`: the number of what the camera was asked to do. Role, name and
-    seconds left are those of a session.
+    seconds left are those of a session. `told`: a sentence for the person whose PIN was just right.
     """
 
     ok: Literal[True]
@@ -36,6 +38,7 @@ class Done:
     role: str | None = None
     name: str | None = None
     expires_s: float | None = None
+    told: str | None = None
 
 
 @dataclass(frozen=True)

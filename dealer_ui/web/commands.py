@@ -7,13 +7,14 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say, say_answer
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import POLLING_COMMANDS
 from firmware.table.command import COMMAND_ROLES
-from firmware.table.people import Role
+from firmware.table.people import LEAST_DIGITS, Role
 from firmware.table.topics.screen import LIVENESS_COMMANDS
 from firmware.table_client import TableUnreachable
 
@@ -66,8 +67,30 @@ def _asks_for_more(order: dict[str, Any]) -> bool:
     return "by" not in order and (Role.DEALER not in COMMAND_ROLES[order["do"]] or order["do"] == "lock")
 
 
+def _told(wrong: int, *, is_short: bool) -> str:
+    """Return what a person is told whose PIN was just right; "" if there is nothing."""
+    told = []
+    if wrong:
+        words = ngettext(
+            "%(num)s wrong PIN was entered in your name since your last right one.",
+            "%(num)s wrong PINs were entered in your name since your last right one.",
+            wrong,
+        )
+        told.append(words)
+    if is_short:
+        told.append(
+            _(
+                "Your PIN is short. Choose one of %(least)s figures or more: Set-up, People and PINs.",
+                least=LEAST_DIGITS,
+            )
+        )
+    return " ".join(told)
+
+
 def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
     sessions = services().sessions
+    if told := _told(answer.pop("wrong_pins", 0), is_short=answer.pop("short_pin", False)):
+        answer["told"] = told
     if do == "unlock" and answer["ok"]:
         token = sessions.begin(answer)
         response = jsonify({key: value for key, value in answer.items() if key != "session"})

@@ -1,8 +1,8 @@
-"""Access control: authenticates who gives a command and checks the role, with sessions, PINs and lock-outs.
+"""Access control: authenticates who gives a command and checks the role, with sessions, PINs and waits.
 
-The page never decides this. Wrong PINs are counted in the journal; a lock-out's wait runs on the monotonic clock. The
-time waited before a restart is unknown, because the wall clock may be wrong. So the wait starts again after a restart:
-it can be longer, never shorter.
+The page never decides this. Wrong PINs are counted in the journal, for the place where they are entered: the place
+waits, not the person. The wait runs on the monotonic clock. The time waited before a restart is unknown, because the
+wall clock may be wrong. So the wait starts again after a restart: it can be longer, never shorter.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from firmware.access.pins import PinStore
@@ -20,11 +20,33 @@ from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES, Command
 from firmware.table.errors import NotAllowed
 from firmware.table.events import Event
-from firmware.table.people import FREE_TRIES, PIN_ROLES, Person, Role, check_pin, locked_for
+from firmware.table.people import (
+    BADGE,
+    FREE_TRIES,
+    LEAST_DIGITS,
+    PIN_ROLES,
+    SCREEN,
+    Person,
+    Place,
+    Role,
+    check_pin,
+    person_meant,
+    place_name,
+    wait_after,
+)
 from firmware.table.state import State
-from firmware.table.topics.people import ListPerson, Lock, LogOn, RemovePerson, SetPin, Stay, Unlock
+from firmware.table.topics.people import (
+    EndWait,
+    ListPerson,
+    Lock,
+    LogOn,
+    RemovePerson,
+    SetPin,
+    Stay,
+    Unlock,
+)
 
-AccessCommand = Unlock | Lock | Stay | ListPerson | RemovePerson | SetPin
+AccessCommand = Unlock | Lock | Stay | EndWait | ListPerson | RemovePerson | SetPin
 """The commands that are handled here: they need sessions, PINs or the sender's identity."""
 TABLE: Final = "table"
 SET_UP: Final = "set-up"
@@ -48,25 +70,37 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class Who:
-    """The sender of a command; `actor` is his name in the journal, such as "floor:Moreno"."""
+    """The sender of a command; `actor` is his name in the journal, such as "floor:Moreno".
+
+    `told`: what the answer tells a person whose PIN was just right: wrong PINs in that name, a PIN that is too short.
+    """
 
     actor: str
     role: Role
     name: str = ""
+    told: dict[str, Any] = field(default_factory=dict)
 
 
 class AccessControl:
-    """Checks roles, PINs, sessions and lock-outs.
+    """Checks roles, PINs, sessions and waits.
 
     >>> gate.authorize(command, record)  # doctest: +SKIP
     Who(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
     """
 
-    def __init__(self, pins: PinStore, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        pins: PinStore,
+        clock: Callable[[], float] = time.monotonic,
+        laid: Callable[[], frozenset[str]] = frozenset,
+    ) -> None:
+        """`laid`: the tags of the badges that lie on the table now, each valid for a limited time."""
         self._pins = pins
         self._clock = clock
+        self._laid = laid
         self._started = clock()
         self._open_at: dict[str, float] = {}
+        """By place: the end of its wait. A place without one has not been tried since the start."""
         self._sessions = Sessions(clock)
 
     def tidy(self, state: State) -> None:
@@ -80,7 +114,7 @@ class AccessControl:
         cannot be recorded.
         """
         roles = COMMAND_ROLES.get(command.do, frozenset())
-        who = self._of_fresh_box(command, record.state) or self._who(command, record)
+        who = self._of_fresh_box(command, record.state) or self._who(command, roles, record)
         if who.role in roles:
             _need_own_word(command, who, record.state)
             return who
@@ -99,6 +133,9 @@ class AccessControl:
                 return {"ok": True}
             case Stay():
                 return {"ok": True, "expires_s": self._stayed(command, who)}
+            case EndWait():
+                self._open_at.pop(SCREEN, None)
+                events: tuple[Event, ...] = (ev.WaitEnded(),)
             case ListPerson():
                 _need_right_over(who, command.role)
                 name = command.name(record.state)
@@ -130,18 +167,36 @@ class AccessControl:
             return session_s(who.role)  # a PIN with every command: there is no session
         return self._sessions.stay(command.session, evidence=command.evidence)
 
+    def refusal(self, error: NotAllowed, state: State, at: Place = SCREEN) -> dict[str, Any]:
+        """Return the answer to a command that was not allowed.
+
+        `ask`: the roles whose PIN would be accepted, never who has one. `wait_s`: the rest of the place's wait in
+        seconds. `badge`: a badge lies on the table, so that a PIN without a name is enough.
+        """
+        owner = self._owner(state)
+        place = place_name(at if owner is None else BADGE, owner.name if owner else "")
+        wait = error.wait_s or self.wait(place, state)
+        ask = sorted(str(role) for role in PIN_ROLES & error.roles if _has(role, state))
+        badge = {"badge": True} if owner else {}
+        return {**error.sentence.refusal(), "ask": ask, "wait_s": math.ceil(wait), **badge}
+
+    def wait(self, place: str, state: State) -> float:
+        """Return the rest of a place's wait in seconds; 0 if there is none."""
+        wrong = state.wrong_pins.get(place, 0)
+        until = self._open_at.get(place, self._started + wait_after(wrong))
+        return max(0.0, until - self._clock()) if wrong else 0.0
+
     # ---- who ----
 
-    def _who(self, command: Command, record: Record) -> Who:
+    def _who(self, command: Command, roles: frozenset[Role], record: Record) -> Who:
         if command.session is not None:
             return self._of_session(command, command.session, record.state)
-        if command.by is not None:
-            return _who_is(self._proven(command.by, command, record))
-        name = record.state.dealer
-        if isinstance(command, LogOn):
-            name = command.person
-            if _asks_for_a_pin(name, record.state):
-                return _who_is(self._proven(name, command, record))
+        named = command.person if isinstance(command, LogOn) else ""
+        if command.by is not None or command.pin is not None:
+            return self._proven(command.by or named, command, roles, record)
+        if isinstance(command, LogOn) and not _is_dealer(named, record.state):
+            return self._proven(named, command, roles, record)
+        name = named or record.state.dealer
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
     def _of_fresh_box(self, command: Command, state: State) -> Who | None:
@@ -162,51 +217,59 @@ class AccessControl:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
         return _who_is(person)
 
-    def _proven(self, name: str, command: Command, record: Record) -> Person:
+    def _proven(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Who:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
-        A dealer has no PIN: his name is enough while he is logged on, or to log himself on.
+        A dealer has no PIN: his name is enough while he is logged on, or to log himself on. A name that means nobody is
+        refused, counted and slow like a wrong PIN, so that no refusal tells who has one.
         """
-        person = record.state.person(name)
-        if person is None:
-            raise NotAllowed("%(name)s is not listed at this table.", name=name)
-        if person.role not in PIN_ROLES:
-            if _stands_for_himself(name, command, record.state):
-                return person
-            raise NotAllowed("%(name)s is not the dealer who is logged on.", name=name)
-        if not person.pin:
-            raise NotAllowed("%(name)s has no PIN yet; a technician sets one.", name=name)
-        wait = self.locked(person)
-        if wait > 0:
-            raise NotAllowed(_locked(name, wait), roles=frozenset({person.role}), wait_s=wait)
+        state, asked = record.state, roles & PIN_ROLES
+        person = person_meant(typed, state.people) if typed else self._owner(state)
+        if person is not None and person.role not in PIN_ROLES:
+            if _stands_for_himself(person.name, command, state):
+                return _who_is(person)
+            raise NotAllowed("%(name)s is not the dealer who is logged on.", name=person.name)
+        at: Place = BADGE if person is not None and self._lies(person) else command.at
+        place = place_name(at, person.name if person else "")
+        if wait := self.wait(place, state):
+            raise NotAllowed(_waiting(wait), roles=asked, wait_s=wait)
         if command.pin is None:
-            raise NotAllowed("Enter %(name)s's PIN.", name=name, roles=frozenset({person.role}))
-        record.write([ev.PinTried(name)], TABLE)
-        if not self._pins.matches(person.pin, command.pin.get_secret_value()):
-            tried = person.tried + 1
-            wait = locked_for(tried)
-            self._open_at[name] = self._clock() + wait
-            left = FREE_TRIES - tried
-            consequence = (
-                _locked(name, wait)
-                if wait
-                else Message("Before %(name)s is locked out: %(left)s more.", name=name, left=left)
-            )
+            raise NotAllowed("Enter your name and your PIN.", roles=asked)
+        if not typed and person is None:
+            raise NotAllowed("Key your name, or lay your badge at a seat; then the PIN.", roles=asked)
+        pin = command.pin.get_secret_value()
+        if not self._is_right(person, pin, at, record):
+            wrong = record.state.wrong_pins[place]
+            wait = wait_after(wrong)
+            self._open_at[place] = self._clock() + wait
+            left = Message("Before this place waits: %(left)s more.", left=FREE_TRIES - wrong)
             raise NotAllowed(
-                "That is not %(name)s's PIN. %(next)s",
-                name=name,
-                next=consequence,
-                roles=frozenset({person.role}),
+                "That name and that PIN do not belong together. %(next)s",
+                next=_waiting(wait) if wait else left,
+                roles=asked,
                 wait_s=wait,
             )
-        record.write([ev.PinAccepted(name)], TABLE)
-        self._open_at.pop(name, None)
-        return person
+        assert person is not None
+        is_short = len(pin) < LEAST_DIGITS
+        record.write([ev.PinAccepted(person.name, at, is_short)], TABLE)
+        self._open_at.pop(place, None)
+        told: dict[str, Any] = {"wrong_pins": person.tried} if person.tried else {}
+        return replace(_who_is(person), told=told | ({"short_pin": True} if is_short else {}))
 
-    def locked(self, person: Person) -> float:
-        """Return the rest of this person's lock-out in seconds; 0 if there is none."""
-        until = self._open_at.get(person.name, self._started + locked_for(person.tried))
-        return max(0.0, until - self._clock()) if person.tried else 0.0
+    def _is_right(self, person: Person | None, pin: str, at: Place, record: Record) -> bool:
+        if person is None or not person.pin:
+            record.write([ev.NameTried(at)], TABLE)
+            return self._pins.matches_nobody(pin)
+        record.write([ev.PinTried(person.name, at)], TABLE)
+        return self._pins.matches(person.pin, pin)
+
+    def _owner(self, state: State) -> Person | None:
+        """Return the owner of the badge that lies on the table; None without one, or with several."""
+        owners = [person for person in state.people if self._lies(person)]
+        return owners[0] if len(owners) == 1 else None
+
+    def _lies(self, person: Person) -> bool:
+        return bool(person.badge) and person.badge in self._laid()
 
     def _unlock(self, state: State, who: Who) -> dict[str, Any]:
         person = state.person(who.name)
@@ -217,13 +280,11 @@ class AccessControl:
         return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
 
 
-def refusal(error: NotAllowed, state: State) -> dict[str, Any]:
-    """Return the answer to a command that was not allowed.
-
-    `ask`: the people whose PIN would be accepted, for a page to offer; `wait_s`: the rest of a lock-out in seconds.
-    """
-    people = [person.name for person in state.people if person.role in error.roles & PIN_ROLES]
-    return {**error.sentence.refusal(), "ask": people, "wait_s": math.ceil(error.wait_s)}
+def signed(command: Command, who: Who) -> Command:
+    """Return the command with its sender's name where it stands for a name that is not given."""
+    if isinstance(command, LogOn) and not command.person:
+        return command.model_copy(update={"person": who.name})
+    return command
 
 
 def _who_is(person: Person) -> Who:
@@ -241,12 +302,17 @@ def _need_right_over(who: Who, role: Role) -> None:
 def _need_own_word(command: Command, who: Who, state: State) -> None:
     """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
     if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
-        raise NotAllowed("Enter %(name)s's PIN.", name=command.person)
+        raise NotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
 
 
 def _stands_for_himself(name: str, command: Command, state: State) -> bool:
     """Say whether a dealer's name is enough without a PIN: he is logged on, or logs himself on."""
     return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
+
+
+def _is_dealer(name: str, state: State) -> bool:
+    person = state.person(name)
+    return person is not None and person.role not in PIN_ROLES
 
 
 def _asks_for_a_pin(name: str, state: State) -> bool:
@@ -273,5 +339,7 @@ def _who_may(roles: frozenset[Role], state: State) -> Message:
     return Message("That asks for a PIN: %(roles)s.", roles=role_list)
 
 
-def _locked(name: str, wait: float) -> Message:
-    return Message("%(name)s is locked out for %(seconds)s s.", name=name, seconds=math.ceil(wait))
+def _waiting(wait: float) -> Message:
+    return Message(
+        "After wrong PINs this place takes the next one in %(seconds)s s.", seconds=math.ceil(wait)
+    )

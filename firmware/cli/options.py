@@ -166,7 +166,7 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
     if not link.is_listening():
         return None
     signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
-    answer = link.send(order | signed)
+    answer = link.send(order | {"at": "console"} | signed)
     if not answer["ok"]:
         hint = " Name who asks with --by." if answer.get("ask") and not by else ""
         raise click.ClickException(f"{answer['error']}{hint}")

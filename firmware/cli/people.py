@@ -97,6 +97,32 @@ def pin(name: str, by: str | None, data: Path) -> None:
     say(f"{name} has a new PIN.")
 
 
+@command.command("badge")
+@click.argument("name")
+@click.option("--off", is_flag=True, help="Take the badge off the list.")
+@by_option
+@data_option
+def badge(name: str, off: bool, by: str | None, data: Path) -> None:
+    """List the badge that lies at a seat for NAME. The table must run: its puck reader reads the badge.
+
+    With its own badge on the table a person needs no name, and enters a PIN also while the screen waits after wrong
+    ones.
+    """
+    need_record(data)
+    _give_running({"do": "list_badge", "person": name, "off": off}, by, data)
+    say(f"{name} has no badge any more." if off else f"The badge is listed for {name}.")
+
+
+@command.command("end-wait")
+@by_option
+@data_option
+def end_wait(by: str | None, data: Path) -> None:
+    """End the screen's wait after wrong PINs. Wrong PINs at the console are counted apart."""
+    need_record(data)
+    _give_running({"do": "end_wait"}, by, data)
+    say("The screen takes a PIN again.")
+
+
 @command.command("remove")
 @click.argument("name")
 @by_option
@@ -116,6 +142,12 @@ def _need_one_for_a_pin(name: str, data: Path) -> None:
     need_record(data)
     apply(JournalReader(data).recover()[0], PinSet(name, ""))
     need_writable(data)
+
+
+def _give_running(order: dict[str, Any], by: str | None, data: Path) -> None:
+    """Send a command to the running table. Raises click's errors, also if it is stopped."""
+    if ask_table(order, by, data) is None:
+        raise click.ClickException("The table process is not running. Start it, then try again.")
 
 
 def _give(order: dict[str, Any], by: str | None, data: Path) -> None:

@@ -52,6 +52,8 @@ class Facts:
     """Antennas that the puck reader has."""
     buttons: bool | None = None
     """Whether buttons are connected."""
+    short_pins: int | None = None
+    """How many people's PINs have fewer digits than a new one must have."""
     free_mb: int | None = None
     worn_percent: int | None = None
     rows: int | None = None
@@ -342,6 +344,17 @@ def _power(facts: Facts) -> Found:
     return OK, "", Message("The supply is well."), None
 
 
+def _pins(facts: Facts) -> Found:
+    if says := _fault(facts, "pins"):
+        return BAD, "", says, None
+    if facts.short_pins is None:
+        return _unknown()
+    if facts.short_pins:
+        advice = Message("Change it on the page: Set-up, People and PINs. It asks for enough figures.")
+        return LOOK, str(facts.short_pins), Message("A PIN is too short to stand a day of tries."), advice
+    return OK, "", Message("No wrong PIN was entered again and again."), None
+
+
 def _memory(facts: Facts) -> Found:
     if facts.memory_mb is None:
         return _unknown()
@@ -457,6 +470,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
             ("captures", BAD, None),
         ),
     ),
+    ("pins", Message("PINs"), _pins),
     ("room", Message("Disk: room"), _room),
     ("wear", Message("Disk: wear"), _wear),
     ("chain", Message("Record"), _chain),

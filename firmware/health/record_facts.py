@@ -38,6 +38,7 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
         state, _ = reader.recover()
         return {
             "faults": dict(state.faults),
+            "short_pins": sum(person.short for person in state.people),
             "fault": state.record_fault.problem if state.record_fault else "",
             **chain,
             **_picture(reader),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from firmware.devices.errors import DeviceError
@@ -67,10 +67,16 @@ class Devices:
             self.puck.start(put)
 
     def use(self, disks: Disks) -> None:
-        """Make the puck reader recognise these disks from now on."""
-        self.disks = disks
+        """Make the puck reader recognise these disks from now on. Its badges stay as they are."""
+        self.disks = replace(disks, badges=self.disks.badges)
         if self.puck is not None:
-            self.puck.use(disks)
+            self.puck.use(self.disks)
+
+    def know(self, badges: frozenset[str]) -> None:
+        """Make the puck reader recognise these badges from now on. Raises DeviceSettings."""
+        self.disks = replace(self.disks, badges=badges)
+        if self.puck is not None:
+            self.puck.use(self.disks)
 
     def show(self, lit: Mapping[LampName, Light], beeps: int) -> None:
         """Set the lamps, and beep this many times."""

@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.access.control import AccessCommand, AccessControl, Who, refusal
+from firmware.access.control import AccessCommand, AccessControl, Who, signed
 from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import Press
@@ -26,7 +26,7 @@ from firmware.record.journal.journal import TABLE, Journal
 from firmware.record.journal.row_index import ENDS
 from firmware.runtime.config import NO_SCREEN, ScreenConfig
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
-from firmware.runtime.disks import use_named
+from firmware.runtime.disks import Badges, use_badges, use_named
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
 from firmware.runtime.live_record import KNOWN_COMMANDS, LiveRecord
@@ -60,10 +60,12 @@ from firmware.table.command import Command, parse_command
 from firmware.table.decide import decide
 from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
 from firmware.table.house import House
+from firmware.table.people import SCREEN, Place, is_alarming
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import ExportHand, RecordCommand, SignHead
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
+from firmware.table.topics.people import ListBadge
 from firmware.table.topics.pit import PitCommand
 from firmware.table.topics.profiles import KeepProfile, kept_text
 from firmware.table.topics.puck import awaited_opening
@@ -78,6 +80,11 @@ ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its start, unless configured otherwise."""
 MADE_WITHIN: Final = 50.0
 """Additional seconds for a slow command: a dispute file with its pages."""
+ALARM: Final = Message(
+    "Wrong PINs were entered again and again. Look who is at the screen. "
+    "This ends with the right PIN of the person who was tried, or with a new one."
+)
+"""The alarm after wrong PINs: always the same words, so that it is one event."""
 OUT_OF_MEMORY: Final = Message(
     "The table is out of memory and starts again; look at the page, then try again."
 ).refusal() | {"uncertain": True}
@@ -128,7 +135,8 @@ class TableProcess:
         self._calibration = CameraCalibration(readings.use, reader.content)
         self._maintenance = keeper
         self._pit = pit
-        self._access = AccessControl(PinStore(data), clock)
+        self._badges = Badges()
+        self._access = AccessControl(PinStore(data), clock, lambda: self._badges.lying(clock()))
         self._access.tidy(self.state)
         self._puck = CalmPuck()
         self._answer_within = answer_within
@@ -191,6 +199,7 @@ class TableProcess:
         """Record the start, start the devices and accept commands. See `run`."""
         self._start()
         use_named(self._record.reader, self._devices)
+        use_badges(self.state.people, self._devices)
         self._devices.start(self.put)
         self._show()  # there were no lamps yet when the start was recorded
         self._calibration.put_in_force(self.state.calibrations, self.house)
@@ -270,6 +279,7 @@ class TableProcess:
                 self._pressed(item)
             case PuckReading():
                 self._puck.take(item, self._clock())
+                self._badges.take(item, self._clock())
                 self._device_tests.puck(item)
             case ReaderState():
                 self._scheduler.on_reader_state(item)
@@ -332,12 +342,15 @@ class TableProcess:
 
     def _recovered(self) -> None:
         use_named(self._record.reader, self._devices)
+        use_badges(self.state.people, self._devices)
         self._calibration.put_in_force(self.state.calibrations, self.house)
 
     def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
         """Bring everything that follows the state to where the record is now."""
         state = self.state
         self._presses.changed(before, state, self.seq, began)
+        if state.people != before.people:
+            use_badges(state.people, self._devices)
         if state.calibrations != before.calibrations:
             self._calibration.put_in_force(state.calibrations, self.house)
         self._show()
@@ -358,9 +371,10 @@ class TableProcess:
 
     def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
         what = "a line"
+        place: Place = SCREEN
         try:
             command = parse_command(line)
-            what = command.do
+            what, place = command.do, command.at
             done = self._obey(command)
             if isinstance(done, Future):
                 answer.set_running_or_notify_cancel()
@@ -368,7 +382,7 @@ class TableProcess:
             else:
                 answer.set_result(done)
         except NotAllowed as error:
-            answer.set_result(refusal(error, self.state))
+            answer.set_result(self._access.refusal(error, self.state, place))
         except JournalUncertain as error:
             answer.set_result(error.sentence.refusal() | {"uncertain": True})
         except TableError as error:
@@ -389,9 +403,11 @@ class TableProcess:
         who = self._access.authorize(command, self)
         self._command = command.id or ""
         try:
-            answer = self._carry_out(command, who)
+            answer = self._carry_out(signed(command, who), who)
         finally:
             self._command = ""
+        if who.told and isinstance(answer, dict):
+            answer = answer | who.told
         if command.id is not None and not isinstance(
             command, AccessCommand
         ):  # those answers may hold a session
@@ -430,6 +446,8 @@ class TableProcess:
             return self._of_screen(command)
         if isinstance(command, AccessCommand):
             return self._access.handle(command, self, who)
+        if isinstance(command, ListBadge):
+            return {"ok": True, "seq": self._badges.list(command, self._devices.disks, self, who.actor)}
         if isinstance(command, DeviceTestCommand):
             return self._device_tests.handle(command, self, who)
         if isinstance(command, CameraCommand):
@@ -562,6 +580,8 @@ class TableProcess:
             faults["calibration"] = self._calibration.trouble
         if self._scheduler.trouble:
             faults["camera"] = self._scheduler.trouble
+        if is_alarming(self.state.wrong_pins, self.state.people):
+            faults["pins"] = ALARM
         if why := self._scheduler.unseen:
             faults["view"] = Message(
                 "Placed cards are not seen: %(why)s Let the table lie still for a moment.", why=why

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from firmware.simulation.room_page.room import Room
     from firmware.table_client import TableLink
 
-PINS: Final = {"Lee": ("technician", "1357"), "Kim": ("floor", "2468")}
+PINS: Final = {"Lee": ("technician", "135724"), "Kim": ("floor", "246813")}
 """People with a PIN at the demo's table, so that the functions of floor and technician can be tried too."""
 STACK_UNITS: Final = 2000
 ROOM: Final = "room.sock"

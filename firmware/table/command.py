@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Final, Union, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError
 
@@ -41,7 +41,9 @@ class Command(BaseModel):
     `hand`, `phase`: the state for which the command was meant; it is refused if the table is in another one by now.
     `seen`: the last row of the view on which it was touched; some commands are refused on an older one, or too soon.
     The sender is the person of the `session` from `unlock`, or `by` with that person's `pin`; without either, the
-    dealer who is logged on. `id`: the sender's id for this command; a repeated id is not carried out again.
+    dealer who is logged on. `by` may be the first letters of a name that has a PIN; a `pin` without a name is that of
+    the badge that lies on the table. `at`: where the PIN is entered. `id`: the sender's id for this command; a repeated
+    id is not carried out again.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
@@ -55,6 +57,7 @@ class Command(BaseModel):
     session: str | None = None
     by: str | None = None
     pin: SecretStr | None = None
+    at: Literal["screen", "console"] = "screen"
 
     def __init_subclass__(
         cls, *, roles: frozenset[Role] = frozenset(), causes: type[Event] | None = None

@@ -48,7 +48,7 @@ class PinError(TableError, OSError):
 class NotAllowed(CommandRefused):
     """The sender may not give the command, or not yet.
 
-    `roles` may give it; `wait_s` is the rest of a lock-out in seconds, 0 without one.
+    `roles` may give it; `wait_s` is the rest of the place's wait after wrong PINs in seconds, 0 without one.
     """
 
     def __init__(

@@ -184,6 +184,8 @@ class State:
     """Whether the deck in force came from a pit and was not checked at this table yet; no hand opens before."""
     faults: Mapping[str, Text] = field(default_factory=dict)
     people: tuple[Person, ...] = ()
+    wrong_pins: Mapping[str, int] = field(default_factory=dict)
+    """Wrong PINs since the last right one, by the place at which they were entered; places without any are absent."""
     dealer: str = ""
     down: int = 0
     record_fault: RecordDamage | None = None

@@ -95,6 +95,7 @@ class Opening:
     - `paybacks`: those still open. `disputed`: the hands under dispute.
     - `house`: the table's settings. `calibrations`: those in force, by "felt", "lens", "deck".
     - `floor_called`: whether a floor person is called.
+    - `wrong_pins`: wrong PINs since the last right one, by place.
     - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
     """
 
@@ -113,6 +114,7 @@ class Opening:
     dealer: str = ""
     down: int = 0
     people: tuple[Person, ...] = ()
+    wrong_pins: dict[str, int] = field(default_factory=dict)
     stacks: dict[str, int | None] = field(default_factory=dict)
     fantasyland: tuple[str, ...] = ()
     sits_out: tuple[str, ...] = ()

@@ -240,7 +240,7 @@ class Campaign:
                 {"do": "key_button", "seat": rng.randint(1, 5)},
                 {"do": "keep_button", "seat": rng.randint(1, 5)},
                 {"do": "mark_paid", "a": 1, "b": 2},
-                {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": "86420"},
+                {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": "8642053"},
                 {"do": "look_again"},
                 {"do": "void", "reason": "a test"},
                 {"do": "misdeal", "reason": "a test"},

@@ -114,13 +114,13 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
             until(lambda: reader.recover()[0].settlement)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=DEADLINE) as page:
                 assert b"Ann" in page.read()
-            floor = {"do": "unlock", "by": "Kim", "pin": "2468"}
+            floor = {"do": "unlock", "by": "Kim", "pin": "246813"}
             assert TableLink(tmp_path / "table.sock").send(floor, within=DEADLINE)["ok"]
         process.send_signal(ending)
         assert process.wait(DEADLINE) == (0 if ending == signal.SIGINT else -ending)
         told = process.stderr.read()
         assert "Traceback" not in told
-        assert "Sign on as floor: Kim, PIN 2468" in told or ending == signal.SIGKILL
+        assert "Sign on as floor: Kim, PIN 246813" in told or ending == signal.SIGKILL
         until(lambda: not any(is_alive(child) for child in started))
         assert (tmp_path / "table.sock").exists() == (ending == signal.SIGKILL)
         assert verify(tmp_path).ok

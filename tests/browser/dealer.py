@@ -95,9 +95,20 @@ def hold(button: Locator) -> None:
     page.mouse.up()
 
 
-def key_pin(page: Page, pin: str) -> None:
-    """Key a PIN on the page that asks for it: once it has loaded, as before that a touch says nothing to it."""
-    expect(page.locator("#keyed-says")).not_to_be_empty()
+def key_name(page: Page, name: str) -> None:
+    """Key the first letters of a name where a PIN is asked for."""
+    page.locator("button[data-who]").tap()
+    for letter in name.lower():
+        page.locator(f"#letters [data-letter='{letter}']").tap()
+    page.locator("#letters-done").tap()
+    expect(page.locator("button[data-who]")).to_have_text(name, ignore_case=True)
+
+
+def key_pin(page: Page, pin: str, name: str = "") -> None:
+    """Key a name and a PIN on the page that asks for them: once it has loaded, as before a touch says nothing to it."""
+    page.wait_for_load_state()
+    if name:
+        key_name(page, name)
     for count, figure in enumerate(pin, start=1):
         page.locator(f"[data-key='{figure}']").tap()
         expect(page.locator("#keyed")).to_have_text("\u2022" * count)

@@ -62,7 +62,7 @@ def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
     with ExitStack() as stack:
         data = tmp_path / "d"
         felt = Felt(data, clock=ticking())
-        felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(data).keep("2580")))
+        felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(data).keep("258053")))
         key = DeviceKey.open(tmp_path / "key")
         felt.say(ev.KeyAnnounced(key.public.hex()))
         played(felt)
@@ -109,7 +109,7 @@ def touch(page: Page, selector: str) -> None:
 def test_looking_at_evidence_keeps_the_session_and_its_time_left_is_on_the_screen(box: Box) -> None:
     page = box.page
     page.goto(f"{box.address}/review/1/look")
-    key_pin(page, "2580")
+    key_pin(page, "258053", "moreno")
     left = page.locator("#session [data-left]")
     expect(left).to_have_text(re.compile(r"[45]:\d\d left"))
     page.goto(box.address)
@@ -129,8 +129,9 @@ def test_a_dispute_goes_from_the_list_to_a_file_that_a_bare_python_verifies(box:
 
     # its picture, for anyone who has a PIN; a card closer
     page.locator(".tabs a[href$='/look']").tap()
-    expect(page.locator("#keyed-says")).to_contain_text("Moreno F.")
-    key_pin(page, "2580")
+    expect(page.locator("#keyed-says")).to_contain_text("asks for a PIN")
+    assert "Moreno" not in page.content(), "nobody's name is offered"
+    key_pin(page, "258053", "moreno")
     expect(page.locator("svg.frame polygon.unsure")).to_have_count(1)
     page.locator("svg.frame a[href$='card=46']").tap()
     expect(page.locator(".looking h2")).to_have_text("seat 4, middle, 5th card")

@@ -47,7 +47,7 @@ from vision.base.arrays import Image
 
 __all__ = ["database", "house", "owned", "postgres"]
 pytestmark = pytest.mark.browser
-PIN = "2580"
+PIN = "258053"
 
 
 class Unit(threading.Thread):
@@ -153,7 +153,7 @@ def room(house: House, database: Database, chromium: Browser, tmp_path: Path) ->
         trouble: list[str] = []
         at_table.on("pageerror", lambda error: trouble.append(str(error)))
         at_table.goto(f"http://127.0.0.1:{port}/set-up")
-        key_pin(at_table, PIN)
+        key_pin(at_table, PIN, "ada")
         pit = Pit(house.database, authority, address, tmp_path, files)
         yield Room(at_table, at_pit, table, pit, tmp_path, config.data)
         for client in pit.clients:

@@ -114,7 +114,7 @@ def test_a_technician_takes_a_deck_and_no_hand_is_dealt_before_it_was_checked(
     with served_table(page_of(here.table)) as port, closing(page.context):
         at = f"http://127.0.0.1:{port}"
         page.goto(f"{at}/setup/files?back=/health")
-        key_pin(page, "9137")
+        key_pin(page, "913753", "tran")
         take = page.get_by_role("button", name="Use this deck")
         expect(page.locator("li.file")).to_contain_text("Blue deck")
         take.click()

@@ -10,6 +10,7 @@ from playwright.sync_api import Route, expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import Show, each_size
+from tests.browser.dealer import key_name
 from tests.browser.visits import LAYOUT, SIZES
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -222,28 +223,28 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
 
     def judge(route: Route) -> None:
         order = json.loads(route.request.post_data or "")
-        if order["do"] == "unlock":  # how long a lock-out lasts yet
+        if order["do"] == "unlock":  # how long the screen waits yet
             route.fulfill(json={"ok": False, "error": "", "wait_s": 0})
             return
         sent.append(order)
         if "pin" in order:
             route.fulfill(json={"ok": True, "seq": 1})
         else:
-            answer = {"ok": False, "error": "That asks for a PIN: floor.", "ask": ["Bo", "Vu"]}
+            answer = {"ok": False, "error": "That asks for a PIN: floor.", "ask": ["floor"]}
             route.fulfill(status=403, json={**answer, "wait_s": 0})
 
     page.route("**/command", judge)
     page.locator("[data-open=more-dialog]").tap()
     page.get_by_role("button", name="Reopen hand 1").tap()
     page.wait_for_selector("#keypad-title:has-text('asks for a PIN')")
-    page.get_by_role("button", name="Vu").tap()
-    for key in "2580":
+    key_name(page, "vu")
+    for key in "258053":
         page.locator(f"[data-key='{key}']").tap()
-    assert "2580" not in page.inner_text("#keypad")
+    assert "258053" not in page.inner_text("#keypad")
     page.locator("#keypad-done").tap()
     screen.until(lambda: len(sent) > 1)
     assert [order["do"] for order in sent] == ["reopen", "reopen"]
-    assert (sent[-1]["by"], sent[-1]["pin"]) == ("Vu", "2580")
+    assert (sent[-1]["by"], sent[-1]["pin"]) == ("Vu", "258053"), "as a name begins: with a capital letter"
 
 
 def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -> None:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Show
-from tests.browser.dealer import hold
+from tests.browser.dealer import hold, key_name
 from tests.browser.states import judged, locked_out, pin_asked, pin_locked
 from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
@@ -140,26 +140,34 @@ def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
 # ---- PINs ----
 
 
-def test_figures_keyed_for_one_person_are_not_anothers(show: Show) -> None:
+def test_a_floor_person_keys_the_first_letters_of_the_name_and_nobodys_is_offered(show: Show) -> None:
     screen = show(judged)
     page = screen.page
     pin_asked(page)
-    for figure in "11":
+    assert "Ngo" not in page.content()
+    assert "Moreno F." not in page.content(), "the player Moreno is another one"
+    for figure in "258053":
         page.locator(f"#keypad [data-key='{figure}']").tap()
-    page.locator("#keypad-who").get_by_role("button", name="Ngo").tap()
-    expect(page.locator("#keyed")).to_have_text("")
-    for figure in "2580":
-        page.locator(f"#keypad [data-key='{figure}']").tap()
+    expect(page.locator("#keypad-done")).to_be_disabled()
+    key_name(page, "ng")
+    expect(page.locator("#keypad-done")).to_be_enabled()
     page.locator("#keypad-done").tap()
     screen.wait_for_phase("settled")
 
 
-def test_nothing_is_keyed_for_somebody_who_is_locked_out(show: Show) -> None:
+def test_the_name_keyed_before_is_not_offered_to_the_next_person(show: Show) -> None:
+    page = show(judged).page
+    pin_asked(page)
+    key_name(page, "ng")
+    page.locator("#keypad [data-close]").tap()
+    pin_asked(page)
+    expect(page.locator("#keypad-who")).to_have_text("Your name…")
+
+
+def test_nothing_is_keyed_while_the_screen_waits_and_everybody_sees_for_how_long(show: Show) -> None:
     screen = show(locked_out)
     page = screen.page
     pin_locked(page)
     page.locator("#keypad [data-key='1']").tap()
     expect(page.locator("#keyed")).to_have_text("")
-    page.locator("#keypad-who").get_by_role("button", name="Ngo").tap()
-    page.locator("#keypad [data-key='2']").tap()
-    expect(page.locator("#keyed")).to_have_text("\u2022")
+    expect(page.locator("#keyed-says")).to_have_text("After wrong PINs: wait 1:00")

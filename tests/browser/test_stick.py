@@ -38,7 +38,7 @@ from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
-PIN = "2580"
+PIN = "258053"
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Table:
 
     def key_pin(self) -> None:
         """Sign a floor person on; that is not counted, as it is asked once for all that he does."""
-        key_pin(self.page, PIN)
+        key_pin(self.page, PIN, "moreno")
 
     def to_dispute(self) -> None:
         """Go from the table's page to hand 1's dispute."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware.access.control import AccessCommand, AccessControl, refusal
+from firmware.access.control import AccessCommand, AccessControl, signed
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock, now
 from firmware.record.journal.journal import Journal, JournalReader
@@ -165,8 +165,9 @@ class Felt:
             given = parse_command(canonical(command))
             if self.access is not None:
                 who = self.access.authorize(given, self)
+                given = signed(given, who)
                 if isinstance(given, AccessCommand):
-                    return self.access.handle(given, self, who)
+                    return self.access.handle(given, self, who) | who.told
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
             if isinstance(given, AskHealth):
@@ -175,7 +176,8 @@ class Felt:
                 return self.device_tests(given)
             self.do(**command)
         except NotAllowed as error:
-            return refusal(error, self.state)
+            assert self.access is not None
+            return self.access.refusal(error, self.state, given.at)
         except CommandRefused as error:
             return {"ok": False, "error": str(error)}
         return {"ok": True, "seq": self.seq}

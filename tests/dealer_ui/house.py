@@ -18,9 +18,9 @@ from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE
 
 PEOPLE: Final = {
-    "Tran": (Role.TECHNICIAN, "9137"),
-    "Moreno": (Role.FLOOR, "2580"),
-    "Okafor": (Role.AUDITOR, "86420"),
+    "Tran": (Role.TECHNICIAN, "913753"),
+    "Moreno": (Role.FLOOR, "258053"),
+    "Okafor": (Role.AUDITOR, "8642053"),
 }
 
 
@@ -45,7 +45,7 @@ def house(folder: Path, **values: Any) -> Iterator[Table]:
     try:
         for name, (role, pin) in PEOPLE.items():
             person = {"do": "list_person", "person": name, "role": role, **({"new_pin": pin} if pin else {})}
-            by = {} if role is Role.TECHNICIAN else {"by": "Tran", "pin": "9137"}
+            by = {} if role is Role.TECHNICIAN else {"by": "Tran", "pin": "913753"}
             table.do(json.dumps({**person, **by}))
         table.do('{"do": "next"}', '{"do": "void", "reason": "a hand of the past"}', '{"do": "next"}')
         store = CaptureStore(folder)

@@ -13,7 +13,7 @@ from dealer_ui.remote import tls as lan_tls
 from dealer_ui.server.app import Settings
 from docs.facts import ROOT
 from firmware.runtime.config import CameraConfig, PowerConfig, TimesConfig
-from firmware.table.people import FIRST_LOCK_S, LONGEST_LOCK_S
+from firmware.table.people import FIRST_WAIT_S, LONGEST_WAIT_S
 from vision.felt import calibration, lens
 from vision.felt import quality as verdicts
 
@@ -43,7 +43,7 @@ SAID: Final = {
         f"It lasts {lan_tls.LASTS.days} days",
     ),
     "docs/security.md": (
-        f"lock-outs of {FIRST_LOCK_S:g} s to an hour",
+        f"the screen waits {FIRST_WAIT_S:g} s, then {LONGEST_WAIT_S:g} s a try",
         f"{lan_access.LEAST} letters or more; {WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
         f"one in {WORDS[round(1 / log_in.TRIES_OF_ALL[1])]} seconds of all together",
         f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request, "
@@ -79,4 +79,4 @@ def test_the_limits_of_the_calibration_are_those_that_it_is_judged_by() -> None:
 def test_a_limit_that_a_page_names_is_the_codes(page: str) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
     assert [words for words in SAID[page] if words not in text] == []
-    assert (log_in.TRIES_EACH[1], LONGEST_LOCK_S) == (1 / 60, 3600), "said in words"
+    assert (log_in.TRIES_EACH[1], LONGEST_WAIT_S) == (1 / 60, 60), "said in words"

@@ -18,7 +18,7 @@ from firmware.devices.panel.debounce import HOLD
 from firmware.devices.panel.gpio import GpioLamps
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.panel.simulated import LIFT, PRESS, SimulatedPanel
-from firmware.devices.puck.reading import PuckReading, PuckState
+from firmware.devices.puck.reading import Disks, PuckReader, PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
@@ -41,6 +41,7 @@ from firmware.table.dealing import button_due
 from tests.firmware.devices.conftest import Buttons, Clock
 from tests.waiting import DEADLINE, until
 
+NO_DISKS = Disks()
 HANDS: dict[str, dict[str, str]] = {
     "A": {"front": "Qs Qd 4c", "middle": "9c 9d 5h 5c 2s", "back": "Ah Kh 8h 6h 3h"},
     "B": {"front": "Kc Jd 7s", "middle": "8c 8d Tc 6s 2d", "back": "9s Ts Js Qh Kd"},
@@ -131,8 +132,10 @@ class Table:
         *,
         fresh: bool = False,
         desk: Callable[[Clock], PitDesk] | None = None,
+        puck: PuckReader | None = None,
+        disks: Disks = NO_DISKS,
     ) -> None:
-        """`desk`: what decides about files from a pit, by the table's clock."""
+        """`desk`: what decides about files from a pit, by the table's clock; `puck`: a puck reader, and its disks."""
         self.config = config
         self.clock = Clock()
         self.panel = SimulatedPanel(seed=1, clock=self.clock, sleep=lambda s: self.buttons.let_pass(s))
@@ -148,10 +151,11 @@ class Table:
             self.journal,
             prepare_house(config, self.journal),
             Devices(
-                None,
+                puck,
                 self.buttons,
                 GpioLamps(self.panel.pins, self.panel.factory),
                 lambda: dict(self.faults),
+                disks=disks,
             ),
             readings or self.readings,
             config.socket,

@@ -54,6 +54,8 @@ class PuckReading:
     """Unknown tags as (seat, tag id in hex): reported, never used."""
     ours: tuple[tuple[int, str], ...] = ()
     """The same for the disks' tags."""
+    badges: tuple[tuple[int, str], ...] = ()
+    """The same for the tags of badges: they are no puck and no unknown tags."""
 
     def same_as(self, other: PuckReading | None) -> bool:
         """Return whether both are equal apart from their times."""
@@ -69,6 +71,7 @@ class PuckReading:
             self.action_at,
             self.strangers,
             self.ours,
+            self.badges,
         )
 
 
@@ -95,16 +98,18 @@ _TAG = re.compile(r"(?:[0-9A-F]{2}){4,10}")
 class Disks:
     """The house's disks: the tag ids, in hex, that count as DEALER and as ACTION.
 
-    Several ids per disk are its spares; without a dealer disk no seat is ever reported. Ids may contain colons, blanks
-    and lower-case letters. Raises DeviceSettings.
+    Several ids per disk are its spares; without a dealer disk no seat is ever reported. `badges`: tags of persons; an
+    id that is a disk's is no badge. Ids may contain colons, blanks and lower-case letters. Raises DeviceSettings.
     """
 
     dealer: frozenset[str] = frozenset()
     action: frozenset[str] = frozenset()
+    badges: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dealer", frozenset(map(_tag_id, self.dealer)))
         object.__setattr__(self, "action", frozenset(map(_tag_id, self.action)))
+        object.__setattr__(self, "badges", frozenset(map(_tag_id, self.badges)) - self.dealer - self.action)
         if both := self.dealer & self.action:
             raise DeviceSettings("The tag %(tag)s is named for both disks: give each its own.", tag=min(both))
 
@@ -137,7 +142,8 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
     action_at = tuple(sorted(seat for seat, tag in sweep.tags if tag in disks.action))
     ours = disks.dealer | disks.action
     of_ours = tuple(sorted((seat, tag) for seat, tag in sweep.tags if tag in ours))
-    strangers = tuple(sorted(sweep.tags - set(of_ours)))
+    badges = tuple(sorted((seat, tag) for seat, tag in sweep.tags if tag in disks.badges))
+    strangers = tuple(sorted(sweep.tags - {*of_ours, *badges}))
     beyond = sorted({seat for seat, _ in sweep.tags} - seats)
     dead = sorted(seats - sweep.readers_ok)
     notes = [Message("The antenna does not answer at %(seats)s.", seats=_seats(dead))] if dead else []
@@ -190,7 +196,7 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
         notes.insert(0, Message("Only the action disk is seen, at seat %(seat)s.", seat=action_at[0]))
     detail = in_turn(notes)
     answering = sweep.readers_ok & seats
-    return PuckReading(state, seat, detail, answering, at, dealer_at, action_at, strangers, of_ours)
+    return PuckReading(state, seat, detail, answering, at, dealer_at, action_at, strangers, of_ours, badges)
 
 
 def _seats(seats: Sequence[int]) -> Message:

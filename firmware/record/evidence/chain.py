@@ -29,7 +29,7 @@ FREQUENT: Final = frozenset(
         *(ev.PuckSeen, ev.PhaseAdvanced, ev.Settled, ev.HandArchived, ev.HandVoided, ev.PaymentMarked),
         *(ev.NaturalDeclared, ev.NaturalFound, ev.NaturalConfirmed, ev.Surrendered, ev.ReadingTaken),
         *(ev.CardPlaced, ev.CardReread, ev.CardResolved, ev.CardCorrected, ev.DeviceFault),
-        *(ev.DeviceRecovered, ev.PinTried, ev.PinAccepted, ev.LoggedOn, ev.HandOpened),
+        *(ev.DeviceRecovered, ev.PinTried, ev.NameTried, ev.PinAccepted, ev.LoggedOn, ev.HandOpened),
     )
 )
 """Types of frequent rows. Their JSON is parsed only if it names an image, or might make a parser fail."""

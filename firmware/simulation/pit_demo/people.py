@@ -8,8 +8,8 @@ from firmware.runtime.errors import AppError
 from firmware.simulation.evening.stepped_table import SteppedTable
 from firmware.table.people import Role
 
-TECHNICIAN: Final = ("Lee", "1357")
-FLOOR: Final = ("Moreno", "2468")
+TECHNICIAN: Final = ("Lee", "135724")
+FLOOR: Final = ("Moreno", "246813")
 DEALERS: Final = ("Ana", "Bo", "Ira", "Jun", "Kim", "Lin", "Mia", "Robin", "Sasha", "Tom", "Zoe")
 A_TABLE: Final = 2
 """Dealers at a table: they take turns."""

@@ -20,7 +20,17 @@ from firmware.table.state import State
 from firmware.table.topics.devices import with_puck
 from firmware.table.values import Payback
 
-PASSED_ON: Final = ("puck", "faults", "people", "dealer", "down", "house", "disputed", "floor_called")
+PASSED_ON: Final = (
+    "puck",
+    "faults",
+    "people",
+    "wrong_pins",
+    "dealer",
+    "down",
+    "house",
+    "disputed",
+    "floor_called",
+)
 """Fields of the state that change while a past hand is reopened, and stay so when it is closed."""
 
 

@@ -27,6 +27,7 @@ OF_STATE: Final = (
     "puck",
     "faults",
     "people",
+    "wrong_pins",
     "dealer",
     "down",
     "two_hands",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from pydantic import SecretStr
 
@@ -12,7 +12,20 @@ from firmware.names import is_blank
 from firmware.table.command import Command, Context
 from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event
-from firmware.table.people import ANYBODY, AT_TABLE, HOUSE, PIN_ROLES, Person, Role, check_name
+from firmware.table.people import (
+    ANYBODY,
+    AT_TABLE,
+    HOUSE,
+    PIN_ROLES,
+    SCREEN,
+    TECHNICIAN,
+    Person,
+    Place,
+    Role,
+    check_name,
+    place_name,
+    wrong_after,
+)
 from firmware.table.state import State
 
 _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
@@ -33,7 +46,9 @@ class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
             raise CommandRefused("A %(role)s needs a PIN.", role=self.role)
         if self.role is not Role.TECHNICIAN:
             _need_another_technician(state, self.person)
-        return _with(state, Person(self.person, self.role, self.pin))
+        before = state.person(self.person)
+        badge = before.badge if before is not None and self.role in PIN_ROLES else ""
+        return _with(state, Person(self.person, self.role, self.pin, badge=badge))
 
 
 class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -47,7 +62,7 @@ class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
         _need(state, self.person)
         _need_another_technician(state, self.person)
         return replace(
-            state,
+            _counting_anew(state, *_own_places(self.person)),
             people=tuple(person for person in state.people if person.name != self.person),
             dealer="" if state.dealer == self.person else state.dealer,
         )
@@ -65,7 +80,8 @@ class PinSet(Event, leads=EVERY_PHASE, in_doubt=True):
         person = _need(state, self.person)
         if person.role not in PIN_ROLES:
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
-        return _with(state, replace(person, pin=self.pin, tried=0))
+        person = replace(person, pin=self.pin, tried=0, short=False)
+        return _with(_counting_anew(state, *_own_places(self.person)), person)
 
 
 class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -74,21 +90,67 @@ class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
     type = "pin_tried"
     title = Message("Pin tried")
     person: str
+    at: Place = "screen"
 
     def apply(self, state: State) -> State:
         person = _need(state, self.person)
-        return _with(state, replace(person, tried=person.tried + 1))
+        wrong = wrong_after(state.wrong_pins, self.at, person)
+        return _with(replace(state, wrong_pins=wrong), replace(person, tried=person.tried + 1))
+
+
+class NameTried(Event, leads=EVERY_PHASE, in_doubt=True):
+    """A PIN was entered under a name that means nobody. It counts like a wrong PIN; what was typed is not recorded."""
+
+    type = "name_tried"
+    title = Message("Name tried")
+    at: Place = "screen"
+
+    def apply(self, state: State) -> State:
+        return replace(state, wrong_pins=wrong_after(state.wrong_pins, self.at, None))
 
 
 class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
-    """The last PIN that was tried was right. A `PinTried` without this event was a wrong PIN."""
+    """The last PIN that was tried was right. A `PinTried` without this event was a wrong PIN.
+
+    `short`: it has fewer digits than a new one must have.
+    """
 
     type = "pin_accepted"
     title = Message("Pin accepted")
     person: str
+    at: Place = "screen"
+    short: bool = False
 
     def apply(self, state: State) -> State:
-        return _with(state, replace(_need(state, self.person), tried=0))
+        person = replace(_need(state, self.person), tried=0, short=self.short)
+        return _with(_counting_anew(state, place_name(self.at, self.person)), person)
+
+
+class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
+    """A person with a PIN ended the screen's wait after wrong PINs, from the console."""
+
+    type = "wait_ended"
+    title = Message("Wait ended")
+
+    def apply(self, state: State) -> State:
+        return _counting_anew(state, SCREEN)
+
+
+class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
+    """A person's badge was listed by the id of its tag, or taken off the list (no tag)."""
+
+    type = "badge_listed"
+    title = Message("Badge listed")
+    person: str
+    tag: str = ""
+
+    def apply(self, state: State) -> State:
+        person = _need(state, self.person)
+        if person.role not in PIN_ROLES:
+            raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
+        if self.tag and any(other.badge == self.tag for other in state.people if other != person):
+            raise CommandRefused("That badge is listed for somebody else.")
+        return _with(state, replace(person, badge=self.tag))
 
 
 class LoggedOn(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -120,10 +182,10 @@ class LoggedOff(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class LogOn(Command, roles=AT_TABLE):
-    """Log a dealer on, which begins a down."""
+    """Log a dealer on, which begins a down. Without a `person` the sender, by name and PIN."""
 
     do: Literal["log_on"] = "log_on"
-    person: str
+    person: str = ""
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         if is_blank(self.person):
@@ -156,6 +218,20 @@ class Stay(Command, roles=PIN_ROLES):
 
     do: Literal["stay"] = "stay"
     evidence: bool = False
+
+
+class EndWait(Command, roles=HOUSE):
+    """End the screen's wait after wrong PINs: with a PIN, from the console, which counts its own tries."""
+
+    do: Literal["end_wait"] = "end_wait"
+
+
+class ListBadge(Command, roles=TECHNICIAN):
+    """List the badge that lies on an antenna of the puck reader for a person; `off`: take the person's off the list."""
+
+    do: Literal["list_badge"] = "list_badge"
+    person: str
+    off: bool = False
 
 
 class ListPerson(Command, roles=HOUSE):
@@ -197,6 +273,14 @@ def _need(state: State, name: str) -> Person:
     if person is None:
         raise CommandRefused("%(name)s is not listed at this table.", name=name)
     return person
+
+
+def _own_places(name: str) -> tuple[str, ...]:
+    return tuple(place_name(at, name) for at in get_args(Place) if at != SCREEN)
+
+
+def _counting_anew(state: State, *places: str) -> State:
+    return replace(state, wrong_pins={name: n for name, n in state.wrong_pins.items() if name not in places})
 
 
 def _with(state: State, person: Person) -> State:

@@ -21,7 +21,7 @@ from tests.dealer_ui.house import house, page_of
 from tests.firmware.rules.test_poisoned_profiles import POISON
 from tests.firmware.running_table import Table
 
-FLOOR: Final = {"by": "Moreno", "pin": "2580"}
+FLOOR: Final = {"by": "Moreno", "pin": "258053"}
 
 
 @pytest.fixture(scope="module")

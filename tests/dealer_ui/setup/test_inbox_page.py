@@ -35,7 +35,7 @@ def client(table: Table, *, unlocked: bool = True) -> FlaskClient:
     made = app.test_client()
     made.environ_base["HTTP_X_CSRF_TOKEN"] = app.config["CSRF_TOKEN"]
     if unlocked:
-        done = made.post("/command", json={"do": "unlock", "by": "Tran", "pin": "9137"})
+        done = made.post("/command", json={"do": "unlock", "by": "Tran", "pin": "913753"})
         assert done.status_code == 200, done.text
     return made
 

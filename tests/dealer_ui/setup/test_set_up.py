@@ -28,7 +28,7 @@ from tests.dealer_ui.house import config, page_of
 from tests.firmware.running_table import Table
 
 HTML = {"Accept": "text/html,*/*;q=0.8"}
-PIN = "2580"
+PIN = "258053"
 
 
 class Person:
@@ -142,11 +142,11 @@ def test_a_floor_person_lists_dealers_and_keys_his_own_pin_on_the_page_of_people
     app: Flask, person: Person
 ) -> None:
     list_technician(person)
-    person.send(do="list_person", person="Moreno", role="floor", new_pin="4826")
+    person.send(do="list_person", person="Moreno", role="floor", new_pin="482653")
     person.send(do="list_person", person="Lin", role="dealer")
     floor = Person(app)
     assert "for=floor&for=technician" in (floor.get("/set-up/people").location or "")
-    floor.send(do="unlock", by="Moreno", pin="4826")
+    floor.send(do="unlock", by="Moreno", pin="482653")
     page = floor.get("/set-up/people").text
     assert re.findall('data-add="([a-z]+)"', page) == ["dealer"]
     assert re.findall('data-pin-of="([A-Za-z]+)"', page) == ["Moreno"]
@@ -160,7 +160,7 @@ def test_a_floor_person_lists_dealers_and_keys_his_own_pin_on_the_page_of_people
 def test_the_whole_way_by_its_own_buttons_to_the_table(person: Person, table: Table) -> None:
     assert person.touch(person.get("/set-up/language"), "English") == "/set-up/people"
     list_technician(person)
-    person.send(do="list_person", person="Moreno", role="floor", new_pin="4826")
+    person.send(do="list_person", person="Moreno", role="floor", new_pin="482653")
     assert person.touch(person.get("/set-up/people"), "That is everybody") == "/set-up/table"
     person.send(do="set_house", reason="Set-up", table="12")
     assert person.touch(person.get("/set-up/table"), "Keep 12") == "/set-up/clock"

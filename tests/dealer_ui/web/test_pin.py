@@ -45,8 +45,9 @@ def test_a_link_that_asks_for_a_role_leads_to_the_pin_page_and_back(app: Flask) 
     page = client.get(to.location, headers=HTML)
     assert page.status_code == 200
     assert 'data-back="/workshop?step=2"' in page.text
-    assert 'data-who="Tran"' in page.text
-    assert "Moreno" not in page.text, "he is no technician"
+    assert "That asks for a PIN: technician." in page.text
+    for name in PEOPLE:
+        assert name not in page.text, "nobody's name is offered to whoever stands there"
     token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
     order = {"do": "unlock", "by": "Tran", "pin": PEOPLE["Tran"][1]}
     assert client.post("/command", json=order, headers=token).status_code == 200
@@ -83,3 +84,43 @@ def test_the_pin_page_leads_back_to_this_server_only(app: Flask, address: str) -
     assert own_address(address) == "/"
     page = app.test_client().get("/pin", query_string={"back": address}, headers=HTML)
     assert 'data-back="/"' in page.text
+
+
+def test_no_page_or_refusal_that_a_stranger_sees_names_who_has_a_pin(app: Flask) -> None:
+    client = app.test_client()
+    token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    orders = (
+        {"do": "unlock"},
+        {"do": "reopen", "past": 1, "reason": "x"},
+        {"do": "unlock", "by": "T", "pin": "1"},
+    )
+    shown = [client.post("/command", json=order, headers=token).text for order in orders]
+    for address in (
+        "/",
+        "/pin",
+        "/pin?for=floor&for=auditor",
+        "/review",
+        "/review/1",
+        "/menu",
+        "/health",
+        "/profiles",
+    ):
+        shown.append(client.get(address, headers=HTML, follow_redirects=True).text)
+    order = {"do": "unlock", "by": "Tran", "pin": PEOPLE["Tran"][1]}  # this table is others', too
+    assert client.post("/command", json=order, headers=token).status_code == 200
+    for text in shown:
+        assert text
+        assert not [name for name in PEOPLE if name in text and PEOPLE[name][1]]
+
+
+def test_a_right_pin_tells_how_many_wrong_ones_there_were(app: Flask) -> None:
+    client = app.test_client()
+    token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
+    wrong = {"do": "unlock", "by": "Moreno", "pin": "1357"}
+    refused = [client.post("/command", json=wrong, headers=token).get_json() for _ in range(2)]
+    assert [answer["wait_s"] for answer in refused] == [0, 0]
+    right = {**wrong, "pin": PEOPLE["Moreno"][1]}
+    assert client.post("/command", json=right, headers=token).get_json()["told"] == (
+        "2 wrong PINs were entered in your name since your last right one."
+    )
+    assert "told" not in client.post("/command", json=right, headers=token).get_json()

@@ -34,7 +34,7 @@ from vision.synthetic.render import render_table
 
 pytestmark = pytest.mark.slow
 
-PIN = "2846"
+PIN = "284653"
 COLOURS: dict[str, Any] = {"white": "next", "green": "confirm", "red": "reject"}
 
 

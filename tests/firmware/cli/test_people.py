@@ -36,13 +36,13 @@ def test_an_empty_house_says_how_to_begin(people: People) -> None:
 
 def test_people_are_listed_at_the_console_of_a_stopped_table(people: People, config: Config) -> None:
     for args, keyed in (
-        (("Ada", "technician"), "4711"),
-        (("Moreno", "floor"), "90210"),
+        (("Ada", "technician"), "471153"),
+        (("Moreno", "floor"), "9021053"),
         (("Lin", "dealer"), ""),
     ):
         done = people("add", args[0], "--role", args[1], lines=f"{keyed}\n")
         assert (done.exit_code, done.output) == (0, f"{args[0]} is listed: {args[1]}.\n")
-    assert people("pin", "Moreno", lines="86420\n").exit_code == 0
+    assert people("pin", "Moreno", lines="8642053\n").exit_code == 0
     assert people("remove", "Lin").exit_code == 0
     told = json.loads(people("list", "--json").output)
     assert [(p["name"], p["role"]) for p in told["people"]] == [("Ada", "technician"), ("Moreno", "floor")]
@@ -54,19 +54,19 @@ def test_people_are_listed_at_the_console_of_a_stopped_table(people: People, con
 @pytest.mark.parametrize(
     ("args", "keyed", "says"),
     [
-        (("add", "Moreno", "--role", "floor"), "12", "4 to 12 digits"),
+        (("add", "Moreno", "--role", "floor"), "12", "6 to 12 digits"),
         (("add", "Moreno", "--role", "floor"), "", "needs a PIN"),
-        (("pin", "Nobody"), "4711", "not listed"),
+        (("pin", "Nobody"), "471153", "not listed"),
         (("remove", "Nobody"), "", "not listed"),
     ],
 )
 def test_a_refusal_is_one_sentence(people: People, args: tuple[str, ...], keyed: str, says: str) -> None:
-    people("add", "Ada", "--role", "technician", lines="90210\n")
+    people("add", "Ada", "--role", "technician", lines="9021053\n")
     done = people(*args, lines=f"{keyed}\n")
     assert done.exit_code == 1
     assert says in done.output
     assert "Traceback" not in done.output
-    assert "4711" not in done.output
+    assert "471153" not in done.output
 
 
 def test_what_cannot_be_is_refused_before_anybody_keys_a_pin(
@@ -89,7 +89,7 @@ def test_what_cannot_be_is_refused_before_anybody_keys_a_pin(
 
 def test_a_folder_without_a_record_is_said_and_none_is_made_in_it(people: People, config: Config) -> None:
     for args in (("remove", "Nobody"), ("pin", "Nobody")):
-        done = people(*args, lines="4711\n")
+        done = people(*args, lines="471153\n")
         assert (done.exit_code, "There is no record" in done.output) == (2, True)
         assert not JournalReader(config.data).path.exists()
 
@@ -102,14 +102,14 @@ def test_what_is_no_name_is_bad_input_and_no_pin_is_asked_for(people: People, na
 
 
 def test_a_running_table_judges(people: People, table: Table) -> None:
-    assert people("add", "Ada", "--role", "technician", lines="4711\n").exit_code == 0
-    refused = people("add", "Moreno", "--role", "floor", lines="90210\n")
+    assert people("add", "Ada", "--role", "technician", lines="471153\n").exit_code == 0
+    refused = people("add", "Moreno", "--role", "floor", lines="9021053\n")
     assert refused.exit_code == 1
     assert "--by" in refused.output
-    wrong = people("add", "Moreno", "--role", "floor", "--by", "Ada", lines="90210\n1357\n")
-    assert "not Ada's PIN" in wrong.output
-    assert people("add", "Moreno", "--role", "floor", "--by", "Ada", lines="90210\n4711\n").exit_code == 0
-    assert people("add", "Lin", "--role", "dealer", "--by", "Moreno", lines="90210\n").exit_code == 0
+    wrong = people("add", "Moreno", "--role", "floor", "--by", "Ada", lines="9021053\n1357\n")
+    assert "do not belong together" in wrong.output
+    assert people("add", "Moreno", "--role", "floor", "--by", "Ada", lines="9021053\n471153\n").exit_code == 0
+    assert people("add", "Lin", "--role", "dealer", "--by", "Moreno", lines="9021053\n").exit_code == 0
     table.do('{"do":"log_on","person":"Lin"}', '{"do":"next"}')
     table.press("next")
     table.until(lambda state: state.phase == "setting")
@@ -122,13 +122,13 @@ def test_a_running_table_judges(people: People, table: Table) -> None:
 def test_no_pin_is_in_a_log_or_an_answer(
     table: Table, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"4711"}')
+    table.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"471153"}')
 
     def broken(*_: object) -> bool:
         raise RuntimeError("a fault of ours")
 
     monkeypatch.setattr("firmware.access.pins.PinStore.matches", broken)
-    answer = table.ask('{"do":"unlock","by":"Ada","pin":"4711"}')
+    answer = table.ask('{"do":"unlock","by":"Ada","pin":"471153"}')
     assert answer["ok"] is False
     assert "fault of ours" in caplog.text
-    assert "4711" not in caplog.text + json.dumps(answer)
+    assert "471153" not in caplog.text + json.dumps(answer)

@@ -208,7 +208,7 @@ def test_a_record_is_backed_up_and_restored(data: Path, tmp_path: Path) -> None:
 
 
 def test_a_support_bundle_has_no_secrets_and_no_names(data: Path, tmp_path: Path) -> None:
-    pin = PinStore(data).keep("2749")
+    pin = PinStore(data).keep("274953")
     key = DeviceKey.open(tmp_path / "key")
     config = tmp_path / "feltwatch.toml"
     seats = '[[seats]]\nseat = 1\nplace = "A"\nplayer = "Ann Lee"\n[[seats]]\nseat = 2\nplace = "B"\n'
@@ -233,7 +233,7 @@ def test_a_support_bundle_has_no_secrets_and_no_names(data: Path, tmp_path: Path
     pem = (tmp_path / "key" / "device.key").read_text().splitlines()[1]
     for secret in (*secrets, pem, key.public.hex(), "not my card", "Qs"):
         assert secret not in text, secret
-    assert not re.search(r"(?<!\d)2749(?!\d)", text)
+    assert not re.search(r"(?<!\d)274953(?!\d)", text)
     record = json.loads(files["record.json"])
     assert "pulled the cable; Lin Wuest did not." in record["faults"][0]["detail"]
     assert record["hands"] == HANDS

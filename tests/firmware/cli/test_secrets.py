@@ -41,7 +41,7 @@ def test_a_pin_that_is_keyed_stands_in_no_log_in_no_answer_and_in_no_file(
         raise ZeroDivisionError
 
     answers = [
-        told(table, do="set_pin", person="Moreno", new_pin=NEW, by="Tran", pin="9137"),
+        told(table, do="set_pin", person="Moreno", new_pin=NEW, by="Tran", pin="913753"),
         told(table, do="unlock", by="Moreno", pin=NEW),
         told(table, do="unlock", by="Moreno", pin=WRONG),
         told(table, do="unlock", by="Moreno", pin=[ODD]),

@@ -54,6 +54,7 @@ WELL = Facts(
     readers_ok=5,
     readers=5,
     buttons=True,
+    short_pins=0,
     free_mb=8000,
     worn_percent=10,
     rows=9000,
@@ -104,6 +105,10 @@ RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
     "pictures": [
         ({"faults": {"images": "An image is changed."}}, "bad"),
         ({"faults": {"captures": "A picture was not kept."}}, "bad"),
+    ],
+    "pins": [
+        ({"short_pins": 1}, "look"),
+        ({"faults": {"pins": "Wrong PINs were entered again and again."}}, "bad"),
     ],
     "room": [
         ({"free_mb": 999}, "look"),

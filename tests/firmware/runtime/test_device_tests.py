@@ -383,8 +383,8 @@ def fresh(config: Config) -> Iterator[Process]:
 
 def test_presses_at_a_fresh_box_and_while_devices_are_tried_open_no_hand(fresh: Process) -> None:
     fresh.press("next")
-    fresh.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"2580"}')
-    ada = '"by":"Ada","pin":"2580"'
+    fresh.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"258053"}')
+    ada = '"by":"Ada","pin":"258053"'
     fresh.do(f'{{"do":"try_device","device":"buttons",{ada}}}')
     assert fresh.state.on_trial
     for name in ("next", "confirm", "reject"):
@@ -403,7 +403,7 @@ def test_a_trial_whose_page_dies_ends_by_itself_and_is_in_the_record(
     fresh: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("firmware.runtime.device_tests.LASTS_S", 0.3)
-    fresh.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"2580"}')
-    fresh.do('{"do":"try_device","device":"lamps","by":"Ada","pin":"2580"}')
+    fresh.do('{"do":"list_person","person":"Ada","role":"technician","new_pin":"258053"}')
+    fresh.do('{"do":"try_device","device":"lamps","by":"Ada","pin":"258053"}')
     fresh.until(lambda state: not state.on_trial)
     assert fresh.types()[-1] == "trial_ended"

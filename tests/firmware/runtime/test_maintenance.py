@@ -41,7 +41,7 @@ from firmware.table import events as ev
 from tests.firmware.running_table import HANDS, FakeReadings, reading_json
 from tests.waiting import DEADLINE, until
 
-FLOOR = {"by": "Moreno", "pin": "2749"}
+FLOOR = {"by": "Moreno", "pin": "274953"}
 DAY_MS = 24 * 3_600_000
 ALL = KeepingConfig()
 
@@ -134,8 +134,8 @@ def start(config: Config, key: Path) -> Iterator[Callable[..., Box]]:
 @pytest.fixture
 def box(start: Callable[..., Box]) -> Box:
     box = start()
-    box.do("list_person", person="Tess", role="technician", new_pin="8361")
-    box.do("list_person", person="Moreno", role="floor", new_pin="2749", by="Tess", pin="8361")
+    box.do("list_person", person="Tess", role="technician", new_pin="836153")
+    box.do("list_person", person="Moreno", role="floor", new_pin="274953", by="Tess", pin="836153")
     return box
 
 
@@ -192,15 +192,15 @@ def test_whatever_command_comes_again_with_its_id_is_answered_and_not_done_again
         return [row.type for row in JournalReader(running.config.data).events_since(0)]
 
     running = start()
-    listed = {"person": "Tess", "role": "technician", "new_pin": "8361", "id": "list-person-1"}
+    listed = {"person": "Tess", "role": "technician", "new_pin": "836153", "id": "list-person-1"}
     first = running.do("list_person", **listed)
     assert running.do("list_person", **listed) == first, "though a box with a technician asks for a PIN"
     running.hand()
     signed = running.do("sign_head", id="sign-head-1")
     assert running.do("sign_head", id="sign-head-1") == signed
-    file = running.do("export_hand", past=1, id="export-1", by="Tess", pin="8361")
+    file = running.do("export_hand", past=1, id="export-1", by="Tess", pin="836153")
     before = types()
-    assert running.do("export_hand", past=1, id="export-1", by="Tess", pin="8361") == file
+    assert running.do("export_hand", past=1, id="export-1", by="Tess", pin="836153") == file
     running.close()
     running = start()
     assert running.do("sign_head", id="sign-head-1") == signed, "after a restart, too"
@@ -214,7 +214,7 @@ def test_a_command_that_was_refused_is_judged_anew_when_it_comes_again(box: Box)
     wrong = box.ask("export_hand", past=1, id="export-2", by="Tess", pin="0000")
     assert not wrong["ok"]
     assert (
-        "not in the record" in box.ask("export_hand", past=1, id="export-2", by="Tess", pin="8361")["error"]
+        "not in the record" in box.ask("export_hand", past=1, id="export-2", by="Tess", pin="836153")["error"]
     )
 
 
@@ -276,14 +276,14 @@ def test_the_shell_asks_the_running_table(box: Box, tmp_path_factory: pytest.Tem
     wrong = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="9876\n")
     assert "not Moreno's PIN" in wrong.output
     assert list(folder.iterdir()) == []
-    done = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="2749\n")
+    done = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="274953\n")
     assert done.exit_code == 0, done.output
     assert check(str(folder / "x.zip")).ok
     slip = CliRunner().invoke(main, ["anchor", "--json", *words])
     assert slip.exit_code == 0, slip.output
     assert Anchor.parse(json.loads(slip.stdout)["text"]).hands == hand
     dropped = CliRunner().invoke(
-        main, ["keep", "--days", "1", "--do", "--by", "Tess", *words], input="8361\n"
+        main, ["keep", "--days", "1", "--do", "--by", "Tess", *words], input="836153\n"
     )
     assert dropped.exit_code == 0, dropped.output
 
@@ -327,8 +327,8 @@ def test_old_images_go_between_hands_under_a_tombstone_and_never_those_of_a_disp
     start: Callable[..., Box], config: Config
 ) -> None:
     box = start(KeepingConfig(days=30))
-    box.do("list_person", person="Tess", role="technician", new_pin="8361")
-    box.do("list_person", person="Moreno", role="floor", new_pin="2749", by="Tess", pin="8361")
+    box.do("list_person", person="Tess", role="technician", new_pin="836153")
+    box.do("list_person", person="Moreno", role="floor", new_pin="274953", by="Tess", pin="836153")
     first, second = box.hand(b"one"), box.hand(b"two")
     box.do("dispute", past=first, reason="that was not my card", **FLOOR)
     for _ in range(SPARED):
@@ -354,8 +354,8 @@ def test_a_technician_drops_images_at_once_by_space(box: Box) -> None:
     for number in range(SPARED + 3):
         box.hand(bytes(700_000) + bytes([number]))
     assert "PIN" in box.ask("drop_images", megabytes=8)["error"]
-    assert "keeps all images" in box.ask("drop_images", by="Tess", pin="8361")["error"]
-    box.do("drop_images", megabytes=8, by="Tess", pin="8361")
+    assert "keeps all images" in box.ask("drop_images", by="Tess", pin="836153")["error"]
+    box.do("drop_images", megabytes=8, by="Tess", pin="836153")
     folder = CaptureStore(config.data).folder
     until(lambda: len(list(folder.iterdir())) == SPARED + 1)
     assert sorted(path.name for path in folder.iterdir())[0] == "000003"

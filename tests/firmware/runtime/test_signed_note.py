@@ -21,7 +21,7 @@ from tests.firmware.runtime.test_maintenance import Box, key, start
 from tests.waiting import until
 
 __all__ = ("key", "start")
-FLOOR = {"by": "Moreno", "pin": "2749"}
+FLOOR = {"by": "Moreno", "pin": "274953"}
 
 
 def rows(config: Config) -> list[Any]:
@@ -46,8 +46,8 @@ def said(box: Box) -> str:
 
 
 def staffed(box: Box) -> Box:
-    box.do("list_person", person="Tess", role="technician", new_pin="8361")
-    box.do("list_person", person="Moreno", role="floor", new_pin="2749", by="Tess", pin="8361")
+    box.do("list_person", person="Tess", role="technician", new_pin="836153")
+    box.do("list_person", person="Moreno", role="floor", new_pin="274953", by="Tess", pin="836153")
     return box
 
 

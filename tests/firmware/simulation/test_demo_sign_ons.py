@@ -17,7 +17,7 @@ from firmware.table_client import TableLink
 if TYPE_CHECKING:
     from tests.firmware.running_table import Table
 
-LINES = ["Sign on as technician: Lee, PIN 1357", "Sign on as floor: Kim, PIN 2468"]
+LINES = ["Sign on as technician: Lee, PIN 135724", "Sign on as floor: Kim, PIN 246813"]
 LATE: Final = "The table did not answer in time."
 GIVEN_UP: Final[dict[str, Any]] = {"ok": False, "error": LATE, "uncertain": True}
 
@@ -80,7 +80,7 @@ def test_a_table_that_is_busy_for_too_long_is_said(table: Table, config: Config)
 
 def test_a_record_with_a_technician_of_its_own_keeps_his_pin_to_itself(config: Config, table: Table) -> None:
     words = ["add", "Ada", "--role", "technician", "--data", str(config.data)]
-    assert CliRunner().invoke(people, words, input="4711\n").exit_code == 0
+    assert CliRunner().invoke(people, words, input="471153\n").exit_code == 0
     lines = list(sign_ons(TableLink(config.socket), config.data))
     assert all("could not be listed: That asks for a PIN" in line for line in lines)
-    assert "4711" not in "".join(lines)
+    assert "471153" not in "".join(lines)

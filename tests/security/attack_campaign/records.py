@@ -42,8 +42,8 @@ from tests.appliance.fault_campaign import NoReadings
 PROFILE: Final = "washington-1-unit"
 KINDS: Final = ("closed", "killed", "freed")
 """How a record lies there: after a clean stop, as kill -9 leaves it, with pages on the freelist of its file."""
-PIN: Final = "4711"
-OTHER: Final = "90210"
+PIN: Final = "471153"
+OTHER: Final = "9021053"
 _BEGINS_MS: Final = 1_770_000_000_000
 
 
