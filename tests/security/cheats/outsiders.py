@@ -85,7 +85,7 @@ def dispute_edited(stage: Stage) -> Outcome:
         with zipfile.ZipFile(file) as sound, zipfile.ZipFile(bent, "w") as other:
             for name in sound.namelist():
                 data = sound.read(name)
-                other.writestr(name, data.replace(b'"paid"', b'"Paid"') if name == "rows.jsonl" else data)
+                other.writestr(name, data.replace(b"paid", b"Paid") if name == "rows.jsonl" else data)
         report = checked(bent)
     wrong = [report] if isinstance(report, str) else report.wrong
     return Outcome(quoted("its `verify.py`", wrong[0] if wrong else ""), "", bool(wrong))
