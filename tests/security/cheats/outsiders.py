@@ -61,7 +61,7 @@ def record_edited(stage: Stage) -> Outcome:
             )
             db.commit()
         found = verify(data, settled=True).problems
-    return Outcome(quoted("`hands verify --all`", str(found[0])) if found else "", "", bool(found))
+    return Outcome(quoted("`hands verify --all`", str(found[0].what)) if found else "", "", bool(found))
 
 
 @cheat("outsider", "replaces a stored picture on the disk")
