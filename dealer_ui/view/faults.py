@@ -66,7 +66,7 @@ def changed_since(state: State, faults: Alert | None) -> Alert | None:
     """Return the line about cards that are no longer as they were read, before the faults; the faults without it."""
     if not state.changed:
         return faults
-    title = _("Cards are no longer as they were read.")
+    title = _("Cards are no longer as they were read.").rstrip(".。")  # the page ends it itself
     lines = [Alert(title, changed_words(row)) for row in state.changed]
     rest = (replace(faults, others=()), *faults.others) if faults else ()
     todo = _("%(changed)s Call the floor.", changed=lines[0].todo)

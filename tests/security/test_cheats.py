@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from tests.security.cheats.__main__ import played
+from tests.security.cheats.bench import played
 from tests.security.cheats.registry import CHEATS
 from tests.security.cheats.report import rows
 from tests.security.cheats.stage import Stage, stage
@@ -27,9 +27,7 @@ def made() -> Iterator[Stage]:
 def test_the_books_table_has_every_cheat_and_no_other() -> None:
     told = rows(BOOK)
     assert len(told) >= 20
-    assert {name: row[0] for name, row in told.items()} == {
-        name: f"a {one.who} {one.title}" for name, one in CHEATS.items()
-    }
+    assert {name: row[0] for name, row in told.items()} == {name: one.said for name, one in CHEATS.items()}
 
 
 @pytest.mark.slow
@@ -38,7 +36,12 @@ def test_the_books_table_has_every_cheat_and_no_other() -> None:
     [name if name in SHORT else pytest.param(name, marks=pytest.mark.exhaustive) for name in CHEATS],
 )
 def test_a_cheat_ends_as_the_book_says(made: Stage, name: str) -> None:
-    assert played(made, name).verdict == rows(BOOK)[name][1:]
+    told = rows(BOOK)[name][1]
+    if told is None:
+        pytest.skip(
+            "the book does not say yet how it ends: python -m tests.security.cheats --write docs/security.md"
+        )
+    assert played(made, name).verdict == told
 
 
 def test_a_cheat_that_the_book_does_not_know_is_found_out() -> None:

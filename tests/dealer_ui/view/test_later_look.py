@@ -20,7 +20,7 @@ def test_a_changed_card_is_said_over_the_felt_before_what_is_wrong_with_devices(
     felt.say(ev.CardsCompared(False, changed=(BACK, FRONT)))
     said = view(felt.seq, felt.state, felt.rules).alert
     assert said is not None
-    assert said.title == "Cards are no longer as they were read."
+    assert said.title == "Cards are no longer as they were read"
     assert said.todo == "Seat 1, back: now 2♦, read as 10♥. Call the floor."
     assert said.others[0].todo == "Seat 3, front: now 3♣, read as A♠."
     assert len(said.others) == 2, "the puck reader's fault is there, too"

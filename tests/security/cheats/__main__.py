@@ -1,65 +1,6 @@
-"""Play cheats against the table and say what came of them.
-
-python -m tests.security.cheats NAME ...                       # some of them
-python -m tests.security.cheats --write docs/security.md       # all, into the book's table
-"""
-
-from __future__ import annotations
-
-import logging
-import sys
-import traceback
-from collections.abc import Iterable
-from pathlib import Path
-
-import click
-
-from tests.security.cheats import dealers, house, outsiders, players, signals  # noqa: F401  (they register themselves)
-from tests.security.cheats.registry import CHEATS, Outcome
-from tests.security.cheats.report import written
-from tests.security.cheats.stage import Stage, stage
-
-
-def played(made: Stage, name: str) -> Outcome:
-    """Play one cheat, and put the table in order after it."""
-    outcome = CHEATS[name].play(made)
-    made.tidy()
-    return outcome
-
-
-def bench(names: Iterable[str]) -> dict[str, Outcome]:
-    """Play cheats at one table, one after another."""
-    with stage() as made:
-        outcomes = {}
-        for name in names:
-            try:
-                outcomes[name] = played(made, name)
-            except Exception:
-                traceback.print_exc()
-                made.tidy()
-            else:
-                click.echo(f"{name}: {' | '.join(outcomes[name].cells)}")
-    return outcomes
-
-
-@click.command()
-@click.argument("names", nargs=-1, type=click.Choice(sorted(CHEATS)))
-@click.option(
-    "--write", "path", type=click.Path(path_type=Path, exists=True), help="Write the table into this page."
-)
-def main(names: tuple[str, ...], path: Path | None) -> None:
-    """Play these cheats, by default all."""
-    logging.basicConfig(level=logging.ERROR)
-    logging.getLogger("tests").setLevel(logging.WARNING)
-    if path is not None and names:
-        raise click.UsageError("The table has every cheat: name none with --write.")
-    names = names or tuple(CHEATS)
-    outcomes = bench(names)
-    if path is not None and len(outcomes) == len(names):
-        path.write_text(written(path.read_text(encoding="utf-8"), outcomes), encoding="utf-8")
-
-    sys.exit(len(outcomes) < len(names))
-
+"""Run the bench. The reading process imports this file again and needs nothing of it."""
 
 if __name__ == "__main__":
+    from tests.security.cheats.bench import main
+
     main()

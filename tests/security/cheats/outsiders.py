@@ -61,7 +61,7 @@ def record_edited(stage: Stage) -> Outcome:
             )
             db.commit()
         found = verify(data, settled=True).problems
-    return Outcome(quoted("`hands verify --all`", str(found[0])) if found else "", "", bool(found))
+    return Outcome(quoted("`hands verify --all`", str(found[0].what)) if found else "", "", bool(found))
 
 
 @cheat("outsider", "replaces a stored picture on the disk")
@@ -85,7 +85,7 @@ def dispute_edited(stage: Stage) -> Outcome:
         with zipfile.ZipFile(file) as sound, zipfile.ZipFile(bent, "w") as other:
             for name in sound.namelist():
                 data = sound.read(name)
-                other.writestr(name, data.replace(b'"paid"', b'"Paid"') if name == "rows.jsonl" else data)
+                other.writestr(name, data.replace(b"paid", b"Paid") if name == "rows.jsonl" else data)
         report = checked(bent)
     wrong = [report] if isinstance(report, str) else report.wrong
     return Outcome(quoted("its `verify.py`", wrong[0] if wrong else ""), "", bool(wrong))

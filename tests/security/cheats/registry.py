@@ -49,8 +49,10 @@ class Cheat:
     play: Callable[[Stage], Outcome]
 
     @property
-    def command(self) -> str:
-        return f"python -m tests.security.cheats {self.name}"
+    def said(self) -> str:
+        """Who does what, as the table has it."""
+        who = {"outsider": "an outsider", "floor": "a floor person"}.get(self.who, f"a {self.who}")
+        return f"{who} {self.title}"
 
 
 CHEATS: Final[dict[str, Cheat]] = {}
