@@ -31,7 +31,6 @@ RIGHTS: Final[Mapping[str, str]] = {
     "channel": "SELECT, UPDATE",
     "channel_table": "SELECT, INSERT, UPDATE, DELETE",
     "channel_note": "SELECT, INSERT",
-    "wave": "SELECT",
     "projection": "SELECT, INSERT, UPDATE",
     "hand": "SELECT, INSERT, UPDATE, DELETE",
     "hand_seat": "SELECT, INSERT, UPDATE, DELETE",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from importlib.resources import files
 
 from firmware.record.journal.journal import Journal
-from firmware.release_package import running_release
 from firmware.rules import Profile, RulesError, load_profile, profile_toml
 from firmware.runtime.config import Config
 from firmware.runtime.errors import ConfigError
 from firmware.table.events import SeatOpened
 from firmware.table.house import House
+from firmware.update.release import running_release
 from vision.reading.networks import networks_hash
 
 SOFTWARE = f"feltwatch {running_release()}"

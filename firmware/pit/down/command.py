@@ -84,7 +84,7 @@ def send_command(
                 refused = True
                 say(f"{name}: {error}", err=True)
         if not tables:
-            say("No table was asked for it. Name one with --to, or begin a wave.")
+            say("No table was asked for it. Name one with --to, or move a release into a channel.")
         if refused:
             raise SystemExit(1)
 
@@ -117,7 +117,7 @@ def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: st
     """List the files that were sent to tables, and how far each is; or remove one that no table needs any more.
 
     What was removed, when and by whom stays in this list. A file that a table is still to fetch or to take is not
-    removed, nor one of a wave that is not over. A table that has taken it keeps it.
+    removed, nor one that a channel holds. A table that has taken it keeps it.
     """
     from firmware.pit.database import Database
     from firmware.pit.down.offers import listed, removed

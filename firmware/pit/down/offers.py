@@ -216,12 +216,12 @@ def named(connection: Connection, name: str) -> Offered:
 def remove(database: Database, house: HouseRepository, one: Offered, by: str) -> None:
     """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
 
-    Raises PitError while a table is still to fetch or to take it, or while the newest wave brings it and is not over;
+    Raises PitError while a table is still to fetch or to take it, or while a channel holds it;
     FilesError.
     """
     by = name_of_sender(by)
     with database.transaction() as connection:
-        # a request or a wave that begins at this moment waits for this row, or is seen here
+        # a request, or a channel that takes it at this moment waits for this row, or is seen here
         connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))
         tables = connection.execute(
             "SELECT name FROM file_request JOIN gaming_table USING (table_id) WHERE sha256 = %s AND ended_at IS NULL"
@@ -233,12 +233,10 @@ def remove(database: Database, house: HouseRepository, one: Offered, by: str) ->
                 "%(tables)s: still to be fetched or taken there. Withdraw it first: feltwatch pit send FILE --withdraw",
                 tables=", ".join(name for (name,) in tables),
             )
-        wave = connection.execute(
-            "SELECT sha256 FROM wave WHERE wave_id = (SELECT max(wave_id) FROM wave) AND phase <> 'done'"
-        ).fetchone()
-        if wave is not None and wave[0] == one.sha256:
+        if connection.execute("SELECT FROM channel WHERE sha256 = %s", (one.sha256,)).fetchone() is not None:
             raise PitError(
-                "A wave of it is not over: it runs, or may go on. It stays until the next wave begins."
+                "A channel holds %(release)s. Withdraw it first: feltwatch pit channels withdraw %(release)s",
+                release=one.version,
             )
         connection.execute(
             "UPDATE offered_file SET removed_at = now(), removed_by = %s WHERE sha256 = %s AND removed_at IS NULL",

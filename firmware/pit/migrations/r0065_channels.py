@@ -1,7 +1,7 @@
 """Channels of releases: which release each holds, how far its tables are, and what people decided; waves end.
 
 A release whose wave was not over becomes that of the channels that it had reached, stopped. Tables go into the channel
-of their step. The view `wave` is empty: `down/offers.py` of this release still asks it; the trigger does its work.
+of their step.
 """
 
 from __future__ import annotations
@@ -53,23 +53,9 @@ INSERT INTO channel_note (person, what) SELECT '', json_build_object('message', 
     WHERE channel = 'first';
 DROP TABLE wave_table, wave;
 """
-_HELD = """
-CREATE VIEW wave AS SELECT 0::bigint AS wave_id, ''::text AS sha256, ''::text AS phase WHERE false;
-CREATE FUNCTION held_by_channel() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF EXISTS (SELECT FROM channel WHERE sha256 = NEW.sha256) THEN
-        RAISE EXCEPTION USING ERRCODE = 'object_in_use', MESSAGE = 'a channel holds ' || NEW.version
-            || ': withdraw it first, with feltwatch pit channels withdraw ' || NEW.version;
-    END IF;
-    RETURN NEW;
-END $$;
-CREATE TRIGGER offered_file_held BEFORE UPDATE OF removed_at ON offered_file FOR EACH ROW
-    WHEN (NEW.removed_at IS NOT NULL) EXECUTE FUNCTION held_by_channel();
-"""
 
 
 def upgrade() -> None:
-    """Make the tables, bring waves along, and keep a release that a channel holds."""
+    """Make the tables, and bring waves along."""
     op.execute(_CHANNELS)
     op.execute(_FROM_WAVES)
-    op.execute(_HELD)

@@ -150,12 +150,12 @@ def test_a_release_stays_while_a_channel_holds_it(room: Room) -> None:
         release = found(connection, SHA)
     assert release is not None
     room.begin()
-    with pytest.raises(PitError, match=f"a channel holds {NEW}: withdraw it first"):
+    with pytest.raises(PitError, match=f"A channel holds {NEW}. Withdraw it first"):
         remove(room.database, room.pit.house, release, "Ines")
     room.turn()
     room.update(room.tables[0])
     room.turn()
-    with pytest.raises(PitError, match=f"a channel holds {NEW}: withdraw it first"):
+    with pytest.raises(PitError, match=f"A channel holds {NEW}. Withdraw it first"):
         remove(room.database, room.pit.house, release, "Ines")
     withdraw(room.database, SHA, "Ines")
     remove(room.database, room.pit.house, release, "Ines")
