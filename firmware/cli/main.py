@@ -21,7 +21,6 @@ _HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
 _EXIT_CODES: Final[Mapping[str, int]] = {
     "firmware.record.evidence.dispute_verifier.CannotCheck": 2,
     "firmware.record.evidence.anchors.NoAnchor": 2,
-    "firmware.release_package.UpdateRefused": 2,
     "firmware.update.trust.UpdateRefused": 2,
     "firmware.runtime.errors.ConfigError": 2,
     "firmware.rules.errors.ProfileError": 2,
