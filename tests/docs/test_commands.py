@@ -60,7 +60,7 @@ ELSEWHERE: Final = {
     "stick": "firmware/runtime/test_stick.py",
     "training": "firmware/simulation/test_training.py",
     "ui": "dealer_ui/server/test_command.py",
-    "update": "security/test_updates.py",
+    "update": "firmware/update/rig.py",
     "uplink": "firmware/pit/test_command.py",
 }
 """Which test runs the others: what needs a table, a browser, a box, or minutes."""

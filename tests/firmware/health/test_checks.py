@@ -279,6 +279,7 @@ def test_the_record_tells_what_it_knows(tmp_path: Path) -> None:
         "unsigned": 0,
         "fault": "",
         "record_wrong": "",
+        "short_pins": 0,
         "calibrated": True,
         "felt_age_ms": 3 * DAY_MS,
         "anchored": False,
