@@ -144,6 +144,7 @@ def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key(
     assert [line for line in front if line.startswith(("BindPaths", "BindReadOnly", "SocketBind"))] == [
         "BindPaths=/run/feltwatch-pit-front",
         f"BindReadOnlyPaths={SOCKET.parent}",
+        f"BindReadOnlyPaths=-{PIT_FOLDER}/repository",
         "SocketBindDeny=any",
         "SocketBindAllow=tcp:8443",
     ]

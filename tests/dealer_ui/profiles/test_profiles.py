@@ -126,7 +126,7 @@ def test_writing_a_version_down_asks_for_a_floor_person_and_keeps_every_version(
     fields = form(client, "traditional", name="friday", title="Friday")
     refused = order(client, "traditional", "keep", fields=fields, reason="a test")
     assert refused.status_code == 403
-    assert refused.json["ask"] == ["Moreno"]
+    assert refused.json["ask"] == ["floor"]
     assert keep(client, "traditional", name="friday", title="Friday").status_code == 200
     assert keep(client, "friday", foul__points="7").status_code == 200
     shown = client.get("/profiles/friday").text

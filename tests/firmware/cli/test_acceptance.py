@@ -135,7 +135,7 @@ def test_what_needs_hands_can_be_left_out_and_the_report_is_kept(table: tuple[Pa
 
 
 def test_a_wrong_pin_is_said(table: tuple[Path, SimulatedTable]) -> None:
-    with pytest.raises(SelftestError, match="not Ada's PIN"):
+    with pytest.raises(SelftestError, match="do not belong together"):
         Selftest(table[0], "Ada", "9999", lambda text: None, lambda text: True)
 
 

@@ -107,7 +107,10 @@ VOUCHING: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.dispute_verifier:_anchors", lambda *_: ("", [], [])),
 )
 STANDING: Final[tuple[Off, ...]] = (("firmware.access.control:_stands_for_himself", lambda *_: True),)
-ASKING: Final[tuple[Off, ...]] = (("firmware.access.control:_asks_for_a_pin", lambda *_: False),)
+ASKING: Final[tuple[Off, ...]] = (
+    ("firmware.access.control:_asks_for_a_pin", lambda *_: False),
+    ("firmware.access.control:_is_dealer", lambda *_: True),
+)
 OWNER: Final[tuple[Off, ...]] = (
     ("firmware.record.journal.lock:give_to_owner", _nothing),
     ("firmware.record.journal.journal:give_to_owner", _nothing),

@@ -22,9 +22,10 @@ from tests.security.cheats.stage import Stage, stage
 
 def played(made: Stage, name: str) -> Outcome:
     """Play one cheat, and put the table in order after it."""
-    outcome = CHEATS[name].play(made)
-    made.tidy()
-    return outcome
+    try:
+        return CHEATS[name].play(made)
+    finally:
+        made.tidy()
 
 
 def bench(names: Iterable[str]) -> dict[str, Outcome]:
@@ -36,7 +37,6 @@ def bench(names: Iterable[str]) -> dict[str, Outcome]:
                 outcomes[name] = played(made, name)
             except Exception:
                 traceback.print_exc()
-                made.tidy()
             else:
                 click.echo(f"{name}: {' | '.join(outcomes[name].cells)}")
     return outcomes
