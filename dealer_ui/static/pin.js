@@ -7,7 +7,7 @@ function pinEntry(who, changed) {
   const JITTER_MS = 1500; // the table says whole seconds
   const words = who.firstElementChild;
   let opens = 0; // end of the wait, in this page's clock
-  let looked = 0;
+  let looked = -LOOK_MS; // it is asked at once
   const entry = {
     who: "",
     badge: false,
