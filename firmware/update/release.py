@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
@@ -67,19 +67,6 @@ def sign_release(
         if one.resolve() != (into / TARGETS / one.name).resolve():
             shutil.copyfile(one, into / TARGETS / one.name)
     return target
-
-
-def newest_of(named: Mapping[str, Target], machine: str | None = None) -> tuple[str, Target]:
-    """Return path and target of the newest release that a repository names; `machine`: for it alone.
-
-    Raises UpdateRefused where there is none.
-    """
-    found = [
-        (path, one) for path, one in named.items() if machine is None or one.about.get("machine") == machine
-    ]
-    if not found:
-        raise UpdateRefused("It names no release for this machine.")
-    return max(found, key=lambda pair: (int(pair[1].about["made"]), pair[0]))
 
 
 def lay_metadata(key_folder: Path, into: Path) -> None:

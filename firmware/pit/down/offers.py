@@ -29,9 +29,10 @@ from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
 from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE
 from firmware.update.house import LASTS, MOST_NAME, HouseFile
-from firmware.update.release import MAKER, TARGETS, newest_of
+from firmware.update.install import Release, choose
+from firmware.update.release import MAKER, TARGETS
 from firmware.update.repository import Repository
-from firmware.update.trust import HISTORY, MOST_ROOT, Target, Trust, UpdateRefused, folder_files
+from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, folder_files
 from firmware.update.trust import MAKER as THE_MAKER
 from firmware.uplink.inbox.texts import deck_of
 from firmware.uplink.inbox.wire import MOST_BYTES, Kind
@@ -102,8 +103,8 @@ class HouseRepository:
         except (UpdateRefused, OSError) as error:
             raise FilesError("The house's repository cannot be signed: %(why)s", why=str(error)) from error
 
-    def take_release(self, source: Path, maker_root: Path, machine: str | None) -> tuple[str, Target]:
-        """Store the newest release in a repository's folder, and the maker's metadata; return its name, and it.
+    def take_release(self, source: Path, maker_root: Path, machine: str | None) -> Release:
+        """Store the newest release in a repository's folder, and the maker's metadata; return it.
 
         `machine`: what it has to be for. Raises PitError.
         """
@@ -113,19 +114,21 @@ class HouseRepository:
             for root in (self.folder / MAKER / HISTORY).iterdir():
                 shutil.copy(root, self.folder / MAKER / root.name)  # as a repository serves it
             lying = {path: one for path, one in named.items() if (source / TARGETS / path).is_file()}
-            machines = sorted({str(one.about["machine"]) for one in lying.values()})
+            machines = sorted({str(one.about.get("machine")) for one in lying.values()})
             if machine is None and len(machines) > 1:
                 raise PitError(
                     "It is for %(machines)s. Say which with --machine.", machines=", ".join(machines)
                 )
-            path, target = newest_of(lying, machine)
-            digest, size = self.files.keep_copy(source / TARGETS / path, target.size)
+            release = choose(lying, machine or "".join(machines))
+            digest, size = self.files.keep_copy(source / TARGETS / release.file, release.target.size)
         except (UpdateRefused, FilesError, OSError) as error:
             raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=str(error)) from error
-        if (digest, size) != (target.sha256, target.size):
+        if (digest, size) != (release.target.sha256, release.target.size):
             self.files.remove(digest)
-            raise PitError("%(path)s is not the file that the maker signed. Copy it again.", path=path)
-        return str(target.about["release"]), target
+            raise PitError(
+                "%(path)s is not the file that the maker signed. Copy it again.", path=release.file
+            )
+        return release
 
 
 def offer(
@@ -144,8 +147,9 @@ def offer(
     """
     by = name_of_sender(by)
     if path.is_dir():
-        version, target = house.take_release(path, maker_root, machine)
-        return _store(database, house, ("release", "feltwatch", version, target.sha256, target.size), by)
+        release = house.take_release(path, maker_root, machine)
+        target = release.target
+        return _store(database, house, ("release", "feltwatch", release.name, target.sha256, target.size), by)
     if not path.is_file():
         raise PitError("%(path)s is no file.", path=str(path))
     kind, name, data = _text(path)
