@@ -162,12 +162,14 @@ def make_door(
 
     @app.get("/v1/files/<digest>")
     def text(digest: str) -> Response:
+        if not is_hash(digest):
+            return _refused(404, PitError("There is no such file for this table."))
         with database.transaction() as connection:
             row = connection.execute(
                 "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
                 (digest, g.table.table_id),
             ).fetchone()
-        if row is None or not is_hash(digest):
+        if row is None:
             return _refused(404, PitError("There is no such file for this table."))
         return Response(bytes(row[0]), mimetype="application/octet-stream")
 

@@ -135,7 +135,7 @@ class Finger:
         self.figures(pin, "#new-pin")
 
     def people(self) -> None:
-        for role, name, pin in (("technician", "ada", PIN), ("floor", "bo", "1397")):
+        for role, name, pin in (("technician", "ada", PIN), ("floor", "bo", "139724")):
             self.person(role, name, pin)
             self.shown(f".listed li:has-text('{name.capitalize()}')")
         self.shown("#session")
@@ -535,7 +535,7 @@ def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
         page.locator("#letters [data-letter=a]").tap()
         page.locator("#letters-done").tap()
         for _ in range(2):
-            for _figure in range(4):
+            for _figure in range(6):
                 page.locator("#new-pin [data-key='1']").tap()
             page.locator("#new-pin [data-done]").tap()
         expect(page.locator("#error")).to_contain_text("too easy to guess")
@@ -549,6 +549,10 @@ def test_a_wrong_pin_is_counted_down_on_the_page(window: Window, tmp_path: Path)
         page = window(port)
         page.goto(f"http://127.0.0.1:{port}/set-up")
         waits: Any = page.locator("#pin-waits")
+        page.locator("#who").tap()
+        for letter in "ada":
+            page.locator(f"#letters [data-letter='{letter}']").tap()
+        page.locator("#letters-done").tap()
         for left in (2, 1, 0):
             for _ in range(4):
                 page.locator("[data-key='1']").tap()
