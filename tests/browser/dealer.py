@@ -97,6 +97,8 @@ def hold(button: Locator) -> None:
 
 def key_name(page: Page, name: str) -> None:
     """Key the first letters of a name where a PIN is asked for."""
+    page.locator("button[data-who]").wait_for()
+    page.wait_for_load_state()  # the page that a link has led to: before its script runs a touch says nothing
     page.locator("button[data-who]").tap()
     for letter in name.lower():
         page.locator(f"#letters [data-letter='{letter}']").tap()
@@ -106,9 +108,10 @@ def key_name(page: Page, name: str) -> None:
 
 def key_pin(page: Page, pin: str, name: str = "") -> None:
     """Key a name and a PIN on the page that asks for them: once it has loaded, as before a touch says nothing to it."""
-    page.wait_for_load_state()
     if name:
         key_name(page, name)
+    page.locator("[data-key='1']").wait_for()
+    page.wait_for_load_state()
     for count, figure in enumerate(pin, start=1):
         page.locator(f"[data-key='{figure}']").tap()
         expect(page.locator("#keyed")).to_have_text("\u2022" * count)
