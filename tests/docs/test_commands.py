@@ -56,6 +56,7 @@ ELSEWHERE: Final = {
     "run": "appliance/test_demo.py",
     "selftest": "firmware/cli/test_acceptance.py",
     "settle": "firmware/cli/test_rules.py",
+    "sign-release": "firmware/update/test_sign_release.py",
     "simulate": "firmware/simulation/test_evening.py",
     "stick": "firmware/runtime/test_stick.py",
     "training": "firmware/simulation/test_training.py",
