@@ -70,7 +70,7 @@ class Record(Protocol):
 
 @dataclass(frozen=True)
 class Who:
-    """The sender of a command; `actor` is his name in the journal, such as "floor:Moreno".
+    """The sender of a command; `actor` is their name in the journal, such as "floor:Moreno".
 
     `told`: what the answer tells a person whose PIN was just right: wrong PINs in that name, a PIN that is too short.
     """
@@ -220,7 +220,7 @@ class AccessControl:
     def _proven(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Who:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
-        A dealer has no PIN: his name is enough while he is logged on, or to log himself on. A name that means nobody is
+        A dealer has no PIN: the name is enough while they are logged on, or to log on. A name that means nobody is
         refused, counted and slow like a wrong PIN, so that no refusal tells who has one.
         """
         state, asked = record.state, roles & PIN_ROLES

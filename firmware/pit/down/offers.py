@@ -26,7 +26,7 @@ from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
-from firmware.update.files import read_plain
+from firmware.update.files import read_plain, sha256_of
 from firmware.update.house import FOLDER as HOUSE
 from firmware.update.house import LASTS, MOST_NAME, HouseFile
 from firmware.update.install import Release, choose
@@ -120,14 +120,14 @@ class HouseRepository:
                     "It is for %(machines)s. Say which with --machine.", machines=", ".join(machines)
                 )
             release = choose(lying, machine or "".join(machines))
-            digest, size = self.files.keep_copy(source / TARGETS / release.file, release.target.size)
+            file, target = source / TARGETS / release.file, release.target
+            is_signed = sha256_of(file, target.size) == target.sha256
+            if not is_signed or self.files.keep_copy(file, target.size)[0] != target.sha256:
+                raise PitError(
+                    "%(path)s is not the file that the maker signed. Copy it again.", path=release.file
+                )
         except (UpdateRefused, FilesError, OSError) as error:
             raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=str(error)) from error
-        if (digest, size) != (release.target.sha256, release.target.size):
-            self.files.remove(digest)
-            raise PitError(
-                "%(path)s is not the file that the maker signed. Copy it again.", path=release.file
-            )
         return release
 
 

@@ -46,7 +46,7 @@ def tag_lifted(stage: Stage) -> Outcome:
     return Outcome(quoted("at once", stage.said()), "`puck_seen`", stage.proves("puck_seen"))
 
 
-@cheat("player", "lays a tag of his own at a seat")
+@cheat("player", "lays a tag of their own at a seat")
 def foreign_tag(stage: Stage) -> Outcome:
     seat = stage.open().puck.seat
     told = len(stage.rows("puck_seen"))

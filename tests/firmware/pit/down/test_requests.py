@@ -32,7 +32,7 @@ from firmware.table.entry import content_hash
 from firmware.update.house import house_file, trust_house
 from firmware.update.trust import MAKER, Trust, folder_files
 from firmware.uplink.inbox.wire import MOST_OPEN, Progress, requests_of
-from tests.firmware.pit.down.conftest import PROFILE, deck_text, packed
+from tests.firmware.pit.down.conftest import MADE, PROFILE, deck_text, packed
 
 Offering = Callable[[str, str], Offered]
 
@@ -245,3 +245,21 @@ def test_no_request_stays_open_in_a_state_that_is_over(
     ):
         with psycopg.connect(owned) as connection, pytest.raises(psycopg.errors.CheckViolation):
             connection.execute(order.encode())
+
+
+def test_a_release_whose_file_is_another_offered_one_is_refused_and_that_one_stays(
+    database: Database, house: HouseRepository, release_key: Path, tmp_path: Path
+) -> None:
+    def sent(folder: Path) -> Offered:
+        return offer(database, house, folder, "Ines", maker_root=tmp_path / "root.json")
+
+    first = sent(packed(tmp_path, "0.3.0-11112222", release_key))
+    later = packed(tmp_path, "0.4.0-33334444", release_key, made=MADE + 1)
+    (later / "targets" / "feltwatch-0.4.0-33334444.tar.gz").write_bytes(
+        house.files.path(first.sha256).read_bytes()
+    )
+    with pytest.raises(PitError, match="not the file that the maker signed"):
+        sent(later)
+    assert house.files.path(first.sha256).exists()
+    with database.transaction() as connection:
+        assert [one.sha256 for one in listed(connection)] == [first.sha256]
