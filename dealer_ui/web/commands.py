@@ -20,8 +20,8 @@ from firmware.table_client import TableUnreachable
 
 blueprint = Blueprint("orders", __name__)
 
-NOT_THE_BROWSERS: Final = frozenset({"actor", "session"})
-"""Fields that a browser may not send: who gives a command is for the table and the page's process to say."""
+NOT_THE_BROWSERS: Final = frozenset({"actor", "at", "session"})
+"""Fields that a browser may not send: who gives a command, and that a PIN was entered elsewhere than at the screen."""
 
 
 @blueprint.post("/command")

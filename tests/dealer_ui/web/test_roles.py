@@ -184,6 +184,15 @@ def test_no_secret_of_the_house_is_readable(app: Flask, table: Table, path: str)
         assert secret not in text
 
 
+def test_no_page_says_that_a_pin_was_entered_at_the_console_where_the_screens_wait_does_not_count(
+    browser: Browser, table: Table
+) -> None:
+    before = table.state
+    answer = browser.send(do="unlock", by="Moreno", pin="000137", at="console")
+    assert answer.status_code == 400
+    assert table.state == before, "nothing was tried"
+
+
 # ---- doing ----
 
 FIELDS: dict[str, dict[str, Any]] = {
