@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import ButtonName
+from firmware.devices.puck.simulated import SimulatedPuck
 from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
@@ -252,6 +253,7 @@ class SteppedTable:
                         self.buttons,
                         self.lamps,
                         lambda: {"buttons": self.buttons.fault} if self.buttons.fault else {},
+                        disks=SimulatedPuck.disks,
                     ),
                     self.readings,
                     None,
