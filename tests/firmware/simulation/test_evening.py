@@ -141,12 +141,12 @@ def rings(outcome: Outcome, kind: Kind) -> None:
     assert outcome.number(kind) > 0, outcome.problems[:3]
 
 
-def test_an_answer_that_is_not_written_down_rings(run: Run) -> None:
+def test_an_answer_that_is_not_written_down_rings(run: Run, clumsy: ReaderErrors) -> None:
     class Forgets(Bent):
         def bend(self, event: ev.Event) -> ev.Event | None:
             return None if isinstance(event, (ev.CardResolved, ev.RowKeyed)) else event
 
-    rings(run(20, journal=Forgets), "lost")
+    rings(run(20, journal=Forgets, errors=clumsy), "lost")
 
 
 def test_another_card_than_the_dealer_said_rings(run: Run, clumsy: ReaderErrors) -> None:
