@@ -16,6 +16,9 @@ from tests.dealer_ui.house import house
 from tests.dealer_ui.lan_house import lan_app
 from tests.dealer_ui.past import played
 from tests.firmware.running_table import Table
+from tests.firmware.update.fixtures import box, maker, new
+
+__all__ = ["box", "maker", "new"]
 
 
 @pytest.fixture

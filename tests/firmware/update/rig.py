@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import datetime
 import io
 import os
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
+import pytest
 from click.testing import CliRunner, Result
+from tuf.ngclient._internal import trusted_metadata_set
 
 from firmware.cli.main import main
+from firmware.update import install, trust
 from firmware.update.release import MAKER, TARGETS, sign_release
 
 NOW: Final = 1_760_000_000
+OLD: Final = "0.9.0-old"
+NEW: Final = "1.0.0-new"
+LATER: Final = "1.1.0-later"
 HERE: Final = os.uname().machine
 RAN: Final = 'touch "$(dirname "$0")/../../ran-$(cat "$(dirname "$0")/RELEASE")"'
 """An installer that leaves a file in the box's folder."""
@@ -93,3 +101,23 @@ class Box:
         done = self.update(source, *more)
         assert done.exit_code == 0, done.output
         assert name in self.ran()
+
+
+def forget(box: Box, *names: str) -> None:
+    for name in names:
+        (box.base / install.TRUSTED / name).unlink()
+
+
+def at(monkeypatch: pytest.MonkeyPatch, moment: datetime.datetime) -> None:
+    """Set the clock of whoever verifies."""
+    now = SimpleNamespace(now=lambda _zone: moment)
+    monkeypatch.setattr(
+        trusted_metadata_set, "datetime", SimpleNamespace(datetime=now, timezone=datetime.timezone)
+    )
+    monkeypatch.setattr(trust, "datetime", now)
+
+
+def signed_with(maker: Maker, into: Path, archive: Path, name: str) -> Path:
+    """Sign what is no release, or another than is said."""
+    sign_release(archive, into, maker.key_folder, made=NOW + 1, machine=HERE, name=name)
+    return into

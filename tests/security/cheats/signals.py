@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
+from firmware.runtime.liveness.presses import SEEN_S
 from firmware.table import Phase
 from tests.security.cheats.registry import Outcome, cheat, quoted
 from tests.security.cheats.stage import TECHNICIAN, Stage
@@ -74,6 +77,7 @@ def shorted_wire(stage: Stage) -> Outcome:
 @cheat("outsider", "presses white while nobody is there, after the hand has settled")
 def lonely_press(stage: Stage) -> Outcome:
     stage.read()
+    time.sleep(2 * SEEN_S)  # a press that comes at once with the settlement does not count
     stage.table.panel.press("next")
     stage.until(lambda state: state.paid)
     row = stage.rows("payment_marked")[-1]

@@ -32,6 +32,7 @@ from firmware.table.dealing import button_due
 from firmware.table.entry import Entry
 from firmware.table.phase import OPEN
 from firmware.table.settling import rules_of
+from firmware.table.topics.white import payback_due
 from firmware.table_client import TableLink
 from tests.rendered import rendered
 from tests.waiting import DEADLINE, until
@@ -145,7 +146,9 @@ class Stage:
         self.show(self.frame(of, things))
 
     def open(self) -> State:
-        """Move the puck to its seat and open the next hand."""
+        """Mark what a corrected hand pays back, move the puck to its seat and open the next hand."""
+        while payback_due(self.state):
+            self.must("next")
         due = button_due(self.state, self.table.house) or 1
         self.table.puck.move_to(due)
         self.until(lambda state: state.puck.seat == due)
