@@ -129,7 +129,9 @@ class House:
 
     def start(self) -> None:
         """Start the pit and nginx."""
-        (self.folder / "nginx" / "pid").unlink(missing_ok=True)  # of one that was killed
+        if not self.nginx.runs:  # as `pit front` does: a killed nginx leaves both behind
+            for left in ("pid", "tls.sock"):
+                (self.folder / "nginx" / left).unlink(missing_ok=True)
         for part in (self.pit, self.nginx):
             if not part.runs:
                 part.start()

@@ -6,7 +6,7 @@ import numpy as np
 
 from firmware.table import Phase
 from tests.security.cheats.registry import Outcome, cheat, quoted
-from tests.security.cheats.stage import SPARE, Hands, Stage, changed, over
+from tests.security.cheats.stage import SPARE, Stage, changed, over
 from vision.base.arrays import Image
 
 COMPARED = "cards_compared"
@@ -83,21 +83,13 @@ def hand_over_camera(stage: Stage) -> Outcome:
 def hand_over_reading(stage: Stage) -> Outcome:
     stage.open()
     stage.must("next")
-    stage.lay(stage.deal() if not stage.felt else _current(stage), (over("A", "back", "hand"),))
+    stage.lay(stage.deal(), (over("A", "back", "hand"),))
     stage.must("next")
     stage.until(lambda state: state.awaited or state.phase in (Phase.REVIEW, Phase.SETTLED))
     screen = stage.screen()
     said = screen.awaits.title if screen.awaits else stage.said()
     kind = "cards_awaited" if stage.rows("cards_awaited") else "reading_failed"
     return Outcome(quoted("at once", said), f"`{kind}`", stage.proves(kind))
-
-
-def _current(stage: Stage) -> Hands:
-    """The cards of the hand that is open: those that `deal` named before it was."""
-    from tests.security.cheats.stage import DEALS
-
-    deal = DEALS[stage.hand % len(DEALS)]
-    return {place: {row: cards.split() for row, cards in rows.items()} for place, rows in deal.items()}
 
 
 def _shown(stage: Stage, frame: Image) -> None:

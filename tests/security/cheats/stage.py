@@ -88,13 +88,15 @@ class Stage:
     reader: JournalReader
     wall: Wall
     felt: Hands = field(default_factory=dict)
+    _turn: int = 0
+    _dealt_after: int | None = None
 
     # ---- what is there ----
 
     @property
     def state(self) -> State:
-        """The table process's own state, which is the record's."""
-        return self.table.process.state
+        """The record's state: a command that was answered is in it."""
+        return self.reader.recover()[0]
 
     def rows(self, *types: str) -> list[Entry]:
         """The rows of these types since the last hand was opened."""
@@ -160,8 +162,10 @@ class Stage:
         return self.state.hand
 
     def deal(self) -> Hands:
-        """Return the cards of the next hand, as they lie once it is set."""
-        deal = DEALS[(self.state.hand + 1) % len(DEALS)]
+        """Return the cards of the next hand, as they lie once it is set: others than of the last one that was dealt."""
+        if self._dealt_after != self.state.hand:
+            self._dealt_after, self._turn = self.state.hand, self._turn + 1
+        deal = DEALS[self._turn % len(DEALS)]
         return {place: {row: cards.split() for row, cards in rows.items()} for place, rows in deal.items()}
 
     def read(
