@@ -151,7 +151,10 @@ class Stage:
         """Mark what a corrected hand pays back, move the puck to its seat and open the next hand."""
         while payback_due(self.state):
             self.must("next")
-        due = button_due(self.state, self.table.house) or 1
+        state = self.state
+        due = (
+            button_due(state, self.table.house) or state.puck.seat or 1
+        )  # it lies there, or no hand was played
         self.table.puck.move_to(due)
         self.until(lambda state: state.puck.seat == due)
         self.must("next")
