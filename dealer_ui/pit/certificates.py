@@ -1,4 +1,4 @@
-"""When the pit's certificates end: that of its authority, on which every table hangs, and that of its pages.
+"""When the pit's signatures end: of its authority, on which every table hangs, of its pages, and of its tables' files.
 
 The door's own and each table's are made after the authority's and last as long, so the authority's is the first to end;
 tables look at no dates. The pages do not see the authority's folder: the door writes its certificate into the database.
@@ -16,17 +16,23 @@ from cryptography import x509
 from dealer_ui.remote.tls import CERTIFICATE
 from firmware.messages import Message
 from firmware.pit.database import Database
+from firmware.pit.down.offers import GOOD_UNTIL
 from firmware.pit.enrolment import fact
 
 WARN_DAYS: Final = 60
 """Days before its end from which a certificate rings on the floor page, as the alert `CertificateEnds` does."""
+WARN_FILES_DAYS: Final = 14
+"""The same for the files: the door signs them again when half of their thirty days are over, so it could not."""
 AUTHORITY: Final = "authority"
 PAGES: Final = "pages"
+FILES: Final = "files"
+NEVER: Final = datetime.fromtimestamp(0, UTC)
+"""The end of what was never signed."""
 
 
 @dataclass(frozen=True)
 class End:
-    """When a certificate ends. `name`: `AUTHORITY` or `PAGES`."""
+    """When a certificate ends, or what is signed. `name`: `AUTHORITY`, `PAGES` or `FILES`."""
 
     name: str
     at: datetime
@@ -35,6 +41,17 @@ class End:
     def words(self) -> Message:
         """What the floor page says of it, before and after."""
         day = self.at.date().isoformat()
+        if self.name == FILES and self.at == NEVER:
+            return Message(
+                "The pit could sign nothing for its tables, so no table takes a file. "
+                "The log of feltwatch-pit says why."
+            )
+        if self.name == FILES:
+            return Message(
+                "What the pit signed for its tables is good until %(day)s, and it could not be signed again; "
+                "after that no table takes a file. The log of feltwatch-pit says why.",
+                day=day,
+            )
         if self.name == AUTHORITY:
             return Message(
                 "The certificate of the pit's authority is good until %(day)s; after that no table is let in. "
@@ -49,7 +66,7 @@ class End:
 
 
 def ends(database: Database, folder: Path | None) -> tuple[End, ...]:
-    """Return when the certificates end that this pit has.
+    """Return when the certificates end that this pit has, and what it signed for its tables.
 
     `folder`: where the service manager has put the pages' certificate; None where there is none, as on a loopback
     address. A pit whose door never ran has no authority yet. Raises DatabaseError.
@@ -57,15 +74,18 @@ def ends(database: Database, folder: Path | None) -> tuple[End, ...]:
     found = []
     if written := fact(database, "authority"):
         found.append(End(AUTHORITY, _end(written.encode())))
+        good_until = fact(database, GOOD_UNTIL)
+        found.append(End(FILES, datetime.fromisoformat(good_until) if good_until else NEVER))
     if folder is not None and (folder / CERTIFICATE).exists():
         found.append(End(PAGES, _end((folder / CERTIFICATE).read_bytes())))
     return tuple(found)
 
 
 def soon(found: tuple[End, ...], now_s: float) -> tuple[Message, ...]:
-    """Return what is to be said of those that end within `WARN_DAYS`, or have ended; `now_s` in seconds since 1970."""
+    """Return what is to be said of those that end soon, or have ended; `now_s` in seconds since 1970."""
     now = datetime.fromtimestamp(now_s, UTC)
-    return tuple(one.words for one in found if (one.at - now).days < WARN_DAYS)
+    days = {FILES: WARN_FILES_DAYS}
+    return tuple(one.words for one in found if (one.at - now).days < days.get(one.name, WARN_DAYS))
 
 
 def _end(pem: bytes) -> datetime:

@@ -164,3 +164,11 @@ class Repository:
         make_folder(self._folder)
         write_whole(self._folder / name, metadata.to_bytes(JSONSerializer(compact=False)))
         (self._folder / name).chmod(FILE_MODE)
+
+
+def ends(folder: Path) -> datetime | None:
+    """Return until when what was signed into a folder is good; None where that cannot be read."""
+    try:
+        return Metadata[Timestamp].from_bytes(read_plain(folder / "timestamp.json", MOST_ROOT)).signed.expires
+    except (OSError, RepositoryError, ValueError):
+        return None

@@ -47,8 +47,9 @@ def test_the_alerts_that_must_exist_are_there() -> None:
     assert found["TableProcessUnknown"] == 'feltwatch_pit_lack{lack="pulse"} == 1'
     assert found["TableCheckBad"] == 'feltwatch_pit_check{verdict="bad"} == 1'
     assert found["BackupLate"] == "time() - feltwatch_pit_backup_time_seconds > 90000"
-    ending = f"feltwatch_pit_certificate_end_time_seconds - time() < {certificates.WARN_DAYS} * 86400"
-    assert found["CertificateEnds"] == ending
+    ending = "feltwatch_pit_certificate_end_time_seconds{{certificate{}}} - time() < {} * 86400"
+    assert found["CertificateEnds"] == ending.format('!="files"', certificates.WARN_DAYS)
+    assert found["FilesNotSigned"] == ending.format('="files"', certificates.WARN_FILES_DAYS)
     assert {"PitDiskNearlyFull", "StandbyGone", "PitAway", "LogNotReceived", "CopyBeginsAnew"} <= set(found)
 
 

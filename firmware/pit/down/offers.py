@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from firmware.names import NameRefused, checked
 from firmware.pit.authority import Authority
 from firmware.pit.database import Connection, Database
+from firmware.pit.enrolment import set_fact
 from firmware.pit.errors import PitError
 from firmware.pit.files import Files, FilesError
 from firmware.pit_options import MAKER_ROOT
@@ -31,7 +32,7 @@ from firmware.update.house import FOLDER as HOUSE
 from firmware.update.house import LASTS, MOST_NAME, HouseFile
 from firmware.update.install import Release, choose
 from firmware.update.release import MAKER, TARGETS
-from firmware.update.repository import Repository
+from firmware.update.repository import Repository, ends
 from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, folder_files
 from firmware.update.trust import MAKER as THE_MAKER
 from firmware.uplink.inbox.texts import deck_of
@@ -40,6 +41,8 @@ from firmware.uplink.inbox.wire import MOST_BYTES, Kind
 log = logging.getLogger(__name__)
 REPOSITORY: Final = "repository"
 """The folder of the repository, in the pit's own."""
+GOOD_UNTIL: Final = "files good until"
+"""The pit's fact of when the repository expires, for pages that may not see its folder; "" where nothing is signed."""
 _LOCK: Final = 0x52_45_50_4F
 """The advisory lock of whoever signs the repository: there may be several processes, and commands."""
 _COLUMNS: Final = "sha256, kind, name, version, size, offered_by, offered_at"
@@ -76,11 +79,16 @@ class HouseRepository:
         self._authority = authority
 
     def renew(self, connection: Connection) -> None:
-        """Sign again what would expire soon. What cannot be signed is logged: the door serves all the same."""
+        """Sign again what would expire soon, and write down for the pages until when it is good.
+
+        What cannot be signed is logged: the door serves all the same.
+        """
         try:
             self.publish(connection)
         except FilesError as error:
             log.warning("%s", error)
+        good_until = ends(self.folder / HOUSE)
+        set_fact(connection, GOOD_UNTIL, good_until.isoformat() if good_until else "")
 
     def publish(self, connection: Connection, *, add: HouseFile | None = None, remove: str = "") -> None:
         """Sign what is offered, with one more or without one, by its SHA-256; or sign it again before it expires.

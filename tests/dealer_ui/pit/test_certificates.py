@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from cryptography.x509 import load_pem_x509_certificate
 
-from dealer_ui.pit.certificates import AUTHORITY, PAGES, WARN_DAYS, ends, soon
+from dealer_ui.pit.certificates import AUTHORITY, PAGES, WARN_DAYS, WARN_FILES_DAYS, ends, soon
 from dealer_ui.pit.people import PitRole
 from dealer_ui.remote import tls
 from firmware.pit import authority
 from firmware.pit.authority import Authority
+from firmware.pit.down.offers import REPOSITORY, HouseRepository
 from firmware.pit.enrolment import remember
+from firmware.record.evidence.signing import DeviceKey
+from firmware.update.house import FOLDER
+from firmware.update.repository import Repository
 from tests.dealer_ui.pit.conftest import House
 
 
@@ -31,7 +35,7 @@ def test_the_authoritys_end_rings_on_the_floor_page_and_in_the_metrics(
     monkeypatch.setattr(authority, "LASTS", timedelta(days=days))
     made = Authority(tmp_path / "authority")
     remember(house.database, made)
-    (end,) = ends(house.database, None)
+    end, _files = ends(house.database, None)
     assert (end.name, f"good until {end.at.date()}" in said(house)) == (AUTHORITY, rings)
     text = house.logged_in(PitRole.OWNER).get("/metrics").text
     found = re.search(
@@ -54,6 +58,29 @@ def test_the_pages_certificate_is_read_where_the_service_manager_puts_it(
     monkeypatch.undo()
     tls.certificate(tmp_path, again=True)
     assert "The certificate of these pages" not in said(house), "another one was made"
+
+
+@pytest.mark.parametrize(
+    ("days", "rings"), [(WARN_FILES_DAYS + 1, False), (WARN_FILES_DAYS - 1, True), (-1, True)]
+)
+def test_what_the_pit_could_not_sign_again_rings_before_no_table_takes_a_file(
+    house: House, tmp_path: Path, days: int, rings: bool
+) -> None:
+    made = Authority(tmp_path / "authority")
+    remember(house.database, made)
+    assert "The pit could sign nothing for its tables" in said(house), "its door has not said yet that it did"
+    repository = HouseRepository(tmp_path, made)
+    with house.database.transaction() as connection:
+        repository.renew(connection)
+    assert "signed" not in said(house)
+    last = timedelta(days=days)
+    online = DeviceKey.open(tmp_path / "authority" / REPOSITORY)
+    Repository(repository.folder / FOLDER, made.house, online, last).publish({})
+    (repository.folder / FOLDER / "targets.json").write_text("{}")  # damaged: it cannot be signed again
+    with house.database.transaction() as connection:
+        repository.renew(connection)
+    good_until = (datetime.now(UTC) + last).date()
+    assert (f"good until {good_until}, and it could not be signed again" in said(house)) is rings
 
 
 def test_a_certificate_of_the_door_or_of_a_table_never_ends_before_the_authoritys(tmp_path: Path) -> None:

@@ -82,11 +82,19 @@ def play(all_of_it: House, hands: int) -> None:
 
 
 def arrived(all_of_it: House) -> None:
-    """Wait until the pit has all rows of all tables, for as long as rows come."""
+    """Wait until the pit has all rows of all tables, for as long as rows come.
+
+    What ended meanwhile is started again, as the service manager does.
+    """
     with Database(all_of_it.url, connections=1) as database:
+
+        def has_more(before: int) -> bool:
+            all_of_it.start()
+            return _stored(all_of_it) > before or has_all(database, all_of_it.data)
+
         while not has_all(database, all_of_it.data):
             before = _stored(all_of_it)
-            until(lambda before=before: _stored(all_of_it) > before or has_all(database, all_of_it.data))  # type: ignore[misc]
+            until(lambda before=before: has_more(before))  # type: ignore[misc]
 
 
 def _stored(all_of_it: House) -> int:

@@ -52,8 +52,12 @@ DEALS: Final = (
         "A": {"front": "As 9h 5d", "middle": "7c 7d 4h 4s 3c", "back": "Tc Th Td 2c 2h"},
         "B": {"front": "Ac Qc 8s", "middle": "6c 6d Kh 5s 3d", "back": "4d 5c 6h 7h 8c"},
     },
+    {
+        "A": {"front": "Ks Kd 5s", "middle": "9h 9c 4c 4d 2h", "back": "Ad Jd 8d 6d 3d"},
+        "B": {"front": "Qc Th 8s", "middle": "7h 7d Tc 6s 2c", "back": "5h 6c 7s 8h 9d"},
+    },
 )
-"""Two deals in turn: a table refuses the last hand's cards in their places. Seat 1 is at place A, seat 2 at B."""
+"""Deals in turn: a table refuses the cards that it read last in their places. Seat 1 is at place A, seat 2 at B."""
 SPARE: Final = ("3s", "Jc")
 """Cards that nobody was dealt in either."""
 FLOOR: Final = {"by": "Kim", "pin": PINS["Kim"][1]}
@@ -88,7 +92,8 @@ class Stage:
     reader: JournalReader
     wall: Wall
     felt: Hands = field(default_factory=dict)
-    _turn: int = 0
+    _dealt: int = 0
+    _read: int = 0
     _dealt_after: int | None = None
 
     # ---- what is there ----
@@ -165,10 +170,11 @@ class Stage:
         return self.state.hand
 
     def deal(self) -> Hands:
-        """Return the cards of the next hand, as they lie once it is set: others than of the last one that was dealt."""
+        """Return the cards of the next hand, as they lie once it is set: others than were dealt, or read, last."""
         if self._dealt_after != self.state.hand:
-            self._dealt_after, self._turn = self.state.hand, self._turn + 1
-        deal = DEALS[self._turn % len(DEALS)]
+            self._dealt_after = self.state.hand
+            self._dealt = min({*range(len(DEALS))} - {self._dealt, self._read})
+        deal = DEALS[self._dealt]
         return {place: {row: cards.split() for row, cards in rows.items()} for place, rows in deal.items()}
 
     def read(
@@ -200,6 +206,8 @@ class Stage:
 
     def tidy(self) -> None:
         """Put everything back for the next cheat."""
+        if self.rows("reading_taken"):
+            self._read = self._dealt
         self.table.camera.replug()
         self.table.puck.lift()
         self.close()
