@@ -61,7 +61,7 @@ class _Fetcher(FetcherInterface):
         if data is None:
             raise tuf_error.DownloadHTTPError("There is no such file.", 404)
         if len(data) > max_length:
-            raise tuf_error.DownloadLengthMismatchError("It is too long.")
+            raise tuf_error.DownloadLengthMismatchError(url)
         return data
 
 
