@@ -143,7 +143,8 @@ def test_a_head_office_has_the_hands_of_all_houses_though_it_is_killed_and_none_
     chain.office.start()
     chain.arrived()
     assert len(chain.has(north)) > HANDS
-    assert [(one.name, one.is_followed) for one in houses(chain.url)] == [("North", True), ("South", True)]
+    followed = [("North", True), ("South", True)]
+    until(lambda: [(one.name, one.is_followed) for one in houses(chain.url)] == followed)
     assert f"North: {len(north.hands())} hands" in run("houses", "--url", chain.url)
     people = names_in(north) | names_in(south)
     assert len(people) > 4
