@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
+from gettext import NullTranslations, translation
 from pathlib import Path
 from typing import Any, Final
 
-from babel.support import NullTranslations, Translations
 from flask import Flask, g, has_app_context, request
 
 from firmware.rules import currency, paying_in
@@ -139,4 +139,4 @@ def _unfilled_context(context: str, message: str) -> str:
 
 @cache
 def _catalogue(code: str) -> NullTranslations:
-    return NullTranslations() if code == SOURCE else Translations.load(CATALOGUES, [code])
+    return NullTranslations() if code == SOURCE else translation("messages", CATALOGUES, [code])
