@@ -188,7 +188,8 @@ class Stage:
             self.must("declare", seat=seat)
         self.lay(of, things)
         self.must("next")
-        self.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED))
+        # a puck that moves as often as here is asked for until it has kept still
+        self.until(lambda state: state.phase in (Phase.REVIEW, Phase.SETTLED) and state.puck.state == "seat")
         return of
 
     def pay(self, count: int | None = None) -> State:
