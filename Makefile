@@ -5,6 +5,9 @@ BIN := .venv/bin
 TRAIN := .venv-training/bin
 YOLO := .venv-yolo/bin
 PARALLEL := --numprocesses auto --dist loadscope --no-loadscope-reorder
+# One file starts no workers; only the page's states are spread one by one (tests/conftest.py).
+ONE_FILE = $(filter-out tests/browser/test_states.py,$(if $(filter 1,$(words $(FILES))),$(FILES)))
+FILES = $(filter tests/%.py,$(subst ::, ,$(ARGS)))
 SUPPLY := .venv-supply/bin
 CROPS ?= 1000000
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
@@ -16,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -65,8 +68,8 @@ demo: .venv/demo.stamp
 pit-demo: .venv/pit-demo.stamp
 	$(BIN)/feltwatch pit demo $(ARGS)
 
-test: .venv/dev.stamp
-	$(BIN)/pytest $(PARALLEL) -m "not exhaustive" $(ARGS)
+test tests: .venv/dev.stamp
+	$(BIN)/pytest $(if $(ONE_FILE),,$(PARALLEL)) -m "not exhaustive" $(ARGS)
 
 test-quick: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) --numprocesses logical -m "not exhaustive and not slow and not browser" $(ARGS)
