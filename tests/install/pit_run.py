@@ -62,9 +62,9 @@ MIGRATES: Final = (
 )
 """A release with another schema."""
 DIES: Final = (
-    "firmware/pit/command.py",
+    "firmware/pit/serve.py",
     '    authority = Authority(folder / "authority")',
-    '    raise PitError("a mistake")\n    authority = Authority(folder / "authority")',
+    '    from firmware.pit.errors import PitError\n\n    raise PitError("a mistake")\n    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
 PYTHON: Final = "/opt/feltwatch-pit/current/bin/python"
