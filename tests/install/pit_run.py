@@ -64,7 +64,8 @@ MIGRATES: Final = (
 DIES: Final = (
     "firmware/pit/serve.py",
     '    authority = Authority(folder / "authority")',
-    '    from firmware.pit.errors import PitError\n\n    raise PitError("a mistake")\n    authority = Authority(folder / "authority")',
+    '    from firmware.pit.errors import PitError\n\n    raise PitError("a mistake")\n'
+    '    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
 PYTHON: Final = "/opt/feltwatch-pit/current/bin/python"
