@@ -24,6 +24,7 @@ help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
 	@echo "make test   runs the tests of a change (ARGS='tests/firmware/rules -k foul': options of pytest)"
+	@echo "make tests  is make test"
 	@echo "make test-quick  runs the tests that take two minutes: no browser, no processes"
 	@echo "make test-all    runs make test and the long tests: more sizes, load, benchmarks, long demos"
 	@echo "make coverage  runs make test and lists the lines and branches that no test reaches"

@@ -22,12 +22,12 @@ from firmware.pit.enrolment import fact
 WARN_DAYS: Final = 60
 """Days before its end from which a certificate rings on the floor page, as the alert `CertificateEnds` does."""
 WARN_FILES_DAYS: Final = 14
-"""The same for the files: the door signs them again when half of their thirty days are over, so it could not."""
+"""The same for the files: the door signs them again when half of their thirty days are over. It did not run."""
 AUTHORITY: Final = "authority"
 PAGES: Final = "pages"
 FILES: Final = "files"
 NEVER: Final = datetime.fromtimestamp(0, UTC)
-"""The end of what was never signed."""
+"""The end of what was never signed, or cannot be signed now."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class End:
         day = self.at.date().isoformat()
         if self.name == FILES and self.at == NEVER:
             return Message(
-                "The pit could sign nothing for its tables, so no table takes a file. "
+                "The pit cannot sign what its tables may take: no table takes a file, now or soon. "
                 "The log of feltwatch-pit says why."
             )
         if self.name == FILES:
             return Message(
-                "What the pit signed for its tables is good until %(day)s, and it could not be signed again; "
+                "What the pit signed for its tables is good until %(day)s, and was not signed again in time; "
                 "after that no table takes a file. The log of feltwatch-pit says why.",
                 day=day,
             )

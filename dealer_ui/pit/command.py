@@ -108,7 +108,7 @@ def person_group() -> None:
     "--role",
     type=click.Choice(["floor", "auditor", "technician", "owner"]),
     required=True,
-    help="What he may see.",
+    help="What they may see.",
 )
 @click.option("--generate", is_flag=True, help="Make a passphrase and print it.")
 @pit_database_option

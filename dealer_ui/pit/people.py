@@ -77,7 +77,7 @@ class PitPeople:
         self._nobody: Final = verifier(secrets.token_hex(16))
 
     def add(self, name: str, role: PitRole, passphrase: str) -> str:
-        """Let a person log in, or give him another role and passphrase; existing sessions end.
+        """Let a person log in, or give them another role and passphrase; existing sessions end.
 
         Return the name as stored. Raises AccessError, DatabaseError.
         """

@@ -28,7 +28,7 @@ from dealer_ui.web.errors import PageError
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
 LASTS: Final = timedelta(days=825)
-"""The longest that browsers take of a certificate that a person has trusted himself."""
+"""The longest that browsers take of a certificate that a person has trusted by hand."""
 
 
 class TlsError(PageError, OSError):

@@ -23,7 +23,7 @@ from firmware.stop_signals import stopped_by_signals
 SPARE_THREADS: Final = 16
 """Threads in addition to those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
 CONNECTIONS: Final = 512
-"""Connections at once. Who is slow holds one of these and no thread, and gives it up to anyone who comes after him."""
+"""Connections at once. A slow client holds one of these and no thread, and gives it up to the next one that comes."""
 SILENT_S: Final = 20
 """Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
 WHOLE_S: Final = 20.0

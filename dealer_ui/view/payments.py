@@ -107,7 +107,7 @@ def label_of(payer: object, winner: object) -> str:
 def chips(
     settlement: RecordedSettlement, players: Mapping[int, str], paid: frozenset[Pair]
 ) -> tuple[Transfer, ...]:
-    """Return the chips plan: the fewest transfers that give every player of `players` (by seat) his net result.
+    """Return the chips plan: the fewest transfers that give every player of `players` (by seat) their net result.
 
     Empty after a payment was already made pair by pair: the plan is for the whole settlement.
     """
@@ -124,7 +124,7 @@ def chips(
 
 
 def _whose(player: str, players: Mapping[int, str]) -> str:
-    """Name a player by his seats: a name alone does not show where he sits."""
+    """Name a player by their seats: a name alone does not show where they sit."""
     seats = "+".join(str(seat) for seat in sorted(players) if players[seat] == player)
     return f"{seats} {player}"
 

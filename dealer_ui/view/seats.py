@@ -107,7 +107,7 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
 
 
 def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
-    """Explain why a player would get no cards, whoever else plays; "" if he would."""
+    """Explain why a player would get no cards, whoever else plays; "" if they would."""
     if name in state.sits_out:
         return _("sits out")
     if name in state.passes:
@@ -219,7 +219,7 @@ def offered_names(state: State) -> tuple[str, ...]:
 
 
 def free_seats(state: State, rules: Profile) -> tuple[Naming, ...]:
-    """Return the actions that seat a player at each free seat: a name, then his chips if stacks are tracked."""
+    """Return the actions that seat a player at each free seat: a name, then their chips if stacks are tracked."""
     counted = any(state.stack_of(seat.player) is not None for seat in state.house.seats)
     counted = counted or bool(rules.limits.buy_in)
     return tuple(

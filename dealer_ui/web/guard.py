@@ -41,7 +41,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 EVERYBODY: Final = frozenset(Role)
-"""What the screen shows next to the table: the dealer needs no session, nobody else may see less than he."""
+"""What the screen shows next to the table: the dealer needs no session, nobody else may see less."""
 
 _OPEN = "_feltwatch_open_to"
 _View = TypeVar("_View", bound=Callable[..., Any])

@@ -91,7 +91,7 @@ class Selftest:
         ask: Callable[[str], bool],
         hands_s: float = HANDS_S,
     ) -> None:
-        """`by` with his `pin` is a technician; `tell` requests an action, `ask` an observation.
+        """`by` with their `pin` is a technician; `tell` requests an action, `ask` an observation.
 
         Raises SelftestError if no table answers or the PIN is wrong.
         """

@@ -145,7 +145,7 @@ def report(
 
 @dataclass
 class OpenDown:
-    """A down in progress. `joined` maps each player to the minute of the down in which he came."""
+    """A down in progress. `joined` maps each player to the minute of the down in which they came."""
 
     dealer: str
     number: int

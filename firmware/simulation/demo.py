@@ -150,7 +150,7 @@ def _play(
 
 
 def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) -> Iterator[str]:
-    """List the people who have a PIN, and yield for each how to sign on, or the reason why he cannot.
+    """List the people who have a PIN, and yield for each how to sign on, or the reason why they cannot.
 
     On a busy machine a command may time out in the table; it is sent again for `within` seconds. A person in the record
     of an earlier demo is not listed again. Raises AppError.
@@ -168,7 +168,7 @@ def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) ->
 
 
 def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: float) -> str:
-    """List a person, unless the record has him with this role and PIN. Return the refusal, "" if there is none."""
+    """List a person, unless the record has them with this role and PIN. Return the refusal, "" if there is none."""
     from firmware.table_client import TableUnreachable
 
     while not _is_listed(data, order):

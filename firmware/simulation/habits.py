@@ -36,7 +36,7 @@ class Habits:
     """The share of streets at which a card is moved, picked up, turned over or added by mistake."""
     keyed: float = 0.0
     waits: int = 0
-    """Turns without progress after which the dealer keys a row, or a forgotten surrender. 0: he goes on waiting."""
+    """Turns without progress after which the dealer keys a row, or a forgotten surrender. 0: never."""
 
 
 CLUMSY: Final = Habits(

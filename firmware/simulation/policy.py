@@ -57,7 +57,7 @@ HOLD: Final = 1.4
 
 
 class Policy:
-    """One dealer and his players. `rules` returns the rules of the hand; `names` are the players that may sit out."""
+    """One dealer and the table's players. `rules` returns the rules of the hand; `names`: those who may sit out."""
 
     def __init__(
         self,

@@ -21,7 +21,7 @@ class House:
     """The settings with which the next hand opens; names as in `HandOpened`.
 
     `rules` is the profile with the options applied, `written` the profile without them. `seats` are all players of the
-    table, up to five, each with his preferred place. `table` is the table's number, `language` the page's locale,
+    table, up to five, each with their preferred place. `table` is the table's number, `language` the page's locale,
     `currency` how sums are written.
     """
 

@@ -16,7 +16,7 @@ from firmware.rules import DOLLARS, Currency
 
 @dataclass(frozen=True)
 class HouseSeat:
-    """A seat of the table and its player. `stack` is his first stack in cents, None for uncapped."""
+    """A seat of the table and its player. `stack` is their first stack in cents, None for uncapped."""
 
     seat: int
     player: str

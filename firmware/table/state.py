@@ -207,7 +207,7 @@ class State:
         return made.hash if made else ""
 
     def stack_of(self, player: str) -> int | None:
-        """Return a player's stack in cents; before his first hand, the stack he came with. None: not tracked."""
+        """Return a player's stack in cents; before their first hand, the stack they came with. None: not tracked."""
         came = next((seat.stack for seat in self.house.of(player)), None)
         return self.stacks.get(player, came)
 

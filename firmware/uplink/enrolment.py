@@ -47,7 +47,7 @@ KNOWN_WITNESS: Final = Message(
 )
 _SIGNATURE: Final = re.compile("[0-9a-f]{128}")
 Says = Literal["", "same", "other"]
-"""What a technician says of the five words on his side: nothing yet, that both sides show the same, or not."""
+"""What a technician says of the five words on the table's side: nothing yet, that both sides show the same, or not."""
 
 
 class EnrolmentError(TableError, ValueError):

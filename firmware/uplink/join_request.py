@@ -78,7 +78,7 @@ def read_join_request(folder: Path) -> JoinRequest | None:
 
 
 def read_join_answer(folder: Path, request: str) -> Says:
-    """Return what the technician says of the words of a request; "" before he does."""
+    """Return what the technician says of the words of a request; "" before they do."""
     try:
         fields = read_small(folder / ANSWER)
     except OSError:

@@ -324,7 +324,7 @@ class Clumsy:
 
 
 def summed(entries: Sequence[Entry]) -> dict[str, int]:
-    """Return each player's chips in cents by the record: what he began with, won, lost, and what was counted."""
+    """Return each player's chips in cents by the record: what they began with, won, lost, and what was counted."""
     chips: dict[str, int] = {}
     players: dict[int, str] = {}
     moved: dict[str, int] = {}

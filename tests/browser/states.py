@@ -204,7 +204,7 @@ def logged_on(felt: Felt) -> None:
 
 
 def judged(felt: Felt) -> None:
-    """Hand 1 is closed, and what asks for a floor person asks for his PIN."""
+    """Hand 1 is closed, and what asks for a floor person asks for their PIN."""
     between_hands(felt)
     felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("258053")))

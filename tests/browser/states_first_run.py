@@ -115,7 +115,7 @@ def done(felt: Felt) -> None:
 
 
 def begun(felt: Felt) -> None:
-    """A fresh box: its technician has listed himself, and has come as far as the clock."""
+    """A fresh box: its technician has added their own name, and has come as far as the clock."""
     felt.say(*(ev.StepSettled(step) for step in ("language", "people")))
 
 

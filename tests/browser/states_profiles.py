@@ -31,7 +31,7 @@ def kept(felt: Felt) -> None:
 
 
 def judged(felt: Felt) -> None:
-    """The same, and what asks for a floor person asks for his PIN."""
+    """The same, and what asks for a floor person asks for their PIN."""
     kept(felt)
     felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("258053")))

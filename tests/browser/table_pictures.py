@@ -41,7 +41,7 @@ def _zone(laid: Laid, things: tuple[Thing, ...], place: str, row: str) -> bytes:
 
 
 def hand_over(place: str, row: str, card: int) -> Thing:
-    """Return a hand that reaches from its player's side over a card of a row, counted from 0 at his left."""
+    """Return a hand that reaches from its player's side over a card of a row, counted from 0 at their left."""
     zone = _layout().zone(place, row)
     at = np.array([[zone.width_mm * (card + 0.5) / zone.capacity, zone.height_mm * 0.6]])
     ((x_mm, y_mm),) = zone.to_felt(at)

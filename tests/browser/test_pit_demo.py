@@ -1,4 +1,4 @@
-"""`feltwatch pit demo` in a real Chromium: what a viewer is shown, as he is told to look at it."""
+"""`feltwatch pit demo` in a real Chromium: what a viewer is shown, as they are told to look at it."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Table:
         self.touches += 1
 
     def key_pin(self) -> None:
-        """Sign a floor person on; that is not counted, as it is asked once for all that he does."""
+        """Sign a floor person on; that is not counted, as it is asked once for all that they do."""
         key_pin(self.page, PIN, "moreno")
 
     def to_dispute(self) -> None:

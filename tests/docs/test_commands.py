@@ -110,6 +110,7 @@ OWN: Final = {
     "smoke-aarch64": "a machine under emulation, half an hour; docs/aarch64-report.md",
     "coverage": "this, counted",
     "test": "this",
+    "tests": "the same",
     "test-all": "this, and what is marked exhaustive",
     "test-quick": "a part of this",
     "test-image": "an emulated machine, an hour; docs/image-report.md",

@@ -1,4 +1,4 @@
-"""The tree stays one that a stranger finds his way in: small folders, few levels, a README where code lives."""
+"""The tree stays one that a stranger finds a way in: small folders, few levels, a README where code lives."""
 
 from __future__ import annotations
 

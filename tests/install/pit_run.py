@@ -544,9 +544,11 @@ def test_a_server_whose_disk_is_lost_is_restored_from_the_second_disk(server: Ma
 def test_after_the_servers_disk_was_stolen_a_new_authority_takes_the_tables_in_by_the_books_steps(
     server: Machine,
 ) -> None:
-    stop, move, start, _ = commands("pit/disaster.md", "A disk is stolen")
+    stop, make, move, start, _ = commands("pit/disaster.md", "A disk is stolen")
     before = kept(server)
-    type_in(server, [stop, move, start])
+    type_in(server, [stop, make, move, start])
+    signed = "SELECT value::timestamptz > now() FROM house_fact WHERE name = 'files good until'"
+    assert sql(server, signed) == "t"
     _, _, renew, *_ = commands("technician/pit.md", "Something is lost", HERE)
     _, _, *at_table, _, _, _, _, _ = commands("technician/pit.md", "A table comes in", HERE)
     type_in(server, [renew, CARRIED, *at_table])
@@ -660,6 +662,8 @@ def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machi
     server.run("systemctl", "stop", "feltwatch-uplink.service", check=True)
     had = int(sql(server, "SELECT max(seq) FROM head"))
     seq = play(server, 80)
+    answers = ("runuser", "-u", "postgres", "--", "psql", "-c", "SELECT 1")
+    server.run(*answers, check=True)  # the first connection writes a file: on a full disk there is no other first
     filler = server.root / "var/cache/apt/filler"
     with filler.open("wb") as file, suppress(OSError):
         while True:

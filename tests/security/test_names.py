@@ -1,4 +1,4 @@
-"""Attacks with a name: somebody says that he is somebody else."""
+"""Attacks with a name: somebody claims to be somebody else."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def test_a_link_in_the_data_folder_is_no_capture(
 def test_a_record_that_names_a_file_elsewhere_does_not_have_it_read(
     hostile: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Anyone who makes a record names in it what he likes: a file of the box, a device without end."""
+    """Anyone who makes a record names in it what they like: a file of the box, a device without end."""
     (tmp_path / "elsewhere.jpg").write_bytes(PIXELS)
     named = [str(tmp_path / "elsewhere.jpg"), "../../elsewhere.jpg"]
     with Journal(hostile) as journal:

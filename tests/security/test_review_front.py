@@ -205,7 +205,7 @@ def test_another_box_in_its_place_is_noticed(review_app: Flask, secrets: Path, t
         trusting_ours = ssl.create_default_context(cafile=str(secrets / "tls.crt"))
         with pytest.raises(ssl.SSLCertVerificationError):
             Served(there.port, trusting_ours).ask("/log-in")
-        assert there.ask("/log-in").status == 200, "who compares nothing talks to him"
+        assert there.ask("/log-in").status == 200, "a browser that compares nothing talks to it"
 
 
 # ---- how slowly, how many ----

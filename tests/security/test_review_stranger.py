@@ -155,7 +155,7 @@ def test_a_stranger_with_many_addresses_keeps_nobody_out_who_was_in(
     with served(review_app, secrets) as there:
         got = let_in(there)
         assert got[:9] == ["303"] + ["403"] * 6 + ["429"] * 2
-        assert got[9:] == ["303"] * 4 + ["429"] * 2, "his own share, as before"
+        assert got[9:] == ["303"] * 4 + ["429"] * 2, "their own share, as before"
         monkeypatch.setattr(Limit, "know", lambda *_: None)
         assert let_in(there)[9:] == ["429"] * 6
 

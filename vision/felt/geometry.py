@@ -177,7 +177,7 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
 def rectify(
     frame: Image, homography: Matrix, zone: Zone, px_per_mm: float, lens: Lens | None = None
 ) -> Image:
-    """Cut a zone out of the picture, upright as its player sees it, his near side at the bottom.
+    """Cut a zone out of the picture, upright as its player sees it, the near side at the bottom.
 
     Returns:
         (height_mm · px_per_mm) × (width_mm · px_per_mm) pixels, rounded, with the frame's channels. What lies

@@ -74,7 +74,7 @@ class ReadCard:
 
 @dataclass(frozen=True)
 class ZoneReading:
-    """The cards of one zone, from the player's left to his right."""
+    """The cards of one zone, from the player's left to right."""
 
     place: str
     row: str

@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 REPOSITORY: Final = "repository"
 """The folder of the repository, in the pit's own."""
 GOOD_UNTIL: Final = "files good until"
-"""The pit's fact of when the repository expires, for pages that may not see its folder; "" where nothing is signed."""
+"""The pit's fact of when the repository expires, for pages that may not see its folder; "": it cannot be signed."""
 _LOCK: Final = 0x52_45_50_4F
 """The advisory lock of whoever signs the repository: there may be several processes, and commands."""
 _COLUMNS: Final = "sha256, kind, name, version, size, offered_by, offered_at"
@@ -83,11 +83,12 @@ class HouseRepository:
 
         What cannot be signed is logged: the door serves all the same.
         """
+        good_until = None
         try:
             self.publish(connection)
+            good_until = ends(self.folder / HOUSE)
         except FilesError as error:
             log.warning("%s", error)
-        good_until = ends(self.folder / HOUSE)
         set_fact(connection, GOOD_UNTIL, good_until.isoformat() if good_until else "")
 
     def publish(self, connection: Connection, *, add: HouseFile | None = None, remove: str = "") -> None:

@@ -84,7 +84,7 @@ class Problem:
 class Auditor:
     """Processes the journal's rows one by one; `problems` are the errors, `counts` the number of each occurrence.
 
-    The dealer passes in what he did (`said`), the true cards (`dealt`), and the table's answers.
+    The dealer passes in what they did (`said`), the true cards (`dealt`), and the table's answers.
     """
 
     def __init__(self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None) -> None:
@@ -210,7 +210,7 @@ class Auditor:
             if seat.get("fantasyland", False) != (seat["player"] in self._lucky):
                 self.problem(
                     "lost",
-                    f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what he earned.",
+                    f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what they earned.",
                 )
         self._hand = AuditedHand(payload["hand"], payload, payload["button"])
         self._hand.keyed = payload.get("button_keyed", False)

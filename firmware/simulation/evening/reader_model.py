@@ -29,7 +29,7 @@ CONSIDERED: Final = 0.9
 """Assumed: the share of unsure misreads whose candidates include the true card."""
 
 Felt = Mapping[str, Mapping[str, Sequence[str]]]
-"""The cards face up on the felt, by place and row, from the player's left to his right."""
+"""The cards face up on the felt, by place and row, from the player's left to right."""
 
 
 class ErrorsFileError(AppError, ValueError):

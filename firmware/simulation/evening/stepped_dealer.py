@@ -1,7 +1,7 @@
 """The dealer of an evening on the virtual clock: does the policy's acts as a clumsy finger does.
 
-He presses twice, answers for the hand before, and does not see the page while it is gone. The auditor is given what was
-dealt and what the table accepted.
+The dealer presses twice, answers for the hand before, and does not see the page while it is gone. The auditor is given
+what was dealt and what the table accepted.
 """
 
 from __future__ import annotations

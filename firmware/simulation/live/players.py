@@ -32,7 +32,7 @@ class Habits:
 
 @dataclass(frozen=True)
 class SetHand:
-    """One seat's cards as the player sets them, and his declarations."""
+    """One seat's cards as the player sets them, and their declarations."""
 
     rows: Rows
     declares: bool = False

@@ -1,4 +1,4 @@
-"""Somebody who has a table's disk: he rewrites a past hand in the journal's files, from outside, and hides it well."""
+"""Somebody who has a table's disk: they rewrite a past hand in the journal's files, from outside, and hide it well."""
 
 from __future__ import annotations
 

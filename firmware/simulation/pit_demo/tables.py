@@ -87,7 +87,7 @@ class PacedTable(SteppedTable):
         pulse: Path,
         *parts: Any,
     ) -> None:
-        """`cut` returns what somebody does to this table's files now, after he has cut its power; None if nobody.
+        """`cut` returns what somebody does to this table's files now, after they have cut its power; None if nobody.
 
         `deeds`: what people do at the table besides playing, as soon as its process runs. `witness`: where its uplink
         keeps what the pit has proven. `pulse`: where its process says that it answers.

@@ -25,7 +25,7 @@ _Made = TypeVar("_Made")
 
 
 class BoughtIn(Event, leads=stays(BETWEEN_HANDS)):
-    """A player without chips bought in for `amount` cents; `stack` is his stack afterwards."""
+    """A player without chips bought in for `amount` cents; `stack` is their stack afterwards."""
 
     type = "bought_in"
     title = Message("Bought in")
@@ -41,7 +41,7 @@ class BoughtIn(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class AddedOn(Event, leads=stays(BETWEEN_HANDS)):
-    """A player added `amount` cents to his stack; `stack` is his stack afterwards."""
+    """A player added `amount` cents to their stack; `stack` is their stack afterwards."""
 
     type = "added_on"
     title = Message("Added on")

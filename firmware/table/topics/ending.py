@@ -105,7 +105,7 @@ class PaybackMarked(Event, leads=stays(BETWEEN_HANDS)):
         for player, cents in ((back.payer, -amount), (back.winner, amount)):
             stack = stacks.get(player)
             if stack is None:
-                continue  # his stack is not tracked
+                continue  # their stack is not tracked
             if stack + cents < 0:
                 raise CommandRefused(
                     "%(player)s has less than that on the table; count %(player)s's stack first.",

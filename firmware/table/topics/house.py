@@ -35,7 +35,7 @@ class HouseSet(Event, leads=stays(BETWEEN_HANDS)):
     """Settings of the table were changed, with the reason; None: unchanged.
 
     Names as in `HouseSettings`. `profile`, `profile_hash` and `options` come together. `seats` are all seats: a player
-    who is not among them has left with his stack.
+    who is not among them has left with their stack.
     """
 
     type = "house_set"
@@ -90,7 +90,7 @@ class SetHouse(Command, roles=HOUSE):
     `profile` is a packaged profile's name, `profile_text` a house's own as TOML (it may extend a packaged one); with
     either, `options` replaces all options (none if not given). `unit` is cents a point. `symbol` is the currency's
     symbol, `symbol_after` whether it follows the figure. `seats` are all seats: a player who is not among them leaves
-    with his stack; `stack` is a new player's buy-in.
+    with their stack; `stack` is a new player's buy-in.
     """
 
     do: Literal["set_house"] = "set_house"

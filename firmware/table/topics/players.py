@@ -69,7 +69,7 @@ class PlayerLeft(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
-    """A player has a new name; his stack, seat and debts are unchanged."""
+    """A player has a new name; their stack, seat and debts are unchanged."""
 
     type = "player_renamed"
     title = Message("Player renamed")
@@ -121,7 +121,7 @@ class SeatingChanged(Event, leads=stays(BETWEEN_HANDS)):
 
 
 class SeatPlayer(Command, roles=AT_TABLE):
-    """Seat a player at a free seat with a buy-in of `stack` cents; a player who has a seat moves with his chips.
+    """Seat a player at a free seat with a buy-in of `stack` cents; a player who has a seat moves with their chips.
 
     `comes`: the player must be new at the table, so that a name entered twice moves nobody.
     """

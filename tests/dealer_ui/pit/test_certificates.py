@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,11 +15,8 @@ from dealer_ui.pit.people import PitRole
 from dealer_ui.remote import tls
 from firmware.pit import authority
 from firmware.pit.authority import Authority
-from firmware.pit.down.offers import REPOSITORY, HouseRepository
-from firmware.pit.enrolment import remember
-from firmware.record.evidence.signing import DeviceKey
-from firmware.update.house import FOLDER
-from firmware.update.repository import Repository
+from firmware.pit.down.offers import GOOD_UNTIL, HouseRepository
+from firmware.pit.enrolment import remember, set_fact
 from tests.dealer_ui.pit.conftest import House
 
 
@@ -60,27 +58,35 @@ def test_the_pages_certificate_is_read_where_the_service_manager_puts_it(
     assert "The certificate of these pages" not in said(house), "another one was made"
 
 
-@pytest.mark.parametrize(
-    ("days", "rings"), [(WARN_FILES_DAYS + 1, False), (WARN_FILES_DAYS - 1, True), (-1, True)]
-)
-def test_what_the_pit_could_not_sign_again_rings_before_no_table_takes_a_file(
-    house: House, tmp_path: Path, days: int, rings: bool
-) -> None:
+def test_what_the_pit_cannot_sign_for_its_tables_rings_at_once(house: House, tmp_path: Path) -> None:
     made = Authority(tmp_path / "authority")
     remember(house.database, made)
-    assert "The pit could sign nothing for its tables" in said(house), "its door has not said yet that it did"
+    assert "The pit cannot sign what its tables may take" in said(house), (
+        "its door has not said yet that it can"
+    )
     repository = HouseRepository(tmp_path, made)
     with house.database.transaction() as connection:
         repository.renew(connection)
-    assert "signed" not in said(house)
-    last = timedelta(days=days)
-    online = DeviceKey.open(tmp_path / "authority" / REPOSITORY)
-    Repository(repository.folder / FOLDER, made.house, online, last).publish({})
-    (repository.folder / FOLDER / "targets.json").write_text("{}")  # damaged: it cannot be signed again
+    assert "tables may take" not in said(house)
+    shutil.rmtree(tmp_path / "authority")
     with house.database.transaction() as connection:
-        repository.renew(connection)
-    good_until = (datetime.now(UTC) + last).date()
-    assert (f"good until {good_until}, and it could not be signed again" in said(house)) is rings
+        HouseRepository(tmp_path, Authority(tmp_path / "authority")).renew(connection)
+    assert "The pit cannot sign what its tables may take" in said(house), (
+        "another authority, and its old files"
+    )
+
+
+@pytest.mark.parametrize(
+    ("days", "rings"), [(WARN_FILES_DAYS + 1, False), (WARN_FILES_DAYS - 1, True), (-1, True)]
+)
+def test_what_was_not_signed_again_in_time_rings_before_no_table_takes_a_file(
+    house: House, tmp_path: Path, days: int, rings: bool
+) -> None:
+    remember(house.database, Authority(tmp_path / "authority"))
+    end = datetime.now(UTC) + timedelta(days=days, minutes=1)
+    with house.database.transaction() as connection:
+        set_fact(connection, GOOD_UNTIL, end.isoformat())
+    assert (f"good until {end.date()}, and was not signed again in time" in said(house)) is rings
 
 
 def test_a_certificate_of_the_door_or_of_a_table_never_ends_before_the_authoritys(tmp_path: Path) -> None:

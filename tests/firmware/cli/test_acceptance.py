@@ -75,7 +75,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Simu
 
 
 class Hands:
-    """Somebody who does what he is asked."""
+    """Somebody who does what they are asked."""
 
     def __init__(self, table: SimulatedTable) -> None:
         self.table = table

@@ -21,7 +21,7 @@ from tests.firmware.record.test_dispute_file import record
 from tests.waiting import DEADLINE
 
 BOUND: Final = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"]
-"""Root, for whom no folder is closed, as any other user of his own files."""
+"""Root, for whom no folder is closed, as any other user of their own files."""
 RUN: Final = """
 import json, sys
 from click.testing import CliRunner
@@ -73,7 +73,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[
     """The folder, and what became of every case in it."""
     bound = BOUND if os.geteuid() == 0 else []
     if bound and subprocess.run([*bound, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("root cannot give up his rights over others' files here")
+        pytest.skip("root cannot give up its rights over others' files here")
     folder = tmp_path_factory.mktemp("rights")
     record(folder / "data")
     DeviceKey.open(folder / "key")

@@ -1,4 +1,4 @@
-"""Who has a code can only bring in the table whose words were compared, and breaks nothing with what he sends."""
+"""With a code only the table whose words were compared can be brought in, and nothing that is sent breaks anything."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ def test_rows_go_from_the_wal_into_the_database_now_and_then(
             for _ in range(10):
                 journal.append([ev.DeviceRecovered("puck")], "test")
             assert in_the_database(tmp_path) <= 22, (
-                "no further than somebody still reads, and nobody waits for him"
+                "no further than somebody still reads, and nobody waits for them"
             )
         for _ in range(5):
             journal.append([ev.DeviceRecovered("puck")], "test")

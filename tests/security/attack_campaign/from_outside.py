@@ -239,7 +239,7 @@ def beside_the_record(folder: Path) -> tuple[Path, Path]:
 
 
 def list_beside_a_table(room: Room) -> Result:
-    """`hands list` while somebody else has the index open for writing and takes his time."""
+    """`hands list` while somebody else has the index open for writing and takes their time."""
     data = room.copy()
     seen(data, 0)
     index = index_to_write(data)

@@ -39,7 +39,7 @@ def test_the_front_row_lies_nearest_the_middle_in_every_place(layout: TableLayou
 
 
 def test_a_turned_place_counts_its_row_from_its_players_left(layout: TableLayout) -> None:
-    """A's player sits at the top of the picture: his left is the picture's right."""
+    """A's player sits at the top of the picture: their left is the picture's right."""
     a, d = layout.zone("A", "back"), layout.zone("D", "back")
     first_a, last_a = a.to_felt(layout.slots_mm(a)[[0, -1]])
     first_d, last_d = d.to_felt(layout.slots_mm(d)[[0, -1]])
@@ -54,7 +54,7 @@ def test_slots_lie_a_card_and_a_gap_apart(layout: TableLayout) -> None:
 
 
 def test_a_place_may_be_turned_by_a_quarter(text: str) -> None:
-    """The pinwheel of four: the player on the left of the picture has his row on the left edge."""
+    """The pinwheel of four: the player on the left of the picture has their row on the left edge."""
     wheel = re.sub(r"(?m)^[ABC] = .*\n", "", text).replace(
         "[felt]\nwidth_mm = 835.0", "[felt]\nwidth_mm = 1000.0"
     )
