@@ -58,3 +58,31 @@ def test_a_readme_of_the_product_names_only_modules_that_there_are(folder: Path)
     named = re.findall(r"`([\w./]+\.py)`", readme.read_text(encoding="utf-8")) if readme.exists() else []
     roots = (folder, Path(), Path(folder.parts[0]))
     assert [name for name in named if not any((ROOT / root / name).exists() for root in roots)] == []
+
+
+ROOMS = sorted(
+    {
+        file.relative_to(ROOT).parts[:2]
+        for top in PRODUCT
+        for file in (ROOT / top).rglob("*")
+        if len(file.relative_to(ROOT).parts) > 2 and "__pycache__" not in file.parts
+    }
+)
+"""The folders below the top ones."""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/developer/architecture.md"])
+def test_a_map_of_the_tree_leaves_no_folder_out(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (drawn,) = (block for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) if "\nmodels/" in block)
+    parts = re.split(r"(?m)^(\w+)/", drawn)
+    named = {top: set(re.findall(r"\w+", words)) for top, words in zip(parts[1::2], parts[2::2], strict=True)}
+    assert len(ROOMS) > 30
+    assert [f"{top}/{room}" for top, room in ROOMS if room not in named[top]] == []
+
+
+def test_every_folder_with_a_readme_has_a_page_in_the_book() -> None:
+    tops = (*PRODUCT, "models", "hardware", "systemd")
+    readmes = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("README.md")]
+    pages = {path.stem for path in (ROOT / "docs/developer/folders").glob("*.md")}
+    assert {"-".join(folder.parts) for folder in readmes} == pages
