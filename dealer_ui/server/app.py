@@ -183,6 +183,7 @@ def bare_app() -> Flask:
     app.jinja_env.globals.update(script=script, style=style, root=root, is_kiosk=is_kiosk)
     app.register_error_handler(HTTPException, _refuse)
     app.before_request(_need_text)
+    app.before_request(_answer_whole)
     return app
 
 
@@ -191,6 +192,11 @@ def _need_text() -> None:
     if not request.query_string.isascii():
         request.query_string = b""  # error pages read it, too
         abort(400)
+
+
+def _answer_whole() -> None:
+    """Give whole files only. A part of a large one would hold a thread for as long as its reader likes."""
+    request.environ.pop("HTTP_RANGE", None)
 
 
 def _refuse(error: HTTPException) -> tuple[Response, int]:
