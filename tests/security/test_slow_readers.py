@@ -1,7 +1,8 @@
-"""Clients that ask for much and read nothing of it."""
+"""Clients that ask for much and read nothing of it, or send much."""
 
 from __future__ import annotations
 
+import socket
 from contextlib import ExitStack
 
 import pytest
@@ -9,6 +10,7 @@ from flask import Flask
 
 from dealer_ui.remote.access import LanSessions
 from dealer_ui.server import app as page
+from dealer_ui.server import serve
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import logged_in
 from tests.security.test_page import answers, hold, serving
@@ -36,3 +38,27 @@ def test_readers_who_take_a_large_file_as_slowly_as_they_like_hold_no_thread(
     with serving(review_app, threads=2) as port, ExitStack() as stack:
         hold(port, 6, ask, stack)
         until(lambda: not answers(port, 0.5))
+
+
+BEGINNINGS = {
+    "told": b"Content-Length: 1000000\r\n\r\n",
+    "in chunks": b"Transfer-Encoding: chunked\r\n\r\n" + b"10000\r\n" + bytes(1 << 16) + b"\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", BEGINNINGS)
+def test_a_body_of_gigabytes_fills_no_disk(app: Flask, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused while it comes, before the application sees it."""
+
+    def said(port: int, within: float) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), within) as line:
+            line.sendall(b"POST /command HTTP/1.1\r\nHost: 127.0.0.1\r\n" + BEGINNINGS[kind])
+            return line.recv(12)
+
+    assert serve.LARGEST_BODY < 1_000_000
+    monkeypatch.setattr(serve, "LARGEST_BODY", 1 << 15)
+    with serving(app, threads=2) as port:
+        assert said(port, DEADLINE) == b"HTTP/1.1 413"
+    monkeypatch.setattr(serve, "LARGEST_BODY", 1 << 30)
+    with serving(app, threads=2) as port, pytest.raises(TimeoutError):
+        said(port, 0.5)
