@@ -75,10 +75,7 @@ SESSION_CHECK_S = 30.0
 @guard.open_to(FLOOR)
 def going(table_id: int) -> tuple[Response, int]:
     """Put the person's name on a table's need, or take it off again."""
-    try:
-        asked = request.get_json(silent=True)
-    except RecursionError:
-        asked = None
+    asked = request.get_json(silent=True)
     need = asked.get("need") if isinstance(asked, dict) else None
     one = pit().live.now().of(table_id)
     if one is None or not isinstance(need, str):

@@ -16,6 +16,7 @@ from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review.frames import FrameAnnotations, Marked, frame_annotations
+from dealer_ui.review.stored_picture import opened
 from dealer_ui.review.timeline import TimelineRow, describe, timeline
 from dealer_ui.review.view import Correction, Reviewed, SeatOf, Settled, reviewed
 from dealer_ui.text.i18n import N_, SOURCE, known, speaking
@@ -36,9 +37,6 @@ FRAME_PX: Final = 1800
 """A frame's width at most, in pixels: what a page shows; the whole picture lies next to the PDF."""
 FRAME_HIGH: Final = 120 * mm
 ZONE_WIDE: Final = 75 * mm
-FORMATS: Final = ("JPEG", "PNG")
-MOST_PIXELS: Final = 1 << 25
-"""Of a picture: twice as many as the largest camera has."""
 QUALITY: Final = 82
 SURE: Final = colors.HexColor("#1f9e57")
 UNSURE: Final = colors.HexColor("#e0a500")
@@ -225,20 +223,9 @@ class _Hand:
         return self.type.grid([[drawing, "\n".join(captions)]], (0.45, 0.55))
 
     def _opened(self, capture: Capture) -> Image.Image:
-        """Return a stored picture. Raises CaptureError for what is none, or would take gigabytes: a table may lie."""
-        data = BytesIO(self.store.load(capture))
-        try:
-            with Image.open(data, formats=FORMATS) as picture:
-                if picture.width * picture.height <= MOST_PIXELS:
-                    return picture.convert("RGB")
-        except (
-            OSError,
-            ValueError,
-            SyntaxError,
-            Image.DecompressionBombError,
-            Image.DecompressionBombWarning,
-        ):
-            pass
+        """Return a stored picture. Raises CaptureError for what is none, or would take gigabytes or hours."""
+        if picture := opened(self.store.load(capture)):
+            return picture
         raise CaptureError("%(name)s is no picture.", name=capture.name)
 
     def _captures(self) -> dict[str, Capture]:

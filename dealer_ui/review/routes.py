@@ -278,12 +278,11 @@ def _need_pictures(recalled: PastHand) -> None:
 
 def size_of(seen: FrameAnnotations) -> tuple[int, int] | None:
     """Return a frame's width and height in pixels; None if it no longer exists."""
-    from PIL import Image, UnidentifiedImageError
+    from dealer_ui.review import stored_picture
 
     try:
-        with Image.open(services().captures.path(seen.frame), formats=("JPEG", "PNG")) as picture:
-            return picture.size
-    except (CaptureError, OSError, UnidentifiedImageError, Image.DecompressionBombError):
+        return stored_picture.size_of(services().captures.path(seen.frame))
+    except (CaptureError, OSError):
         return None
 
 

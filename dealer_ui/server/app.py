@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flask import Flask, Response, abort, jsonify, request
+from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from dealer_ui.glance import kiosk, stream
@@ -147,7 +148,18 @@ def create_app(settings: Settings) -> Flask:
     return app
 
 
+class _Json(DefaultJSONProvider):
+    def loads(self, s: str | bytes, **more: Any) -> Any:
+        """Read JSON. Raises ValueError, also where brackets are nested too deeply: then a request is answered 400."""
+        try:
+            return super().loads(s, **more)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+
 class _App(Flask):
+    json_provider_class = _Json
+
     def log_exception(self, exc_info: Any) -> None:
         """Log the exception of a request. The address is escaped: it is untrusted and may hold line ends."""
         self.logger.error("%r failed", f"{request.method} {request.path}", exc_info=exc_info)
@@ -171,6 +183,7 @@ def bare_app() -> Flask:
     app.jinja_env.globals.update(script=script, style=style, root=root, is_kiosk=is_kiosk)
     app.register_error_handler(HTTPException, _refuse)
     app.before_request(_need_text)
+    app.before_request(_answer_whole)
     return app
 
 
@@ -179,6 +192,11 @@ def _need_text() -> None:
     if not request.query_string.isascii():
         request.query_string = b""  # error pages read it, too
         abort(400)
+
+
+def _answer_whole() -> None:
+    """Give whole files only. A part of a large one would hold a thread for as long as its reader likes."""
+    request.environ.pop("HTTP_RANGE", None)
 
 
 def _refuse(error: HTTPException) -> tuple[Response, int]:

@@ -28,6 +28,9 @@ SILENT_S: Final = 20
 """Seconds after which a connection without a request in it is closed; waitress waits 120 by default."""
 WHOLE_S: Final = 20.0
 """Seconds that a request may take to arrive as a whole, however many bytes come meanwhile."""
+LARGEST_BODY: Final = 1 << 18
+"""Bytes of a request's body that are taken in; the application refuses a much smaller one, but only once it is here.
+Waitress takes in a gigabyte, on the disk."""
 STOPS_S: Final = 8
 """Seconds that a page may take to end, within TimeoutStopSec of its unit."""
 PULSE_S: Final = 1.0
@@ -107,6 +110,7 @@ def make_server(
         channel_timeout=SILENT_S,
         cleanup_interval=max(1, SILENT_S // 4),
         channel_request_lookahead=1,  # else nobody notices that the client of a stream has disconnected
+        max_request_body_size=LARGEST_BODY,
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,

@@ -32,10 +32,7 @@ def command() -> tuple[Response, int]:
     503 without a table. A session that `unlock` opens goes into a cookie, never to the script. It is used for commands
     that the dealer may not give; all others are sent in the dealer's name.
     """
-    try:
-        order = request.get_json(silent=True)
-    except RecursionError:  # brackets nested too deeply
-        order = None
+    order = request.get_json(silent=True)
     if not isinstance(order, dict) or not _may_send(order):
         abort(400, _("The page sent a command that it may not send. Reload the page."))
     return give(order)

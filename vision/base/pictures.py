@@ -19,7 +19,10 @@ SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"}
 MIN_SIDE_PX = 32
 MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
 MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, uncompressed
-_JPEG_START, _JPEG_END = b"\xff\xd8", b"\xff\xd9"
+MOST_SCANS = (
+    1_000  # of a JPEG: a camera's has one, a progressive one a dozen; a video behind it says some by chance
+)
+_JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 
 
 def load_picture(path: Path) -> Image:
@@ -84,8 +87,11 @@ def _pixels(data: bytes) -> int:
     """Return the number of pixels that a file decodes to (a few kB may claim gigabytes); 0 for a file that is not
     whole.
 
-    The chunks of a PNG declare their own lengths, too, and OpenCV allocates them before it reads the data.
+    The chunks of a PNG declare their own lengths, too, and OpenCV allocates them before it reads the data. A JPEG of
+    thousands of scans is not whole, either: each scan of a few bytes goes over all pixels.
     """
+    if data.startswith(_JPEG_START) and data.count(_JPEG_SCAN) > MOST_SCANS:
+        return 0
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(

@@ -129,7 +129,7 @@ class FeltCalibration:
                 str(values["lens"]),
                 {str(name): float(figure) for name, figure in values["figures"].items()},
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise CalibrationError(
                 "This is no felt calibration (%(error)s): calibrate again.", error=error
             ) from error

@@ -192,7 +192,7 @@ class TableLayout:
         """
         try:
             top = _Table("", tomllib.loads(text))
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also a number of thousands of digits
             raise LayoutError(f"not a TOML file: {error}") from error
         felt, card, zones = top.table("felt"), top.table("card"), top.table("zones")
         size = CardSize(*(card.length(k) for k in ("width_mm", "height_mm", "gap_mm", "row_gap_mm")))

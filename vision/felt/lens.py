@@ -139,7 +139,7 @@ class Lens:
                 int(values["height_px"]),
                 float(values["error_px"]),
             )
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
             raise CalibrationError(
                 "This is no lens calibration (%(error)s): calibrate again.", error=error
             ) from error

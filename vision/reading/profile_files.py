@@ -38,7 +38,7 @@ def profile_of_json(text: str, model: str) -> DeckProfile:
         arrays = {name: np.array(values[name], float) for name in _SHAPES if name in values}
         profile = DeckProfile(str(values["name"]), **arrays)
         learnt_with = str(values["model"])
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise EnrolmentError("This is no deck profile; enrol the deck again.") from error
     if any(array.shape != _SHAPES[name] for name, array in arrays.items()):
         raise EnrolmentError("This is no deck profile; enrol the deck again.")

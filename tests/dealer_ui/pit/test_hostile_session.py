@@ -63,6 +63,7 @@ def test_the_cookie_is_for_this_site_alone_and_no_script_reads_it(
         ("another role", 403),
         ("logged out", 302),
         ("idle", 302),
+        ("too long", 302),
     ],
 )
 def test_a_session_ends_with_what_it_stands_on(
@@ -86,7 +87,7 @@ def test_a_session_ends_with_what_it_stands_on(
         client.post("/log-out")
         client.set_cookie(kept.key, kept.value)
     else:
-        monkeypatch.setattr(pit_people, "IDLE_S", 0)
+        monkeypatch.setattr(pit_people, "IDLE_S" if how == "idle" else "LONGEST_S", 0)
     assert asked(client, "/metrics")[0] == code
 
 

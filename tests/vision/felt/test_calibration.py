@@ -57,6 +57,9 @@ GOOD = {
         json.dumps({**GOOD, "homography": [[float("nan"), 0, 0], [0, 1, 0], [0, 0, 1]]}),
         json.dumps({**GOOD, "width_px": 0}),
         json.dumps({**GOOD, "figures": []}),
+        json.dumps({**GOOD, "height_px": float("inf")}),
+        json.dumps({**GOOD, "figures": {"a": 10**400}}),
+        pytest.param("[" * 9_000, id="brackets within one another"),
     ],
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:

@@ -85,6 +85,8 @@ def test_the_reference_camera_sees_the_whole_felt(layout: TableLayout) -> None:
 
 WRONG = {
     "not TOML": ("[felt]", "[felt", "not a TOML file"),
+    "brackets within one another": ("[felt]", "a = " + "[" * 5_000 + "\n[felt]", "not a TOML file"),
+    "a number without end": ("height_mm = 790.0", "height_mm = " + "9" * 5_000, "not a TOML file"),
     "a missing key": ("height_mm = 790.0", "", "felt.height_mm is missing"),
     "a mistyped key": ("quiet_mm = 6.0", "quiet_mm = 6.0\nquite_mm = 6.0", "markers.quite_mm is not known"),
     "an unknown table": ("[felt]", "[cloth]\n[felt]", "cloth is not known"),

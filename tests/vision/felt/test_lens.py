@@ -102,6 +102,9 @@ GOOD = json.loads(TRUE.to_json())
         json.dumps({**GOOD, "distortion": [0, 0, 0, 0, float("nan")]}),
         json.dumps({**GOOD, "matrix": [[-1, 0, 0], [0, 1, 0], [0, 0, 1]]}),
         json.dumps({**GOOD, "width_px": "wide"}),
+        json.dumps({**GOOD, "width_px": float("inf")}),
+        json.dumps({**GOOD, "error_px": 10**400}),
+        pytest.param("[" * 9_000, id="brackets within one another"),
     ],
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:

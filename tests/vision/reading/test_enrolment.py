@@ -89,8 +89,10 @@ def test_a_profile_of_a_release_that_learnt_no_pips_is_read_and_keeps_its_hash(
     assert "pips" not in text
     assert profile_of_json(text, "a model").pips is None
     bent = text.replace('"bias":[', '"pips":[[1.0]],"bias":[')
-    with pytest.raises(EnrolmentError, match="enrol the deck again"):
-        profile_of_json(bent, "a model")
+    endless = text.replace('"bias":[', f'"bias":[{10**400},')
+    for one in (bent, endless, "[" * 9_000):
+        with pytest.raises(EnrolmentError, match="enrol the deck again"):
+            profile_of_json(one, "a model")
 
 
 def test_a_card_whose_ornament_its_pips_deny_is_asked_until_the_deck_is_enrolled(
