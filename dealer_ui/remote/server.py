@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 from typing import Any, Final
 
@@ -32,8 +31,6 @@ def make_lan_server(
     app: Flask, listening: socket.socket, parts: dict[int, Any], threads: int = THREADS
 ) -> LanServer:
     """Make the server of a Unix socket, which it takes over; `parts` is the map that its loop polls."""
-    # Below the level of errors it logs every visitor who disconnects, with the unescaped address.
-    logging.getLogger("waitress").setLevel(logging.ERROR)
     return make_server(
         app,
         listening,

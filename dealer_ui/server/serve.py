@@ -59,7 +59,6 @@ def serve(
 ) -> None:
     """Serve the page on a socket until SIGINT or SIGTERM. `alive` is called as long as every part works."""
     live = followed(app)
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # a long queue is normal
     parts: dict[int, Any] = {}
     threads = streams + 1 + SPARE_THREADS  # one thread is for the screen at the table
     server = make_server(app, listening, threads, parts, Server)
@@ -99,6 +98,9 @@ def make_server(
     **more: Any,
 ) -> AServer:
     """Make waitress's server. `parts` is the map that its loop polls; `more` are further settings of waitress."""
+    # Below the level of errors it logs every client who disconnects, with the unescaped address. It logs a long queue,
+    # too, which is normal.
+    logging.getLogger("waitress").setLevel(logging.ERROR)
     server = kind(
         app,
         map=parts,

@@ -279,12 +279,12 @@ class _Worker:
 
     def _layout(self, digest: str) -> TableLayout:
         text = self._content(digest) if digest else None
-        return TableLayout.parse(text.decode()) if text else TableLayout.load()
+        return TableLayout.parse(text.decode(errors="replace")) if text else TableLayout.load()
 
     def _text(self, opened: ev.HandOpened, what: str) -> str:
         known = opened.calibrations.get(what)
         text = self._content(known.hash) if known else None
-        return text.decode() if text else ""
+        return text.decode(errors="replace") if text else ""
 
 
 def _looks(recalled: PastHand) -> dict[Capture, list[Entry]]:

@@ -1,12 +1,16 @@
-"""Clients that ask for much and read nothing of it, or send much."""
+"""Clients that ask for much and read nothing of it, send much, or go at once."""
 
 from __future__ import annotations
 
+import logging
 import socket
+import struct
+import time
 from contextlib import ExitStack
+from urllib.parse import quote
 
 import pytest
-from flask import Flask
+from flask import Flask, request
 
 from dealer_ui.remote.access import LanSessions
 from dealer_ui.server import app as page
@@ -62,3 +66,34 @@ def test_a_body_of_gigabytes_fills_no_disk(app: Flask, kind: str, monkeypatch: p
     monkeypatch.setattr(serve, "LARGEST_BODY", 1 << 30)
     with serving(app, threads=2) as port, pytest.raises(TimeoutError):
         said(port, 0.5)
+
+
+def test_a_client_who_goes_at_once_writes_no_line_of_the_log(
+    app: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    """At a pit without nginx, whose log is at the level of information."""
+    caplog.set_level(logging.INFO)
+    forged = "\nwaitress: everything is well"
+    ask = f"GET /x{quote(forged)} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+
+    def pause() -> None:
+        if request.path.startswith("/x"):
+            time.sleep(0.1)  # until it is seen that nobody is there
+
+    app.before_request_funcs[None].insert(0, pause)
+
+    def go(port: int) -> str:
+        with socket.create_connection(("127.0.0.1", port), DEADLINE) as line:
+            line.sendall(ask)
+            time.sleep(0.02)
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return caplog.text
+
+    with serving(app, threads=2) as port:
+        for _ in range(3):
+            go(port)
+        assert answers(port, DEADLINE)
+        time.sleep(0.3)
+        assert forged not in caplog.text
+        caplog.set_level(logging.INFO, "waitress")
+        until(lambda: forged in go(port))

@@ -57,6 +57,7 @@ OTHERWISE: Final = {
     "test_the_port_for_other_machines_takes_private_addresses_only": "the kernel's doing: UNTESTED",
     "test_from_another_machine_there_is_no_page_of_the_table": "the table's own page has them",
     "test_visitors_who_go_at_once_are_not_in_the_log": "the server's log is turned up",
+    "test_a_client_who_goes_at_once_writes_no_line_of_the_log": "the server's log is turned up",
     "test_another_box_in_its_place_is_noticed": "a browser that compares nothing",
     "test_without_metadata_nothing_is_taken": "with it, the same folder is taken",
     "test_metadata_that_is_none_is_refused_in_a_sentence": "with its own, the same folder is taken",

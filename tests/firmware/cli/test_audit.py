@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.main import main
-from firmware.cli.record_audit import Audit, audit
+from firmware.cli.record_audit import Audit, _Worker, audit
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
@@ -188,6 +188,23 @@ def test_a_picture_that_was_changed_or_lost_is_found_and_one_dropped_by_the_rule
     with Journal(tmp_path, felt.clock) as journal:
         journal.append([ev.ImagesDropped(1, (frame,), "older than 90 days")], "table")
     assert audit(tmp_path, processes=1) == Audit(hands=1, settlements=1, dropped=1)
+
+
+@pytest.mark.parametrize("text", [b"\xff", b"a = " + b"[" * 5_000, b"a = " + b"9" * 5_000])
+def test_a_layout_that_no_reader_can_read_is_a_difference_and_ends_nothing(
+    tmp_path: Path, seen: tuple[bytes, TableReading], text: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_hand(tmp_path, seen)
+    kept, layout = JournalReader.content, _Worker._layout
+
+    def planted(reader: JournalReader, digest: str) -> bytes | None:
+        return text if digest == "planted" else kept(reader, digest)
+
+    monkeypatch.setattr(JournalReader, "content", planted)
+    monkeypatch.setattr(_Worker, "_layout", lambda worker, _: layout(worker, "planted"))
+    (found,) = audit(tmp_path, processes=1).differences
+    assert found.what == "picture"
+    assert "not a TOML file" in found.words
 
 
 def test_a_hand_on_the_table_is_left_alone_and_progress_is_told(tmp_path: Path) -> None:
