@@ -662,8 +662,8 @@ def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machi
     server.run("systemctl", "stop", "feltwatch-uplink.service", check=True)
     had = int(sql(server, "SELECT max(seq) FROM head"))
     seq = play(server, 80)
-    answers = ("runuser", "-u", "postgres", "--", "psql", "-c", "SELECT 1")
-    server.run(*answers, check=True)  # the first connection writes a file: on a full disk there is no other first
+    # A database's first connection writes a file, without which none can be made on a full disk.
+    server.run("runuser", "-u", "postgres", "--", "psql", "-c", "SELECT 1", check=True)
     filler = server.root / "var/cache/apt/filler"
     with filler.open("wb") as file, suppress(OSError):
         while True:
