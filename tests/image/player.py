@@ -25,6 +25,8 @@ from firmware.table.phase import BETWEEN_HANDS, Phase
 
 DATA = Path("/var/lib/feltwatch")
 PAGE = "http://127.0.0.1:8013"
+PUCK = 1
+"""The seat at which the puck lies all the time."""
 
 
 def main(hands: int, folder: Path, go: Path | None = None) -> None:
@@ -47,14 +49,16 @@ def main(hands: int, folder: Path, go: Path | None = None) -> None:
             if hands and settled == hands:
                 return
             touch({"do": "archive"})
-        elif state.phase in (Phase.SHOWDOWN, Phase.READING) or state.puck.seat != 1:
+        elif state.phase in (Phase.SHOWDOWN, Phase.READING) or state.puck.seat != PUCK:
             time.sleep(0.5)
         else:
             if state.phase in BETWEEN_HANDS:
                 lay(folder, "empty")
             if state.phase is Phase.SETTING:
                 lay(folder, f"deal{state.hand % 2}")
-            touch({"do": "next"} if state.dealer else {"do": "log_on", "person": "Robin"})
+            refused = touch({"do": "next"} if state.dealer else {"do": "log_on", "person": "Robin"})
+            if "seat" in refused:  # nobody is here who could move the puck to where it is due
+                touch({"do": "keep_button", "seat": PUCK})
 
 
 def lay(folder: Path, name: str) -> None:
@@ -69,8 +73,11 @@ class Finger:
     def __init__(self) -> None:
         self._token = ""
 
-    def __call__(self, order: dict[str, object]) -> None:
-        """Give a command, and say how far the record had come once it was confirmed; a refused one is seen again."""
+    def __call__(self, order: dict[str, object]) -> dict[str, object]:
+        """Give a command, and say how far the record had come once it was confirmed.
+
+        Return the arguments of the sentence that refuses it; a refused one is seen again.
+        """
         if not self._token:
             with urllib.request.urlopen(f"{PAGE}/", timeout=120) as page:
                 found = re.search('name="csrf-token" content="([^"]*)"', page.read().decode())
@@ -82,12 +89,15 @@ class Finger:
                 pass
         except urllib.error.HTTPError as error:
             self._token = ""
-            say(refused=error.read().decode()[:300], order=order)
+            refusal = error.read().decode()
+            say(refused=refusal[:300], order=order)
             time.sleep(1)
-            return
+            args: dict[str, object] = json.loads(refusal).get("args", {})
+            return args
         with sqlite3.connect(f"file:{DATA}/journal.sqlite?mode=ro", uri=True) as db:
             seq, digest = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
         say(confirmed=[seq, digest], order=order)
+        return {}
 
 
 def say(**what: object) -> None:
