@@ -125,7 +125,7 @@ def _flags(
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
     if hand and hand.fantasyland_next:
-        kept = seat.fantasyland  # a player who keeps it announces it (RULES.md 9)
+        kept = seat.fantasyland  # a player who keeps it announces it (a profile's `fantasyland`)
         flags.append(
             Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
         )

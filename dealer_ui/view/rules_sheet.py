@@ -25,7 +25,7 @@ RANKING: Final = {
     "one_pair": "9h 9c Kd 8s 3c",
     "high_card": "Ac Qd 9s 6h 2d",
 }
-"""The categories from high to low, each with an example (RULES.md 1.1)."""
+"""The categories from high to low, each with an example."""
 
 NATURALS: Final = {
     "all_one_suit": "2h 3h 4h 5h 6h 7h 8h 9h Th Jh Qh Kh Ah",

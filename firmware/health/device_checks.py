@@ -9,7 +9,7 @@ from firmware.health.check import Check, Verdict
 from firmware.messages import Message, Word, listed, message_of, text_of
 
 ROOM_MB: Final = 1000
-"""Free megabytes below which space should be freed: room for a hundred hands (10 MB each, DESIGN.md 5)."""
+"""Free megabytes below which space should be freed: room for a hundred hands of 10 MB."""
 SLOW_MS: Final = 250.0
 """Milliseconds to write and sync a megabyte above which a card is too slow for a table."""
 

@@ -45,10 +45,10 @@ BEFORE_CARDS: Final = frozenset({Phase.DEALING, Phase.SETTING, Phase.PLACING, Ph
 """A hand is open, and no card of it may have been seen yet."""
 
 DECLARING: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING, Phase.REVIEW})
-"""A natural may be declared until rows are compared (RULES.md 5.3)."""
+"""A natural may be declared until rows are compared (a profile's `naturals`)."""
 
 SURRENDERING: Final = frozenset({Phase.SETTING, Phase.PLACING})
-"""Surrender is offered before the showdown only (RULES.md 6)."""
+"""Surrender is offered before the showdown only (a profile's `surrender`)."""
 
 MISDEALING: Final = frozenset({Phase.DEALING, Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN})
 """A misdeal is called before the rows are read."""

@@ -1,4 +1,4 @@
-"""The streets of a face-up hand: five cards first, then eight times one card (RULES.md 9). Pure."""
+"""The streets of a face-up hand: five cards first, then eight times one card (a profile's `deal`). Pure."""
 
 from __future__ import annotations
 

@@ -26,16 +26,16 @@ FRAMES: Final = 5
 """Pictures of one calibration: enough to see that nothing moves, and to halve the corners' noise."""
 
 MAX_ERROR_PX: Final = 1.0
-"""The most that markers may lie off a flat felt on average (HARDWARE.md §6, acceptance)."""
+"""The most that markers may lie off a flat felt on average (docs/calibration.md)."""
 
 MAX_WANDER_PX: Final = 1.0
 """The most that a marker's corner may wander between the pictures: three times what noise does to it."""
 
 MAX_TILT_DEG: Final = 2.0
-"""HARDWARE.md §5.2: beyond, the far side is noticeably smaller and out of focus."""
+"""Beyond, the far side is noticeably smaller and out of focus (docs/calibration.md)."""
 
 MIN_MARGIN_PX: Final = 10.0
-"""Markers whose white border came nearer to the picture's edge were missed (HARDWARE.md §3.5)."""
+"""Markers whose white border came nearer to the picture's edge were missed (docs/calibration.md)."""
 
 MUST_BE_WELL: Final = ("sharpness", "resolution", "light", "colour")
 """Without these there is nothing to hold a later picture against."""

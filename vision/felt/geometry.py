@@ -27,7 +27,7 @@ from vision.felt.markers import dictionary
 
 SEARCH_PX = 1536
 """The long side of the picture in which markers are first looked for: the reference build's markers are 41 px wide
-there, the least at which all are found even out of focus (HARDWARE.md §3.5)."""
+there, the least at which all are found even out of focus."""
 
 MIN_SIDE_PX = 64
 """No felt can be made out in a smaller picture."""

@@ -27,16 +27,16 @@ MEASURED_PX_PER_MM: Final = 1.5
 """The coarsest at which it still read every card, in a small sample (docs/reader-report.md, "1.5 px/mm (limit)")."""
 
 MIN_MARKER_PX: Final = 60.0
-"""The side from which a marker is always found in a strongly blurred picture (HARDWARE.md §3.5)."""
+"""The side from which a marker is always found in a strongly blurred picture."""
 
 INDEX_MM: Final[Mapping[str, float]] = {"regular": 8.5, "jumbo": 15.0}
-"""The height of an index's rank: a usual deck's 8.4 to 9.2 mm, a jumbo one's 14 to 18 (VISION.md)."""
+"""The height of an index's rank: a usual deck's 8.4 to 9.2 mm, a jumbo one's 14 to 18, as measured on decks."""
 
 METER: Final = 250.0
-"""An incident-light meter's constant: E = 250 · N² / (t · ISO), lux (HARDWARE.md §3.4)."""
+"""An incident-light meter's constant: E = 250 · N² / (t · ISO), lux, as light meters have it."""
 
 MIN_LUX: Final = 500.0
-"""What the house's lamps give at least on the felt (HARDWARE.md §3.4); a camera that needs more needs more lamps."""
+"""What the house's lamps give at least on the felt; a camera that needs more needs more lamps."""
 
 GRAIN_ISO: Final = 200
 

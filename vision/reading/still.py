@@ -22,7 +22,7 @@ from vision.reading.objects import Other
 from vision.reading.table_reading import ReadCard, TableReading, ZoneReading, read
 
 AGREE = 3
-"""Frames that must agree (HARDWARE.md §3.4)."""
+"""Frames that must agree."""
 
 _SMALL_PX = 320  # the width to which frames are reduced for motion detection
 _CHANGED_LEVELS = 14  # of 255: three times the sensor's noise after shrinking

@@ -8,7 +8,7 @@ from firmware.devices.camera.files import FileFrames
 from firmware.devices.camera.source import CameraMissing
 
 FRAMES = "*-frame.jpg"
-"""File names of full frames in the archive; they sort in the order of capture (DESIGN.md 5)."""
+"""File names of full frames in the archive; they sort in the order of capture."""
 LOOKS = 4
 """Frames that one reading takes: one to compare with, and the three that must agree."""
 

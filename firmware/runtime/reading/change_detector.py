@@ -1,7 +1,7 @@
 """Watches a face-up table in the reading process: reads it when it is at rest and has changed.
 
 While cards are placed the table is requested repeatedly. Only new content is reported, and only its pictures are
-stored: a hand's evidence stays below 10 MB (DESIGN.md 5).
+stored: a hand's evidence stays below 10 MB.
 """
 
 from __future__ import annotations

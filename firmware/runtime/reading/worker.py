@@ -50,7 +50,7 @@ from vision.reading.table_reading import TableReading
 
 FRAME_QUALITY: Final = 88
 CROP_QUALITY: Final = 85
-"""JPEG qualities that keep a full frame below 5 MB and a zone's crop below 120 kB (DESIGN.md 5)."""
+"""JPEG qualities that keep a full frame below 5 MB and a zone's crop below 120 kB."""
 CROP_PX_PER_MM: Final = 2.5
 LATE_FRAMES: Final = 3
 LIES_IN: Final = 0.15

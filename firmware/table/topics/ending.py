@@ -148,7 +148,7 @@ class MarkPaidBack(Command, roles=AT_TABLE, causes=PaybackMarked):
 
 
 def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
-    """Return the players with Fantasy Land in their next hand: earned, kept, or not yet played (RULES.md 9)."""
+    """Return the players with Fantasy Land in their next hand: earned, kept, or not yet played."""
     player = {seat.seat: seat.player for seat in state.seats}
     had = frozenset(state.opened.fantasyland) if state.opened else frozenset()
     earned = {player[hand["seat"]] for hand in settlement.get("hands", ()) if hand.get("fantasyland_next")}
