@@ -240,7 +240,7 @@ def _read_qr(png: bytes) -> str:
     assert image is not None
     sizes = (1.0, 0.75, 1.5, 0.5)  # OpenCV's reader misses a code now and then at one size
     pictures = (cv2.resize(image, None, fx=k, fy=k, interpolation=cv2.INTER_AREA) for k in sizes)
-    return next(filter(None, (cv2.QRCodeDetector().detectAndDecode(one)[0] for one in pictures)), "")
+    return next(filter(None, (cv2.QRCodeDetectorAruco().detectAndDecode(one)[0] for one in pictures)), "")
 
 
 def test_a_full_disk_leaves_no_half_slip_and_the_one_before_as_it_was(
