@@ -82,7 +82,7 @@ class Repository:
             self.rotate(root, online)
 
     def publish(self, targets: Mapping[str, Target]) -> None:
-        """Name these files, by their paths, and no others. Raises OSError."""
+        """Name these files, by their paths, and no others. Raises OSError, UpdateRefused for a damaged folder."""
         version = max(self._version() + 1, int(self._now().timestamp()))
         expires = (self._now() + self._lasts).replace(microsecond=0)
         named = {
@@ -113,11 +113,9 @@ class Repository:
 
     def renew(self) -> bool:
         """Sign again what would expire soon; return whether it was necessary. Raises OSError, UpdateRefused."""
-        path = self._folder / "timestamp.json"
-        if path.exists():
-            expires = Metadata[Timestamp].from_file(str(path)).signed.expires
-            if expires - self._now() > self._lasts / 2:
-                return False
+        signed = _timestamp(self._folder)
+        if signed is not None and signed.expires - self._now() > self._lasts / 2:
+            return False
         self.publish(self.published())
         return True
 
@@ -154,8 +152,8 @@ class Repository:
             self._write(name, root, self._root, *before)
 
     def _version(self) -> int:
-        path = self._folder / "timestamp.json"
-        return Metadata[Timestamp].from_file(str(path)).signed.version if path.exists() else 0
+        signed = _timestamp(self._folder)
+        return signed.version if signed is not None else 0
 
     def _write(self, name: str, metadata: Metadata[Any], *signers: _KeySigner) -> None:
         metadata.signatures.clear()
@@ -167,8 +165,17 @@ class Repository:
 
 
 def ends(folder: Path) -> datetime | None:
-    """Return until when what was signed into a folder is good; None where that cannot be read."""
-    try:
-        return Metadata[Timestamp].from_bytes(read_plain(folder / "timestamp.json", MOST_ROOT)).signed.expires
-    except (OSError, RepositoryError, ValueError):
+    """Return until when what was signed into a folder is good; None for nothing. Raises OSError, UpdateRefused."""
+    signed = _timestamp(folder)
+    return signed.expires if signed is not None else None
+
+
+def _timestamp(folder: Path) -> Timestamp | None:
+    """Return what was signed last into a folder; None for nothing. Raises OSError, UpdateRefused."""
+    path = folder / "timestamp.json"
+    if not path.exists():
         return None
+    try:
+        return Metadata[Timestamp].from_bytes(read_plain(path, MOST_ROOT)).signed
+    except (RepositoryError, ValueError) as error:
+        raise UpdateRefused(f"{path} is not as it was signed here. Restore it from a backup.") from error

@@ -87,7 +87,7 @@ class HouseRepository:
         try:
             self.publish(connection)
             good_until = ends(self.folder / HOUSE)
-        except FilesError as error:
+        except (UpdateRefused, OSError) as error:
             log.warning("%s", error)
         set_fact(connection, GOOD_UNTIL, good_until.isoformat() if good_until else "")
 

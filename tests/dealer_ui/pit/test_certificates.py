@@ -17,6 +17,7 @@ from firmware.pit import authority
 from firmware.pit.authority import Authority
 from firmware.pit.down.offers import GOOD_UNTIL, HouseRepository
 from firmware.pit.enrolment import remember, set_fact
+from firmware.update.house import FOLDER
 from tests.dealer_ui.pit.conftest import House
 
 
@@ -68,6 +69,10 @@ def test_what_the_pit_cannot_sign_for_its_tables_rings_at_once(house: House, tmp
     with house.database.transaction() as connection:
         repository.renew(connection)
     assert "tables may take" not in said(house)
+    (repository.folder / FOLDER / "timestamp.json").write_bytes(b"")  # as a power cut may leave it
+    with house.database.transaction() as connection:
+        repository.renew(connection)
+    assert "The pit cannot sign what its tables may take" in said(house)
     shutil.rmtree(tmp_path / "authority")
     with house.database.transaction() as connection:
         HouseRepository(tmp_path, Authority(tmp_path / "authority")).renew(connection)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tuf.ngclient import Updater
 
 from firmware.record.evidence.signing import DeviceKey
-from firmware.update.repository import Repository
+from firmware.update.repository import Repository, ends
 from firmware.update.trust import MAKER, Target, Trust, UpdateRefused, folder_files, words_of
 
 LASTS: Final = timedelta(days=10)
@@ -196,6 +196,24 @@ def test_what_expires_soon_is_signed_again_and_what_does_not_is_left(tmp_path: P
     now[0] += LASTS / 3
     assert repository.renew()
     assert repository.published() == {"one": Target("a" * 64, 1)}
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"{}", b"[]", b"\xff", b"[" * 100_000], ids=["empty", "object", "list", "binary", "deep"]
+)
+def test_what_was_damaged_where_it_is_signed_is_named_and_nothing_is_signed_over_it(
+    tmp_path: Path, data: bytes
+) -> None:
+    """A power cut may leave an empty file: the program that signs says so, and goes on with its other work."""
+    root, online = DeviceKey.open(tmp_path / "root"), DeviceKey.open(tmp_path / "online")
+    made = Repository(tmp_path / "signed", root, online, timedelta(days=30))
+    made.publish({})
+    path = tmp_path / "signed" / "timestamp.json"
+    path.write_bytes(data)
+    for sign in (made.renew, lambda: made.publish({}), lambda: ends(tmp_path / "signed")):
+        with pytest.raises(UpdateRefused, match="Restore it from a backup"):
+            sign()
+    assert path.read_bytes() == data
 
 
 def test_words_are_those_of_the_newest_key(tmp_path: Path) -> None:
