@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
-from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
+from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
 
 _OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 _BLOCK: Final = b"[" * (1 << 16)

@@ -25,8 +25,8 @@ from firmware.bench.pit_load import FloorView, Load, PitTarget, Sample, direct_t
 from firmware.bench.pit_screens import Screens
 from firmware.bench.played_record import Played, Record, played
 from firmware.bench.processes import cleaning_up
-from firmware.pit.database import Database
-from firmware.pit.tables import listed
+from pit.store.database import Database
+from pit.status.tables import listed
 from firmware.runtime.errors import AppError
 
 PLAYED: Final = 12

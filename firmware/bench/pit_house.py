@@ -17,12 +17,12 @@ from typing import Final, Self
 import psycopg
 
 from firmware.bench.processes import family_memory_mb, parent, processor_s
-from firmware.pit import front
-from firmware.pit.authority import Authority
-from firmware.pit.database import Database, migrate
-from firmware.pit.files import Files
-from firmware.pit.tables import enrol
-from firmware.pit.temporary_postgres import TemporaryPostgres
+from pit.door import front
+from pit.authority import Authority
+from pit.store.database import Database, migrate
+from pit.store.files import Files
+from pit.status.tables import enrol
+from pit.store.temporary_postgres import TemporaryPostgres
 from firmware.runtime.errors import AppError
 from firmware.uplink.settings import Settings, load
 
@@ -153,10 +153,10 @@ def _server_of(url: str) -> int:
 
 def serve(url: str, folder: str, address: str) -> None:
     """Serve the door over TLS without nginx, with the projections beside it, until this process is ended."""
-    from firmware.pit.door import make_door
-    from firmware.pit.news import News
-    from firmware.pit.serve import Projector
-    from firmware.pit.tls_front import TlsFront, by_tls
+    from pit.door.routes import make_door
+    from pit.follow.news import News
+    from pit.door.serve import Projector
+    from pit.door.tls_front import TlsFront, by_tls
 
     host, _, port = address.rpartition(":")
     with Database(url) as database, socket.create_server((host, int(port)), backlog=4096) as listening:

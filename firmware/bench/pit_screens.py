@@ -23,7 +23,7 @@ from urllib.parse import urlencode, urlsplit
 from firmware.bench.pit_load import Target
 from firmware.bench.played_record import Commit, Record
 from firmware.runtime.errors import AppError
-from firmware.simulation.pit_demo.floor import floor_page
+from pit.demo.floor import floor_page
 from firmware.table.events import HandOpened
 from firmware.uplink.follow import LOOK_EVERY_S
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware.messages import Message
-from firmware.pit.channels.facts import text_to_store
-from firmware.pit.channels.judge import Failure
-from firmware.pit.channels.words import FAILURES, NAMES, Name
-from firmware.pit.database import Connection, Database
-from firmware.pit.status.table_facts import Need, TableFacts
+from pit.channels.facts import text_to_store
+from pit.channels.judge import Failure
+from pit.channels.words import FAILURES, NAMES, Name
+from pit.store.database import Connection, Database
+from pit.status.table_facts import Need, TableFacts
 from firmware.record.evidence.notes import Checkpoint, origin_of
 
 NOW_MS: Final = 1_795_470_425_000

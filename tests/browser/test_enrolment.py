@@ -18,13 +18,13 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, Route, expect
 
-from dealer_ui.pit.people import PitRole
+from pit.pages.people import PitRole
 from dealer_ui.server.app import Settings, create_app
 from firmware.access.pins import PinStore
-from firmware.pit.authority import Authority
-from firmware.pit.database import Database
-from firmware.pit.down.offers import HouseRepository
-from firmware.pit.enrolment import give_up, make_code, remember
+from pit.authority import Authority
+from pit.store.database import Database
+from pit.files.offers import HouseRepository
+from pit.door.enrolment import give_up, make_code, remember
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import NO_SCREEN, Config
@@ -38,10 +38,10 @@ from firmware.uplink.settings import FILE
 from tests.browser.conftest import own_window
 from tests.browser.dealer import key_pin
 from tests.browser.test_pit import served as served_pit
-from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import served
-from tests.firmware.pit.conftest import Pit, without_nginx
-from tests.firmware.pit.test_uplink import send_all
+from tests.pit.conftest import Pit, without_nginx
+from tests.pit.test_uplink import send_all
 from tests.waiting import until
 from vision.base.arrays import Image
 

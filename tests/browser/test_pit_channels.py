@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dealer_ui.pit.people import PitRole
+from pit.pages.people import PitRole
 from tests.browser.axe import barriers
 from tests.browser.pit_floor import NOW_MS, RELEASE, add_channels
 from tests.browser.test_pit import SIZES, floor, look_as_meant, served
-from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 
 __all__ = ["database", "floor", "house", "owned", "postgres"]
 

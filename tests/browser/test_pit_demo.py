@@ -22,9 +22,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import listening_for_trouble
-from tests.firmware.pit.conftest import postgres
-from tests.firmware.pit.postgres import Postgres
-from tests.firmware.pit.test_demo import PROGRAM
+from tests.pit.conftest import postgres
+from tests.pit.postgres import Postgres
+from tests.pit.test_demo import PROGRAM
 from tests.waiting import DEADLINE, until
 
 __all__ = ["postgres"]

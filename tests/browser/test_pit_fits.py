@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.pit.people import PitRole
-from dealer_ui.pit.services import pit
-from firmware.pit.authority import Authority
-from firmware.pit.enrolment import remember
-from firmware.pit.wishes import fulfilled, wishes_of
+from pit.pages.people import PitRole
+from pit.pages.services import pit
+from pit.authority import Authority
+from pit.door.enrolment import remember
+from pit.follow.wishes import fulfilled, wishes_of
 from firmware.table import events as ev
 from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
 from tests.browser.test_pit import floor, served
 from tests.browser.test_pit_files import add_files
 from tests.browser.visits import LAYOUT
-from tests.dealer_ui.pit.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 
 __all__ = ["database", "floor", "house", "owned", "postgres"]
 pytestmark = pytest.mark.browser

@@ -49,7 +49,7 @@ ELSEWHERE: Final = {
     "keep": "firmware/cli/test_retention.py",
     "kiosk": "dealer_ui/server/test_kiosk.py",
     "people": "firmware/cli/test_people.py",
-    "pit": "firmware/pit/test_command.py",
+    "pit": "pit/test_command.py",
     "read": "vision/commands/test_read.py",
     "restore": "firmware/cli/test_retention.py",
     "review": "dealer_ui/remote/test_lan.py",
@@ -62,7 +62,7 @@ ELSEWHERE: Final = {
     "training": "firmware/simulation/test_training.py",
     "ui": "dealer_ui/server/test_command.py",
     "update": "firmware/update/rig.py",
-    "uplink": "firmware/pit/test_command.py",
+    "uplink": "pit/test_command.py",
 }
 """Which test runs the others: what needs a table, a browser, a box, or minutes."""
 
@@ -90,7 +90,7 @@ MADE: Final = {
         "hardware/test_made.py",
         "from hardware.make.__main__ import main, standard_frame",
     ),
-    "pit-demo": ("feltwatch pit demo", "firmware/pit/test_demo.py", "pit_demo.command"),
+    "pit-demo": ("feltwatch pit demo", "pit/test_demo.py", "pit_demo.command"),
     "page-load": (
         "-m tests.browser.load",
         "browser/test_load.py",

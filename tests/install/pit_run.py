@@ -55,16 +55,16 @@ CARRIED: Final = (
 ROLES: Final = ("floor", "auditor", "technician", "owner")
 EXPOSURE_AT_MOST: Final = 1.5
 MIGRATES: Final = (
-    "firmware/pit/migrations/r9000_later.py",
+    "pit/store/migrations/r9000_later.py",
     "",
     'from alembic import op\n\nrevision = "9000"\ndown_revision = "{}"\n\n\ndef upgrade():\n'
     '    op.execute("CREATE TABLE later (one int)")\n',
 )
 """A release with another schema."""
 DIES: Final = (
-    "firmware/pit/serve.py",
+    "pit/door/serve.py",
     '    authority = Authority(folder / "authority")',
-    '    from firmware.pit.errors import PitError\n\n    raise PitError("a mistake")\n'
+    '    from pit.errors import PitError\n\n    raise PitError("a mistake")\n'
     '    authority = Authority(folder / "authority")',
 )
 """A release that migrates the database and then does not come up."""
@@ -87,7 +87,7 @@ else:
 """What the table's process does (firmware/runtime/pit_desk.py), with a key of its own."""
 _LOG_KEY: Final = """
 from pathlib import Path
-from firmware.pit.authority import Authority
+from pit.authority import Authority
 print(Authority(Path("/var/lib/feltwatch-pit/authority")).keys.log)
 """
 _ASK: Final = """
@@ -135,7 +135,7 @@ def owner() -> list[str]:
 
 
 def newest_revision() -> str:
-    names = sorted(path.name for path in (REPOSITORY / "firmware/pit/migrations").glob("r*_*.py"))
+    names = sorted(path.name for path in (REPOSITORY / "pit/store/migrations").glob("r*_*.py"))
     return names[-1][1:5]
 
 

@@ -21,7 +21,7 @@ AREAS: Final[dict[str, tuple[str, ...]]] = {
     "record": ("firmware/record", "firmware/access", "firmware/health"),
     "reading": ("vision/base", "vision/felt", "vision/reading", "firmware/runtime/reading"),
     "page": ("dealer_ui",),
-    "pit": ("firmware/pit", "firmware/uplink"),
+    "pit": ("pit", "firmware/uplink"),
     "box": ("firmware/devices", "firmware/runtime/inbox"),
 }
 """The folders of each area, with all that lies below them."""

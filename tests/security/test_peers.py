@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from firmware.pit.authority import Authority
+from pit.authority import Authority
 from firmware.record import backup
 from firmware.record.backup import back_up, restore
 from firmware.record.evidence.anchors import Anchor, sign_head

@@ -14,7 +14,7 @@ from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 from flask.testing import FlaskClient
 
-from dealer_ui.pit.people import PitSessions
+from pit.pages.people import PitSessions
 from dealer_ui.remote import app as lan
 from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.server import app as page

@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from firmware.pit.command import SOCKET
-from firmware.pit_options import PIT_FOLDER
+from pit.cli.main import SOCKET
+from pit.options import PIT_FOLDER
 from tests.docs.lines import parsed
 
 REPOSITORY: Final = Path(__file__).parents[2]

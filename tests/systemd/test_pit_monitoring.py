@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from dealer_ui.pit import certificates, metrics
+from pit.pages import certificates, metrics
 
 FOLDER = Path(__file__).parents[2] / "systemd" / "pit" / "monitoring"
 NAMED = re.compile(r"feltwatch_pit_\w+")

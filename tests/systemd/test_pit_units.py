@@ -13,12 +13,12 @@ import pytest
 from dealer_ui.remote.front import MODULE as STREAM_MODULE
 from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
 from dealer_ui.remote.tls import KEY as TLS_KEY
-from firmware.pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
-from firmware.pit.command import SOCKET
-from firmware.pit.copies.backup import DISK, SLOT, STATE
-from firmware.pit.copies.command import FOLDERS
-from firmware.pit.front import NGINX
-from firmware.pit_options import PIT_FOLDER
+from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
+from pit.cli.main import SOCKET
+from pit.copies.backup import DISK, SLOT, STATE
+from pit.cli.copies import FOLDERS
+from pit.door.front import NGINX
+from pit.options import PIT_FOLDER
 from tests.systemd.judge import exposure, faults, needs_systemd, users_made
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"

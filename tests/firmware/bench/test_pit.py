@@ -14,8 +14,8 @@ from firmware.bench.pit import command as pit_command
 from firmware.bench.pit import verdicts
 from firmware.bench.played_record import Record, played
 from firmware.bench.uplink import command as uplink_command
-from firmware.pit.database import migrate
-from firmware.pit.temporary_postgres import TemporaryPostgres, binaries
+from pit.store.database import migrate
+from pit.store.temporary_postgres import TemporaryPostgres, binaries
 from firmware.table.entry import Entry
 
 needs_postgres = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")

@@ -13,7 +13,7 @@ from firmware.record.journal.journal import Journal
 from firmware.table import CommandRefused
 from firmware.table import events as ev
 from firmware.uplink.inbox.texts import deck_of
-from tests.firmware.pit.down.conftest import deck_text
+from tests.pit.files.conftest import deck_text
 
 MODEL = "a" * 64
 

@@ -11,7 +11,7 @@ import pytest
 from dealer_ui.remote.access import LanPeople
 from dealer_ui.remote.tls import certificate
 from firmware.access.pins import PinStore
-from firmware.pit.authority import Authority
+from pit.authority import Authority
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal import disk
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware.messages import Message
-from firmware.pit.status.table_health import TableHealth, health_of
+from pit.status.table_health import TableHealth, health_of
 from firmware.pulse import Pulse, PulseCheck, write_pulse
 from firmware.uplink.health import answers, table_health
 

@@ -1,0 +1,125 @@
+"""Looks what the tables of each channel have shown, asks them for its release, and stops a release where one fails.
+
+Everything is in the database, and one turn is one transaction: a pit that is killed at any moment goes on from there.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Final
+
+from firmware.messages import Message
+from pit.channels.facts import Facts, text_to_store
+from pit.channels.judge import Mark, first_start, turn
+from pit.channels.store import Channels, shown, stop
+from pit.channels.words import FAILURES, several
+from pit.store.database import Connection, Database
+from pit.files.requests import ask, withdraw
+from pit.errors import DatabaseError, PitError
+
+log = logging.getLogger(__name__)
+EVERY_S: Final = 5.0
+"""Seconds between two turns."""
+AWAY_S: Final = 60.0
+"""Seconds without a turn after which nobody is called silent for that time: the pit itself was away."""
+BY: Final = "channels"
+"""Who asks tables, in their requests."""
+_LEAVE: Final = """DELETE FROM channel_table w WHERE NOT EXISTS (SELECT FROM gaming_table t JOIN channel c USING
+    (channel) WHERE t.table_id = w.table_id AND t.struck_at IS NULL AND c.sha256 = w.sha256)"""
+_COME: Final = """INSERT INTO channel_table (table_id, sha256)
+    SELECT table_id, sha256 FROM gaming_table JOIN channel USING (channel)
+    WHERE struck_at IS NULL AND sha256 IS NOT NULL ON CONFLICT DO NOTHING"""
+_JUDGED: Final = """UPDATE channel_table SET was_updated = was_updated OR %(mark)s = 'updated', mark = %(mark)s,
+    failure = %(failure)s, why = %(why)s, since = to_timestamp(%(since)s) WHERE table_id = %(table)s AND
+    (mark, failure, why, since) IS DISTINCT FROM (%(mark)s, %(failure)s, %(why)s, to_timestamp(%(since)s))"""
+
+
+class Stepper:
+    """One pit's channels. `turn` does what is due."""
+
+    def __init__(self, database: Database, leads: Callable[[], bool] = lambda: True) -> None:
+        """`leads`: whether this process, of several on one database, is the one that takes the turns."""
+        self._database, self._leads = database, leads
+        self._facts = Facts()
+        self._listening = self._looked = float("-inf")
+
+    def turn(self) -> None:
+        """Take a turn. Raises DatabaseError."""
+        if not self._leads():
+            return
+        with self._database.transaction() as connection:
+            channels = shown(connection, is_locked=True)
+            [(now,)] = connection.execute("SELECT extract(epoch FROM now())::float8").fetchall()
+            if not 0 <= now - self._looked < AWAY_S:
+                self._listening = now
+            self._looked = now
+            self._turn(connection, channels, now)
+
+    def _turn(self, connection: Connection, channels: Channels, now: float) -> None:
+        connection.execute(_LEAVE)
+        connection.execute(_COME)
+        held = {one.sha256: one for one in channels.values()}
+        names = {table.table_id: table.name for one in channels.values() for table in one.tables}
+        asked: set[tuple[int, str]] = set()
+        kept: set[tuple[int, str]] = set()
+        for sha256, members in self._facts.members(connection).items():
+            release, is_stopped = held[sha256].release, bool(held[sha256].stopped)
+            judged, causes = turn(release, members, now, self._listening, is_stopped=is_stopped)
+            rows = [vars(one) | {"table": key, "why": text_to_store(one.why)} for key, one in judged.items()]
+            connection.cursor().executemany(_JUDGED, rows)
+            if failure := judged[causes[0]].failure if causes else None:
+                who = several([names[key] for key in causes])
+                log.warning("Release %s stops: %s, %s", release, who, failure)
+                stop(
+                    connection,
+                    sha256,
+                    release,
+                    Message("%(name)s: %(what)s", name=who, what=FAILURES[failure]),
+                )
+            elif not is_stopped:  # where the release runs, its request ends by itself
+                asked |= {(key, sha256) for key, one in judged.items() if one.mark is Mark.ASKED}
+                kept |= {(key, sha256) for key, one in members.items() if first_start(one.starts, release)}
+        _ask(connection, asked, asked | kept)
+
+
+def _ask(connection: Connection, asked: set[tuple[int, str]], kept: set[tuple[int, str]]) -> None:
+    """Ask tables for releases, and withdraw what channels ask but what is in `kept`. What a person asks stays."""
+    rows = connection.execute(
+        "SELECT table_id, sha256, asked_by FROM file_request WHERE ended_at IS NULL"
+    ).fetchall()
+    for table, sha256 in sorted(asked - {(table, sha256) for table, sha256, _ in rows}):
+        try:
+            ask(connection, table, sha256, BY)
+        except PitError as error:
+            log.warning("Table %s cannot be asked: %s", table, error)
+            why = text_to_store(error.sentence)
+            connection.execute("UPDATE channel_table SET why = %s WHERE table_id = %s", (why, table))
+    for table, sha256, by in rows:
+        if by == BY and (table, sha256) not in kept:
+            withdraw(connection, table, sha256, BY)
+
+
+class StepperThread(threading.Thread):
+    """Takes the turns in the background. A database that is away is waited for."""
+
+    def __init__(self, stepper: Stepper) -> None:
+        super().__init__(name="channels", daemon=True)
+        self._stepper, self._end = stepper, threading.Event()
+
+    def run(self) -> None:
+        """Take turns until `stop`."""
+        while not self._end.is_set():
+            try:
+                self._stepper.turn()
+            except DatabaseError as error:
+                log.warning("Channels wait: %s", error)
+            except Exception:
+                log.exception("Channels wait: this is an error of Feltwatch")
+            self._end.wait(EVERY_S)
+
+    def stop(self) -> None:
+        """End after the turn in work."""
+        self._end.set()
+        self.join()

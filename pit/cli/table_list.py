@@ -1,0 +1,62 @@
+"""`feltwatch pit table list`."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+
+import click
+
+from pit.options import pit_database_option
+from firmware.terminal import say, say_json
+
+
+@click.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@pit_database_option
+def list_command(as_json: bool, url: str) -> None:
+    """List the tables: how far each has been heard, and what is not live, whole or right."""
+    from pit.store.database import Database
+    from pit.status.freshness import status_of
+    from pit.status.tables import listed
+
+    with Database(url) as database:
+        tables = listed(database)
+    now_ms = time.time_ns() // 1_000_000
+    states = [(one, status_of(one.fresh, now_ms)) for one in tables]
+    if as_json:
+        say_json(
+            [
+                {
+                    "table": one.table.name,
+                    "have": one.fresh.seq,
+                    "behind": status.behind,
+                    "heard": _date(one.fresh.heard_ms),
+                    "last_row": _date(one.fresh.last_ms),
+                    "lacks": [lack.value for lack, _ in status.lacks],
+                    "release": one.release,
+                    "struck": one.struck_at is not None,
+                    "fork": one.fork_seq,
+                    "waits": one.stuck_why,
+                }
+                for one, status in states
+            ]
+        )
+        return
+    for one, status in states:
+        heard = _date(one.fresh.heard_ms) or "never"
+        trouble = (
+            "struck off"
+            if one.struck_at
+            else f"record differs at row {one.fork_seq}"
+            if one.fork_seq
+            else one.stuck_why or ", ".join(map(str, status.sentences))
+        )
+        heard += f", release {one.release}" if one.release else ""
+        say(f"{one.table.name}: {one.fresh.seq} rows, {status.behind} behind, heard {heard}  {trouble}")
+    if not tables:
+        say("No table is enrolled. Begin with: feltwatch pit table add NAME --pit HOST:PORT")
+
+
+def _date(ms: int | None) -> str | None:
+    return None if ms is None else datetime.fromtimestamp(ms / 1000).astimezone().isoformat(" ", "seconds")

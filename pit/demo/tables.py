@@ -1,0 +1,297 @@
+"""A simulated table in real time, and its uplink: each plays and sends on threads of its own until it is stopped."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Final
+
+from firmware.record.journal.journal import Journal
+from firmware.record.journal.reader import JournalReader
+from firmware.runtime.errors import AppError
+from firmware.runtime.house_config import house_rules
+from firmware.runtime.liveness.heartbeat import EVERY_S, Heartbeat
+from firmware.runtime.maintenance import RecordMaintenance
+from firmware.simulation.evening.auditor import Auditor
+from firmware.simulation.evening.faults import Faults
+from firmware.simulation.evening.page_reader import Page
+from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel
+from firmware.simulation.evening.run import BACKS_TRIED
+from firmware.simulation.evening.stepped_dealer import Dealer
+from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedTable
+from firmware.simulation.habits import Habits
+from firmware.simulation.house import PLAYERS, simulated_house
+from firmware.simulation.live.players import Players
+from pit.demo.attacker import rewrite
+from pit.demo.people import call_floor, dispute, floor_comes, list_people, read_fault
+from pit.demo.pictures import HandPictures
+from firmware.simulation.policy import Policy
+from firmware.table.errors import TableError
+from firmware.terminal import say
+from firmware.threads import start
+from firmware.uplink.client import Client
+from firmware.uplink.follow import Follower
+from firmware.uplink.health import table_health
+from firmware.uplink.settings import load
+from firmware.uplink.witness import Witness
+
+FOR_EVER: Final = 10**9
+LARGEST_DEBT_S: Final = 1.0
+"""Seconds by which a table may be late on a busy machine and still catch up."""
+HURRY: Final = 10_000.0
+"""The speed of a hand that is over before anybody looks."""
+FIRST_HAND: Final = 40
+"""Rows after which the first hand is in a record."""
+
+
+Deed = Callable[[SteppedTable], object]
+"""What somebody does at a table."""
+
+
+class Stopped(AppError):
+    """The demo ends."""
+
+
+class SteppedHeartbeat(Heartbeat):
+    """Asks a table process that has no socket as a page asks it."""
+
+    def __init__(self, table: SteppedTable, data: Path, pulse: Path) -> None:
+        super().__init__(data, data / "no.sock", pulse)
+        self._table = table
+
+    def ask(self, do: str) -> dict[str, Any]:
+        """Return the answer to a command. Raises TableError without one."""
+        answer = self._table.touch({"do": do})
+        if answer is None or not answer["ok"]:
+            raise TableError("The table process does not answer.")
+        return answer
+
+
+class PacedTable(SteppedTable):
+    """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
+
+    def __init__(
+        self,
+        stop: threading.Event,
+        speed: float,
+        cut: Callable[[], Callable[[], object] | None],
+        deeds: SimpleQueue[Deed],
+        witness: Path,
+        pulse: Path,
+        *parts: Any,
+    ) -> None:
+        """`cut` returns what somebody does to this table's files now, after they have cut its power; None if nobody.
+
+        `deeds`: what people do at the table besides playing, as soon as its process runs. `witness`: where its uplink
+        keeps what the pit has proven. `pulse`: where its process says that it answers.
+        """
+        self._stop = stop
+        self.speed = speed
+        self._cut = cut
+        self._deeds = deeds
+        self._witness = witness
+        self._due = self._beats_at = time.monotonic()
+        self._heartbeat = SteppedHeartbeat(self, parts[0].data, pulse)
+        super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
+
+    def pass_time(self, seconds: float, step: float = STEP) -> None:
+        """Advance the time and wait as long. Raises Stopped."""
+        super().pass_time(seconds, step)
+        self._due = max(self._due + seconds / self.speed, time.monotonic() - LARGEST_DEBT_S)
+        self._beat()
+        while not self._stop.wait(min(max(0.0, self._due - time.monotonic()), EVERY_S)):
+            self._beat()
+            if time.monotonic() >= self._due:
+                return
+        raise Stopped("The demo ends.")
+
+    def _beat(self) -> None:
+        """Ask the process whether it answers, as often as a real one asks itself."""
+        if time.monotonic() >= self._beats_at:
+            self._beats_at = time.monotonic() + EVERY_S
+            with suppress(TableError):  # one that is dead is not alive
+                self._heartbeat.beat()
+
+    def _keeper(self, journal: Journal) -> RecordMaintenance:
+        config = self._config
+        return RecordMaintenance(
+            config.data, journal, config.key, config.keeping, self._clock(), witness=self._witness
+        )
+
+    def _moment(self) -> None:
+        self._wall_ms = _now_ms() - round(self.now * 1000)
+        if (meanwhile := self._cut()) is not None:
+            self._died()
+            meanwhile()
+        super()._moment()
+        if self._process is not None and not self._deeds.empty():
+            self._deeds.get()(self)
+
+
+class DemoTable:
+    """One table with its uplink. `start` plays; after `stop` is set, `join` waits for both.
+
+    `disputed`: its first hand is over at once, and the floor person keeps it as disputed.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        data: Path,
+        enrolment: Path,
+        seed: int,
+        speed: float,
+        hands: int | None,
+        stop: threading.Event,
+        profile: str,
+        *,
+        disputed: bool = False,
+    ) -> None:
+        self.name = name
+        self.data = data
+        self.failure: BaseException | None = None
+        self.note = "hand 1 is disputed" if disputed else ""
+        """What happened to it that would not happen at every table."""
+        self.is_apart = False
+        """Whether the pit will not get all of its rows: it is unplugged, or its record is rewritten."""
+        self._disputed = disputed
+        self._deeds: SimpleQueue[Deed] = SimpleQueue()
+        self._is_to_be_rewritten = False
+        self._config = simulated_house(data, profile).model_copy(
+            update={"table": name.removeprefix("Table "), "key": data.with_name(f"{data.name}-key")}
+        )
+        self.key_folder: Final = self._config.key
+        self._witness: Final = data.with_name(f"{data.name}-witness")
+        self._pulse: Final = data.with_name(f"{data.name}-pulse.json")
+        self._seed = seed
+        self._speed = speed
+        self._hands = hands or FOR_EVER
+        self._stop = stop
+        self._unplugged = False
+        settings = load(enrolment)
+        assert settings is not None
+        self._client = Client(settings)
+        self._follower = Follower(
+            data,
+            self._client,
+            release=version("feltwatch"),
+            health=lambda: table_health(self._pulse, time.monotonic()),
+            clock=time.monotonic,
+            rng=random.Random(seed),
+            witness=Witness(self._witness),
+        )
+        self._threads = [
+            threading.Thread(target=self._guarded, args=(work,), name=f"{name} {work.__name__}")
+            for work in (self._play, self._send)
+        ]
+
+    def start(self) -> None:
+        """Play and send, on threads."""
+        for thread in self._threads:
+            start(thread)
+
+    def join(self) -> None:
+        """Wait for the end of both threads."""
+        for thread in self._threads:
+            thread.join()
+
+    def unplug(self) -> None:
+        """Send no more; the table plays on."""
+        self._unplugged = self.is_apart = True
+        self.note = "unplugged"
+        say(f"{self.name} is unplugged now.", err=True)
+
+    def rewrite(self) -> None:
+        """Let somebody cut the power, rewrite the first hand in the record's files, and start the table again.
+
+        That is done as soon as the pit has that hand.
+        """
+        self.is_apart = self._is_to_be_rewritten = True
+
+    def call_floor(self) -> None:
+        """Let the dealer call a floor person."""
+        self._deeds.put(call_floor)
+        say(f"The dealer of {self.name} calls the floor now.", err=True)
+
+    def floor_comes(self) -> None:
+        """Let the floor person come who was called."""
+        self._deeds.put(floor_comes)
+        say(f"A floor person has come to {self.name} now.", err=True)
+
+    @property
+    def played(self) -> bool:
+        """Whether all hands are played."""
+        return not self._threads[0].is_alive()
+
+    def rows(self) -> int:
+        """Return the number of the record's last row."""
+        return JournalReader(self.data).head()[0]
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Stopped:
+            pass
+        except BaseException as error:
+            self.failure = error
+
+    def _send(self) -> None:
+        try:
+            while not self._unplugged and not self._stop.wait(self._follower.step()):
+                pass
+        finally:
+            self._client.close()
+
+    def _cut(self) -> Callable[[], object] | None:
+        if not self._is_to_be_rewritten or self._follower.heard.have.seq < FIRST_HAND:
+            return None
+        self._is_to_be_rewritten = False
+        return self._rewrite
+
+    def _rewrite(self) -> None:
+        rewrite(self.data)
+        self._deeds.put(read_fault)
+        self.note = "its record was rewritten"
+        say(f"The record of {self.name} is rewritten now.", err=True)
+
+    def _play(self) -> None:
+        faults, seed = Faults((), random.Random(self._seed)), self._seed
+        config, number = self._config, int(self._config.table)
+        _, rules = house_rules(config)
+        pictures = HandPictures(seed, renders=self._disputed)
+        model = ReaderModel(ReaderErrors.load(), random.Random(f"reader {seed}"))
+        camera = random.Random(f"camera {seed}")
+        readings = SteppedReadings(config.data, model, faults, camera, pictures)
+        auditor = Auditor(faults, readings.given)
+        rng = random.Random(f"table {seed}")
+        speed = HURRY if self._disputed else self._speed
+        table = PacedTable(
+            *(self._stop, speed, self._cut, self._deeds, self._witness, self._pulse),
+            *(config, faults, rng, readings),
+        )
+
+        def played(hand: int) -> None:
+            if self._disputed and hand == 1:
+                dispute(table, hand)
+                table.speed, pictures.renders = self._speed, False
+
+        try:
+            list_people(table, number)
+            rng = random.Random(f"dealer {seed}")
+            players = Players(seed, rules, BACKS_TRIED)
+            policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
+            page = Page(config.data, auditor)
+            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, played)
+        finally:
+            table.close()
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

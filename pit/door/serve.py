@@ -1,0 +1,226 @@
+"""The pit's service: the door on a Unix socket, and beside it the projections, the log and the channels."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import logging
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from flask import Flask
+from waitress import create_server  # type: ignore[attr-defined]
+from waitress.server import BaseWSGIServer
+
+from pit.store.database import Connection, Database
+from pit.errors import DatabaseError
+from pit.follow.news import BATCH, News, Rows, Source
+from pit.follow.now import Follower
+from pit.follow.projector import project_in, retry
+from pit.store.months import make_months
+from pit.store.workers import Membership, Share
+from pit.door.turns import PLACES
+from firmware.request_threads import RequestThreads
+from firmware.stop_signals import stopped_by_signals
+from firmware.table.entry import Entry
+from firmware.threads import start
+
+THREADS: Final = 8 + PLACES
+"""Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
+SWITCH_S: Final = 0.001
+"""Seconds after which a thread lets others compute: a request waits for a long one or the projector some ten times."""
+_M_ARENA_MAX: Final = -8
+"""glibc's number for how many heaps threads allocate from: one, else each keeps what the others could use."""
+CONNECTIONS: Final = 1000
+"""Connections from nginx, which keeps few open; more only while many tables come at once."""
+FOLLOW_EVERY_S: Final = 0.1
+"""Seconds between two looks at what the door has taken, for the floor."""
+LOOK_EVERY_S: Final = 1.0
+"""Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
+SHARED_LOOK_EVERY_S: Final = 0.25
+"""The same where other processes take rows of the records that this one follows."""
+HOUR_S: Final = 3600.0
+"""Seconds between two looks whether the next month has its part."""
+RENEW_EVERY_S: Final = 1.0
+"""Seconds after which a process says again that it is there."""
+STOPS_S: Final = 8
+"""Seconds that the service may take to end, within TimeoutStopSec of its unit."""
+log = logging.getLogger(__name__)
+
+
+def listen_on(path: Path) -> socket.socket:
+    """Open the door's Unix socket. Raises OSError."""
+    path.unlink(missing_ok=True)  # of a process that was killed
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    path.chmod(0o660)
+    return listening
+
+
+def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
+    """Return the server of the door on a socket; `run` serves until it is closed."""
+    sys.setswitchinterval(SWITCH_S)
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays, and is not looked at again
+    with suppress(AttributeError):  # a C library without it
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+    logging.getLogger("waitress.queue").setLevel(
+        logging.ERROR
+    )  # a long queue is normal when all tables come back
+    made: BaseWSGIServer = create_server(
+        app,
+        sockets=[listening],
+        map={},  # its own: by default all servers of a process poll the same
+        _dispatcher=RequestThreads(THREADS),
+        connection_limit=CONNECTIONS,
+        backlog=4096,
+        channel_timeout=120,
+        clear_untrusted_proxy_headers=True,
+        ident=None,
+    )
+    return made
+
+
+class Projector(threading.Thread):
+    """Follows the records in the background. A database that is away is waited for."""
+
+    def __init__(
+        self,
+        database: Database,
+        news: News,
+        membership: Membership | None = None,
+        hourly: Callable[[Connection], object] = make_months,
+    ) -> None:
+        """`news`: what this process's door takes; the rows of others' doors are found in the database.
+
+        `membership`: among the processes that share the records; without it this one follows all. `hourly`: what else
+        is to be done.
+        """
+        super().__init__(name="projector", daemon=True)
+        self._database, self._news, self._membership = database, news, membership
+        self._hourly = hourly
+        self._share = Share()
+        self._renewed = self._made = float("-inf")
+        self._end = threading.Event()
+        self._follower = Follower(database)
+
+    def run(self) -> None:
+        """Follow until `stop`."""
+        wait, looked, is_first = FOLLOW_EVERY_S, float("-inf"), True
+        recent: dict[int, list[tuple[Entry, int]]] = {}
+        while not self._end.wait(wait):
+            try:
+                if is_first:
+                    retry(self._database)
+                    self._follower.retry()
+                    is_first = False
+                wait = FOLLOW_EVERY_S
+                self._renew()
+                news = self._news.taken()
+                for record_id, rows in news.items():
+                    recent.setdefault(record_id, []).extend(rows)
+                every_s = LOOK_EVERY_S if self._share.of == 1 else SHARED_LOOK_EVERY_S
+                if time.monotonic() - looked > every_s or not all(news.values()):
+                    if self._look(recent) >= BATCH:
+                        wait = 0.0  # there may be more
+                    looked = time.monotonic()
+                    recent.clear()
+                elif news:
+                    self._follow(news)
+            except DatabaseError as error:
+                log.warning("The list of hands waits: %s", error)
+                wait, looked = 1.0, float("-inf")
+                recent.clear()
+            except Exception:
+                log.exception("The list of hands waits: this is an error of Feltwatch")
+                wait, looked = 1.0, float("-inf")
+                recent.clear()
+
+    def _renew(self) -> None:
+        """Say that this process is there, and learn its share; do what is due each hour."""
+        now = time.monotonic()
+        if self._membership is not None and now - self._renewed > RENEW_EVERY_S:
+            with self._transaction() as connection:
+                self._share = self._membership.renew(connection)
+            self._renewed = now
+        if now - self._made > HOUR_S:
+            with self._database.transaction() as connection:
+                self._hourly(connection)
+            self._made = now
+
+    def _follow(self, news: Mapping[int, Rows]) -> None:
+        """Follow what has just come, for the floor."""
+        with self._transaction() as connection:
+            self._follower.follow_in(Source(connection, news, only_known=True, share=self._share))
+
+    def _look(self, known: Mapping[int, Rows]) -> int:
+        """Follow all records, for the floor and the list of hands; return how many rows."""
+        with self._transaction() as connection:
+            source = Source(connection, known, share=self._share)
+            return self._follower.follow_in(source) + project_in(source)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Connection]:
+        """All of it can be made again, so nobody waits for the disk."""
+        with self._database.transaction() as connection:
+            connection.execute("SET LOCAL synchronous_commit = off")
+            yield connection
+
+    def stop(self) -> None:
+        """End after the batch in work."""
+        self._end.set()
+        self.join()
+
+
+def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[], object]) -> None:
+    """Serve the door on a socket until SIGTERM or SIGINT; call `is_ready` when it does.
+
+    `folder`: the pit's own. Raises AuthorityError, DatabaseError, KeyUnusable, and SystemExit at the end.
+    """
+    from pit.authority import Authority
+    from pit.channels.stepper import Stepper, StepperThread
+    from pit.door.routes import make_door
+    from pit.files.offers import HouseRepository
+    from pit.door.enrolment import remember
+    from pit.store.files import Files
+    from pit.log.keeper import Keeper, KeeperThread
+
+    authority = Authority(folder / "authority")
+    house = HouseRepository(folder, authority)
+
+    def hourly(connection: Connection) -> None:
+        """See that the next month has its place, and that the house's repository does not expire."""
+        make_months(connection)
+        house.renew(connection)
+
+    with Database(url) as database:
+        remember(database, authority)
+        with database.transaction() as connection:
+            house.renew(connection)
+        news, membership = News(), Membership()
+        keeper = Keeper(database, folder, leads=lambda: membership.leads)
+        stepper = Stepper(database, leads=lambda: membership.leads)
+        background = (
+            Projector(database, news, membership, hourly),
+            KeeperThread(keeper),
+            StepperThread(stepper),
+        )
+        for thread in background:
+            start(thread)
+        files = Files(folder / "images")
+        door = make_door(database, files, news=news, keeper=keeper, authority=authority, house=house)
+        serving = server(door, listening)
+        is_ready()
+        with stopped_by_signals(sys.exit, STOPS_S):
+            try:
+                serving.run()
+            finally:
+                serving.close()
+                for thread in background:
+                    thread.stop()

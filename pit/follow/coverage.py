@@ -1,0 +1,60 @@
+"""What a report over the tables covers: up to when it has everything, and which tables it lacks since when. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from pit.status.freshness import Lack, complete_ms, status_of
+from pit.status.tables import TableState
+from pit.follow.totals import Span
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A table of which a report lacks everything since a time, UTC milliseconds; None: nothing of it ever came."""
+
+    table: str
+    since_ms: int | None
+    struck: bool = False
+    """Whether a person struck the table off then."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """`complete_ms`: up to when all other tables are in it; None if there is no other. `unsure`: not known of these."""
+
+    complete_ms: int | None = None
+    gaps: tuple[Gap, ...] = ()
+    unsure: tuple[str, ...] = ()
+    """Tables whose rows are all here, and of which nothing says whether their process answers."""
+
+    def of(self, table: str) -> Gap | None:
+        """Return the gap of a table."""
+        return next((gap for gap in self.gaps if gap.table == table), None)
+
+
+def coverage(tables: Iterable[TableState], span: Span, now_ms: int) -> Coverage:
+    """Return what a report of a span covers."""
+    gaps, ends, unsure = list[Gap](), list[int](), list[str]()
+    for one in tables:
+        name = one.table.name
+        if span.table not in ("", name):
+            continue
+        upto = complete_ms(one.fresh, now_ms)
+        lacks = {lack for lack, _ in status_of(one.fresh, now_ms).lacks}
+        if one.struck_at is not None:
+            if upto is not None and _ms(one.struck_at) >= span.since_ms:
+                gaps.append(Gap(name, min(upto, _ms(one.struck_at)), struck=True))
+        elif upto is None or lacks - {Lack.PULSE}:
+            gaps.append(Gap(name, upto))
+        else:
+            ends.append(upto)
+            if lacks:
+                unsure.append(name)
+    return Coverage(min(ends, default=None), tuple(gaps), tuple(unsure))
+
+
+def _ms(at: datetime) -> int:
+    return round(at.timestamp() * 1000)

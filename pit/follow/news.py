@@ -1,0 +1,97 @@
+"""Rows that were just stored, handed on to what follows them; other rows are read from the database, once for all."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pit.store.database import Connection
+from pit.store.workers import Share
+from firmware.table.entry import COLUMNS, Entry
+
+Rows = Sequence[tuple[Entry, int]]
+"""Rows of one record, each with the time at which the pit took it, in milliseconds."""
+BATCH: Final = 2_000
+"""Rows that are followed in one transaction: no record adds more, and then no other record."""
+MOST: Final = 500
+"""Rows that are kept; of more, only the records are named, and the rows are read."""
+
+
+class News:
+    """What came since the last look, by record. Several threads may add."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: dict[int, list[tuple[Entry, int]]] = {}
+        self._kept = 0
+
+    def add(self, record_id: int, rows: Sequence[Entry], at_ms: int) -> None:
+        """Add rows that are stored for good."""
+        if not rows:
+            return
+        with self._lock:
+            known = self._rows.setdefault(record_id, [])
+            if self._kept + len(rows) <= MOST:
+                known.extend((row, at_ms) for row in rows)
+                self._kept += len(rows)
+
+    def taken(self) -> Mapping[int, Rows]:
+        """Return what came, and forget it."""
+        with self._lock:
+            rows, self._rows, self._kept = self._rows, {}, 0
+        return rows
+
+
+def after(rows: Rows, seq: int) -> Rows:
+    """Return the rows after number `seq`, as far as they follow it without a gap."""
+    if rows and rows[0][0].seq == seq + 1 and rows[-1][0].seq == seq + len(rows):
+        return rows  # rows of a record are in order
+    found = []
+    for row, at_ms in rows:
+        if row.seq == seq + 1:
+            found.append((row, at_ms))
+            seq += 1
+    return found
+
+
+class Source:
+    """The rows that are followed in one transaction."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        known: Mapping[int, Rows] | None = None,
+        *,
+        only_known: bool = False,
+        share: Share = Share(),  # noqa: B008 - immutable
+    ) -> None:
+        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all.
+
+        `share`: of the records, those that this process follows.
+        """
+        self.connection: Final = connection
+        self._rows = dict(known or {})
+        self.records: Final = list(self._rows) if only_known else None
+        self.share: Final = share
+
+    def known(self, record_id: int, seq: int) -> Rows:
+        """Return the rows of a record after number `seq` that need not be read."""
+        return after(self._rows.get(record_id, ()), seq)
+
+    def after(self, record_id: int, seq: int) -> Rows:
+        """Return the rows of a record after number `seq`, `BATCH` at most."""
+        if known := self.known(record_id, seq):
+            return known
+        self._rows[record_id] = stored(self.connection, record_id, seq, BATCH)
+        return self._rows[record_id]
+
+
+def stored(connection: Connection, record_id: int, seq: int, most: int) -> Rows:
+    """Read the rows of a record after number `seq`, so many at most."""
+    found = connection.execute(
+        f"SELECT {COLUMNS}, (extract(epoch FROM taken_at) * 1000)::bigint FROM entry"
+        " WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
+        (record_id, seq, most),
+    )
+    return [(Entry._make(row[:-1]), row[-1]) for row in found]

@@ -1,0 +1,236 @@
+"""What each table does now, and the totals of its dealers' downs, followed row by row with the table's own code.
+
+Like the list of hands it never stands in the way of `take`. What it keeps of a hand that lies on the table names
+no card. `finished` is the last row after which no hand was on the table: pages read rows up to there
+(`entry_finished`).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Container, Mapping
+from typing import Any, Final
+
+from pit.store.database import REFUSED, Connection, Database, insert, write_each
+from pit.errors import not_taken, of_no_state, reason
+from pit.follow.following import Following
+from pit.follow.news import BATCH, Source, stored
+from pit.store.workers import OURS
+from pit.status.table_facts import TableFacts
+from firmware.record.shift_report import Counts, Down, RulesOf, RunningReport
+from firmware.rules import Profile
+from firmware.table import events as ev
+from firmware.table.errors import TableError
+from firmware.table.event import canonical, fold
+from firmware.table.settling import rules_of
+
+MOST: Final = 500
+"""Records that are followed in one transaction."""
+HELD_S: Final = 5.0
+"""Seconds for which a record may be held by something else before that is logged."""
+log = logging.getLogger(__name__)
+_COUNTS: Final = tuple(vars(Counts()))
+
+
+class Follower:
+    """Follows every record; `follow` takes what is new."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._at: dict[int, Following] = {}
+        self._rules: dict[str, Profile] = {}
+        self._lacking: set[str] = set()
+        """Rules whose text was not there in this transaction; it may come later."""
+        self._held: dict[int, float] = {}
+        """Records that somebody else holds, and since when by the monotonic clock."""
+
+    def follow(self) -> int:
+        """Follow the records that have new rows, some rows of each; return how many rows were followed."""
+        with self._database.transaction() as connection:
+            return self.follow_in(Source(connection))
+
+    def follow_in(self, source: Source) -> int:
+        """Do the same in a transaction."""
+        connection, records = source.connection, source.records
+        if records is None or not self._at.keys() >= set(records):
+            connection.execute(
+                "INSERT INTO table_now SELECT record_id, 0, 0, 0, %s FROM head LEFT JOIN table_now USING (record_id)"
+                " WHERE table_now.record_id IS NULL ORDER BY record_id ON CONFLICT DO NOTHING",
+                (TableFacts().as_json(),),
+            )
+        marks = connection.execute(
+            "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
+            f" WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s)) AND {OURS}"
+            " ORDER BY head.seq - table_now.seq, record_id LIMIT %s FOR UPDATE OF table_now SKIP LOCKED",
+            (records is None, records or [], *source.share.values, MOST),
+        ).fetchall()
+        before: dict[int, int] = dict(marks)
+        if records is None and len(before) < MOST:
+            self._watch(source, before)
+        self._lacking.clear()
+        followed: dict[int, Following] = {}
+        refused: dict[int, str] = {}
+        rows = 0
+        for record_id, seq in marks:
+            if rows >= BATCH:
+                break
+            at = self._at.pop(record_id, None)  # and if this transaction fails, it is made again
+            if at is None or at.seq != seq:
+                try:
+                    at = self._recovered(connection, record_id, seq)
+                except (TableError, *REFUSED):
+                    refused[record_id] = reason(of_no_state(seq))
+                    continue
+            at.take_all(source.after(record_id, seq))
+            rows += at.seq - seq
+            followed[record_id] = at
+        if followed:
+            for record_id in write_each(connection, followed, lambda some: _write(connection, some)):
+                at = followed.pop(record_id)
+                refused[record_id] = reason(not_taken(before[record_id], at.seq))
+            for record_id, at in followed.items():
+                at.written()
+                if at.stuck is None:
+                    self._at[record_id] = at
+        connection.cursor().executemany(
+            "UPDATE table_now SET stuck_why = %s WHERE record_id = %s",
+            [(why, record_id) for record_id, why in refused.items()],
+        )
+        return rows
+
+    def _watch(self, source: Source, taken: Container[int]) -> None:
+        """Log which records somebody else holds: they are passed over, and stay behind (`freshness`)."""
+        behind = source.connection.execute(
+            "SELECT record_id FROM table_now JOIN head USING (record_id)"
+            f" WHERE table_now.seq < head.seq AND stuck_why IS NULL AND {OURS}",
+            source.share.values,
+        )
+        now = time.monotonic()
+        self._held = {one: self._held.get(one, now) for (one,) in behind if one not in taken}
+        for record_id, since in self._held.items():
+            if now - since > HELD_S:
+                log.warning("Record %s is not followed: something else holds its row of table_now", record_id)
+                self._held[record_id] = float("inf")  # said
+
+    def again(self) -> None:
+        """Make everything again from the rows."""
+        self._at.clear()
+        with self._database.transaction() as connection:
+            for name in ("table_now", "place", "down_total"):
+                connection.execute(f"DELETE FROM {name}")
+
+    def retry(self) -> None:
+        """Let records that wait for a later release try again: this one may be it."""
+        with self._database.transaction() as connection:
+            connection.execute("UPDATE table_now SET stuck_why = NULL WHERE stuck_why IS NOT NULL")
+
+    def _recovered(self, connection: Connection, record_id: int, seq: int) -> Following:
+        """Return a record's state as it was written after row `seq`: from the rows since the last hand was opened."""
+        rules_of = self._rules_of()
+        at = Following(RunningReport(rules_of), rules_of)
+        mark = connection.execute(
+            "SELECT finished, down_seq, facts FROM table_now WHERE record_id = %s", (record_id,)
+        ).fetchone()
+        if not seq or mark is None:
+            return at
+        finished, down_seq, facts = mark
+        opened = connection.execute(
+            "SELECT seq FROM place WHERE record_id = %s AND type = %s ORDER BY seq DESC LIMIT 1",
+            (record_id, ev.HandOpened.type),
+        ).fetchone()
+        before = opened[0] - 1 if opened else 0
+        rows = [row for row, _ in stored(connection, record_id, before, seq - before)]
+        at.state = fold(row.event for row in rows)
+        known = TableFacts.from_json(facts)
+        at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
+        at.since_ms = {need.key: need.since_ms for need in known.needs}
+        at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
+        for need in known.needs:
+            if need.kind == "call":
+                at.call = int(need.key.partition(":")[2]), need.by
+        total = connection.execute(
+            f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
+            " WHERE record_id = %s AND began_seq = %s",
+            (record_id, down_seq),
+        ).fetchone()
+        began = stored(connection, record_id, down_seq - 1, 1)
+        if total and began:
+            dealer, number, began_ms, ended_ms = total[:4]
+            down = Down(dealer, number, began_ms, ended_ms, Counts(*total[6:]))
+            at.report.resume(rows, began[0][0], down, known.joined)
+            at.readings[down_seq] = list(total[4:6])
+        return at
+
+    def _rules_of(self) -> RulesOf:
+        database = self._database
+
+        def rules(opened: ev.HandOpened) -> Profile | None:
+            key = canonical([opened.profile_hash, opened.options])
+            if key not in self._rules and key not in self._lacking:
+                with database.transaction() as own:
+                    row = own.execute(
+                        "SELECT bytes FROM content WHERE hash = %s", (opened.profile_hash,)
+                    ).fetchone()
+                try:
+                    found = rules_of(opened, bytes(row[0])) if row else None
+                except TableError:
+                    found = None
+                if found is None:
+                    self._lacking.add(key)
+                else:
+                    self._rules[key] = found
+            return self._rules.get(key)
+
+        return rules
+
+
+_DOWN: Final = (
+    *("record_id", "began_seq", "dealer", "down", "began_ms", "ended_ms"),
+    *_COUNTS,
+    *("readings", "reading_ms"),
+)
+_PUT_DOWN: Final = (
+    f"INSERT INTO down_total ({', '.join(_DOWN)}) VALUES ({', '.join(['%s'] * len(_DOWN))})"
+    " ON CONFLICT (record_id, began_seq) DO UPDATE SET "
+    + ", ".join(f"{name} = excluded.{name}" for name in _DOWN[2:])
+)
+
+
+def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
+    """Write what the rows have changed."""
+    places = [(record_id, *place) for record_id, at in followed.items() for place in at.places]
+    downs = [down for record_id, at in followed.items() for down in _downs(record_id, at)]
+    marks = [
+        (
+            at.seq,
+            at.finished,
+            at.began_seq,
+            at.last and at.facts().as_json(),
+            at.stuck and reason(at.stuck),
+            record_id,
+        )
+        for record_id, at in followed.items()
+    ]
+    insert(connection, "place", ("record_id", "type", "hand", "seq"), places)
+    cursor = connection.cursor()
+    with connection.pipeline():
+        if downs:
+            cursor.executemany(_PUT_DOWN, downs)
+        cursor.executemany(
+            "UPDATE table_now SET seq = %s, finished = %s, down_seq = %s, facts = coalesce(%s, facts),"
+            " stuck_why = %s WHERE record_id = %s",
+            marks,
+        )
+
+
+def _downs(record_id: int, at: Following) -> list[tuple[Any, ...]]:
+    """Return the downs that the rows have changed."""
+    rows = []
+    for began_seq, down in at.report.downs():
+        counts = [getattr(down.counts, name) for name in _COUNTS]
+        readings = at.readings.get(began_seq, [0, 0])
+        rows.append(
+            (record_id, began_seq, down.dealer, down.number, down.began_ms, down.ended_ms, *counts, *readings)
+        )
+    return rows

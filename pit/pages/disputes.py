@@ -1,0 +1,20 @@
+"""The disputes of all tables, the oldest first."""
+
+from __future__ import annotations
+
+from flask import Blueprint
+
+from pit.pages import guard
+from pit.pages.people import HANDS
+from pit.pages.services import page, pit
+from dealer_ui.text.i18n import gettext as _
+from pit.follow.search import disputes
+
+blueprint = Blueprint("disputes", __name__)
+
+
+@blueprint.get("/disputes")
+@guard.open_to(HANDS)
+def listed() -> str:
+    """Show the queue."""
+    return page("disputes", _("Disputes"), disputes=disputes(pit().database))

@@ -1,0 +1,83 @@
+"""The files that were sent to tables: how far each is, and withdrawing one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from flask import Blueprint, abort, redirect, request, url_for
+from werkzeug.wrappers import Response
+
+from pit.pages import guard
+from pit.pages.enrol_page import KEEPERS
+from pit.pages.people import record_act
+from pit.pages.services import pit
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from pit.files.requests import Request, requests, withdraw
+from firmware.uplink.inbox.wire import OVER
+from firmware.uplink.wire import is_hash
+
+blueprint = Blueprint("files", __name__)
+MOST_SHOWN: Final = 200
+KINDS: Final = {"profile": N_("Profile"), "deck": N_("Deck"), "release": N_("Release")}
+STATES: Final = {
+    "asked": N_("to be fetched"),
+    "fetched": N_("fetched"),
+    "waiting": N_("waits at the table"),
+    "in_force": N_("in force"),
+    "refused": N_("refused"),
+    "withdrawn": N_("withdrawn"),
+}
+"""What a state is called."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One file at one table, in words."""
+
+    request: Request
+    kind: str
+    state: str
+    why: str
+    since_ms: int
+    is_open: bool
+
+
+def sent_to(table_id: int | None = None) -> list[Sent]:
+    """Return what was sent to a table, or to all, the newest first; for those who may send only."""
+    if guard.who().role not in KEEPERS:
+        return []
+    with pit().database.transaction() as connection:
+        found = requests(connection, table_id)[:MOST_SHOWN]
+    return [
+        Sent(
+            one,
+            _(KINDS[one.kind]),
+            _(STATES[one.state]),
+            say(one.why) if one.why is not None else "",
+            round(one.state_at.timestamp() * 1000),
+            one.state not in OVER,
+        )
+        for one in found
+    ]
+
+
+@blueprint.post("/tables/<int:table_id>/files/<sha256>")
+@guard.open_to(KEEPERS)
+def take_back(table_id: int, sha256: str) -> Response:
+    """Withdraw a file from a table."""
+    if not is_hash(sha256) or table_id >= 1 << 62:
+        abort(404, _("There is no such file."))
+    with pit().database.transaction() as connection:
+        done = withdraw(connection, table_id, sha256, guard.who().name)
+    if not done:
+        abort(409, _("It is over already: look at the page again."))
+    record_act(pit().database, guard.who(), "files.withdraw", detail=sha256[:12])
+    back = (
+        url_for("tables.table", table_id=table_id, _anchor="files")
+        if request.form.get("at") == "table"
+        else url_for("tables.listed", _anchor="files")
+    )
+    return redirect(back, 303)

@@ -1,0 +1,264 @@
+"""The floor: every table's tile, followed from the database by polling the tables' heads, and kept for the streams."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+from flask import Flask, render_template
+
+from pit.pages.certificates import ends, soon
+from pit.pages.tile import Band, Going, Heard, Tile, is_closed, tile
+from dealer_ui.text.i18n import SOURCE, html_language, speaking
+from dealer_ui.view.followed import Followed
+from firmware.messages import Message, Text
+from pit.channels import store
+from pit.store.database import Database
+from pit.errors import DatabaseError
+from pit.log.state import new_epoch
+from pit.follow.search import Hour, last_hour
+from pit.status import freshness
+from pit.status.table_facts import TableFacts
+from pit.status.table_health import health_of
+from pit.follow.totals import Unusual, unusual
+from firmware.record.evidence.signing import fingerprint
+
+POLL_S: Final = 0.1
+SUMS_S: Final = 10.0
+"""Seconds between two looks at the house's sums."""
+UNUSUAL_S: Final = 60.0
+_HEADS: Final = f"""
+SELECT t.table_id, t.name, h.record_id, n.seq, f.fork_seq,
+       coalesce(n.stuck_why, p.stuck_why, ''),
+       CASE WHEN m.announced IS DISTINCT FROM t.device_key THEN m.announced END, m.bad_seq,
+       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint, coalesce(h.health, ''), {freshness.COLUMNS}
+FROM gaming_table t {freshness.FROM}
+LEFT JOIN log_mark m ON m.record_id = h.record_id
+LEFT JOIN going g ON g.table_id = t.table_id
+WHERE t.struck_at IS NULL ORDER BY t.name
+"""
+
+
+@dataclass(frozen=True)
+class TableTile:
+    """A tile with its table."""
+
+    table_id: int
+    name: str
+    record_id: int | None
+    tile: Tile
+    deals: bool = False
+
+
+@dataclass(frozen=True)
+class Floor:
+    """The floor at a moment.
+
+    `trouble`: why nothing is known. `epoch_ms`: when an epoch of the log began that nobody has looked into.
+    """
+
+    version: int = 0
+    tiles: tuple[TableTile, ...] = ()
+    hour: Hour = field(default_factory=Hour)
+    trouble: Text = ""
+    epoch_ms: int | None = None
+    stopped: tuple[Message, ...] = ()
+    """What is said of releases that were stopped."""
+    certificates: tuple[Message, ...] = ()
+    """What is said of certificates that end soon."""
+
+    def band(self, band: Band) -> tuple[TableTile, ...]:
+        """Return the tiles of a band, the longest wait first."""
+        return tuple(one for one in self.tiles if one.tile.band is band)
+
+    @property
+    def dealing(self) -> int:
+        """How many tables deal, whether they need somebody or not."""
+        return sum(one.deals for one in self.tiles)
+
+    def of(self, table_id: int) -> TableTile | None:
+        """Return a table's tile."""
+        return next((one for one in self.tiles if one.table_id == table_id), None)
+
+
+class FloorLive(Followed[Floor]):
+    """Follows all tables."""
+
+    poll_s = POLL_S
+    language = SOURCE
+    """Of a browser that has chosen none."""
+
+    def __init__(
+        self, database: Database, clock: Callable[[], float] = time.time, certificate: Path | None = None
+    ) -> None:
+        """`clock`: seconds since 1970 as the database counts them; only a test gives another one.
+
+        `certificate`: the folder of the pages' own (`pit.pages.certificates`).
+        """
+        super().__init__(Floor())
+        self._database = database
+        self._clock = clock
+        self._certificate = certificate
+        self._certificates: tuple[Message, ...] = ()
+        self._refreshing = threading.Lock()
+        self._facts: dict[int, tuple[int, TableFacts]] = {}
+        self._hour, self._hour_at = Hour(), float("-inf")
+        self._epoch_ms: int | None = None
+        self._halted: tuple[Message, ...] = ()
+        self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
+        self._unusual_at = float("-inf")
+
+    def clock_ms(self) -> int:
+        """Return the pit's time, UTC milliseconds."""
+        return round(self._clock() * 1000)
+
+    def now(self) -> Floor:
+        """Look, and return the current floor."""
+        self.refresh()
+        return self._moment
+
+    def refresh(self) -> None:
+        """Read the tables' heads, and publish a floor if any tile says something else."""
+        with self._refreshing:
+            try:
+                tiles = self._tiles()
+                hour = self._sums()
+                self._publish(Floor(0, tiles, hour, "", self._epoch_ms, self._halted, self._certificates))
+            except DatabaseError as error:
+                self._publish(Floor(trouble=error.sentence))
+
+    def failed(self) -> None:
+        """Show that the floor could not be made."""
+        self._publish(
+            Floor(trouble=Message("The page met an error of its own. The tables go on; look at the log."))
+        )
+
+    def _publish(self, floor: Floor) -> None:
+        before = self._moment
+        if replace(floor, version=before.version) != before or not before.version:
+            self.publish(replace(floor, version=before.version + 1))
+
+    def _tiles(self) -> tuple[TableTile, ...]:
+        with self._database.transaction() as connection:
+            heads = connection.execute(_HEADS).fetchall()
+            known = {record: seq for record, (seq, _) in self._facts.items()}
+            news = [row[2] for row in heads if row[3] is not None and known.get(row[2]) != row[3]]
+            if news:
+                query = "SELECT record_id, seq, facts FROM table_now WHERE record_id = ANY(%s)"
+                for record_id, seq, text in connection.execute(query, (news,)):
+                    self._facts[record_id] = seq, TableFacts.from_json(text)
+        now_ms, unusual_now = self.clock_ms(), self._out_of_range()
+        tiles = [self._tile(row, now_ms, unusual_now) for row in heads]
+        return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
+
+    def _tile(self, row: tuple[Any, ...], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]) -> TableTile:
+        table_id, name, record_id, _seq, fork_seq, stuck, key, bad, *rest = row
+        *going, health = rest[: -freshness.WIDTH]
+        fresh = freshness.of_row(rest[-freshness.WIDTH :])
+        _, facts = self._facts.get(record_id, (0, TableFacts()))
+        words = fingerprint(bytes(key)) if key is not None else ""
+        heard = Heard(name, fresh, health_of(health), fork_seq, stuck, words, bad)
+        who = Going(*going) if going[0] is not None else None
+        made = tile(facts, heard, now_ms, who, found.get(record_id, ()))
+        return TableTile(table_id, name, record_id, made, not is_closed(facts, now_ms))
+
+    def _sums(self) -> Hour:
+        if time.monotonic() - self._hour_at > SUMS_S:
+            self._hour = last_hour(self._database, self.clock_ms())
+            with self._database.transaction() as connection:
+                found = new_epoch(connection)
+            self._epoch_ms = found[1] if found else None
+            self._halted = _halted(self._database)
+            self._certificates = soon(ends(self._database, self._certificate), self._clock())
+            self._hour_at = time.monotonic()
+        return self._hour
+
+    def _out_of_range(self) -> Mapping[int, tuple[Unusual, ...]]:
+        if time.monotonic() - self._unusual_at > UNUSUAL_S:
+            self._unusual = unusual(self._database, self.clock_ms())
+            self._unusual_at = time.monotonic()
+        return self._unusual
+
+
+def _halted(database: Database) -> tuple[Message, ...]:
+    with database.transaction() as connection:
+        found = {one.release: one.stopped for one in store.shown(connection).values() if one.stopped}
+    return tuple(
+        Message("%(release)s was stopped: %(why)s", release=release, why=why)
+        for release, why in found.items()
+    )
+
+
+def number_in(name: str) -> tuple[str, int]:
+    """Order "Table 9" before "Table 10"."""
+    digits = name[len(name.rstrip("0123456789")) :]
+    return (name[: len(name) - len(digits)], int(digits or 0))
+
+
+# ---- the stream's messages ----
+
+
+class FloorMessages:
+    """The stream's message for each floor: rendered once for a language, however many screens follow it.
+
+    A stream begins with every tile; later messages carry the tiles that changed, and the order of all.
+    """
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+        self._lock = threading.Lock()
+        self._spoken: dict[str, _Spoken] = {}
+
+    def text(self, moment: Floor, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+        """Return the message for a receiver that `has` an earlier floor, and the floor that it then has."""
+        with self._lock:
+            spoken = self._spoken.setdefault(language, _Spoken(self._app, language))
+            return spoken.text(moment, has)
+
+
+class _Spoken:
+    def __init__(self, app: Flask, language: str) -> None:
+        self._app, self._language = app, language
+        self._version = -1
+        self._shown: dict[str, TableTile | tuple[Any, ...]] = {}
+        self._parts: dict[str, str] = {}
+        self._changed: dict[str, int] = {}
+        self._texts: dict[int | None, str] = {}
+        self._order: dict[str, list[str]] = {}
+
+    def text(self, moment: Floor, has: int | None) -> tuple[str, int]:
+        if self._version < moment.version:
+            self._render(moment)
+        if has not in self._texts:
+            parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
+            head = {"language": html_language(self._language), "order": self._order}
+            self._texts[has] = json.dumps({**head, "parts": parts}, separators=(",", ":"))
+        return self._texts[has], self._version
+
+    def _render(self, moment: Floor) -> None:
+        with self._app.app_context(), speaking(self._language):
+            what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
+            what["sums"] = (
+                *(moment.hour, len(moment.tiles), moment.dealing),
+                *(moment.trouble, moment.epoch_ms, moment.stopped, moment.certificates),
+            )
+            for name in self._parts.keys() - what.keys():
+                del self._parts[name], self._shown[name]
+            for name, one in what.items():
+                if self._shown.get(name) == one:
+                    continue
+                self._shown[name] = one
+                html = (
+                    render_template("pit/sums.html", floor=moment)
+                    if name == "sums"
+                    else render_template("pit/tile.html", one=one)
+                ).strip()
+                if self._parts.get(name) != html:
+                    self._parts[name], self._changed[name] = html, moment.version
+        self._order = {band.value: [f"tile-{t.table_id}" for t in moment.band(band)] for band in Band}
+        self._version, self._texts = moment.version, {}

@@ -1,0 +1,249 @@
+"""People at the pit: who they are, their sessions, and what they did; all in the pit's database.
+
+A token is stored as its hash: whoever reads the database cannot use a session. Passphrases are judged as in the review
+for other machines, and limited there (`dealer_ui.remote`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from flask import g, has_request_context
+
+from dealer_ui.remote.access import (
+    IDLE_S,
+    LONGEST_S,
+    MOST,
+    AccessError,
+    checked_name,
+    checked_passphrase,
+    normal,
+)
+from dealer_ui.text.i18n import NP_
+from dealer_ui.web.sessions import Sessions
+from firmware.access.pins import verified, verifier
+from pit.store.database import Connection, Database
+from pit.errors import DatabaseError
+from firmware.table.people import Person, Role
+
+
+class PitRole(StrEnum):
+    """What a person may see at the pit. The values are stored."""
+
+    FLOOR = "floor"
+    AUDITOR = "auditor"
+    TECHNICIAN = "technician"
+    OWNER = "owner"
+
+
+ROLE_NAMES: Final = {
+    PitRole.FLOOR: NP_("role", "floor"),
+    PitRole.AUDITOR: NP_("role", "auditor"),
+    PitRole.TECHNICIAN: NP_("role", "technician"),
+    PitRole.OWNER: NP_("role", "owner"),
+}
+EVERYONE: Final = frozenset(PitRole)
+HANDS: Final = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER})
+"""Who may look at past hands: names and pictures of players are none of a technician's business."""
+REPORTS: Final = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER})
+FLOOR: Final = frozenset({PitRole.FLOOR})
+LOOK_S: Final = 1.0
+"""Seconds between two looks at which sessions are open, for the streams."""
+
+
+@dataclass(frozen=True)
+class Who:
+    """The person of a session."""
+
+    name: str
+    role: PitRole
+
+
+class PitPeople:
+    """The people who may log in."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._one_at_a_time = threading.Lock()
+        self._nobody: Final = verifier(secrets.token_hex(16))
+
+    def add(self, name: str, role: PitRole, passphrase: str) -> str:
+        """Let a person log in, or give them another role and passphrase; existing sessions end.
+
+        Return the name as stored. Raises AccessError, DatabaseError.
+        """
+        name = checked_name(name, (one.name for one in self.listed()))
+        passphrase = checked_passphrase(passphrase, name)
+        with self._database.transaction() as connection:
+            connection.execute(
+                "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (name) DO UPDATE SET role = excluded.role, verifier = excluded.verifier,"
+                " passphrase_id = excluded.passphrase_id",
+                (name, role.value, secrets.token_hex(8), json.dumps(verifier(passphrase))),
+            )
+        return name
+
+    def remove(self, name: str) -> None:
+        """Take a person's access away; existing sessions end. Raises AccessError, DatabaseError."""
+        with self._database.transaction() as connection:
+            if not connection.execute("DELETE FROM person WHERE name = %s", (name,)).rowcount:
+                raise AccessError("%(name)s is not listed; see: feltwatch pit person list", name=name)
+
+    def listed(self) -> list[Who]:
+        """Return all people by name. Raises DatabaseError."""
+        with self._database.transaction() as connection:
+            rows = connection.execute("SELECT name, role FROM person ORDER BY name").fetchall()
+        return [Who(name, PitRole(role)) for name, role in rows]
+
+    def matches(self, name: str, passphrase: str) -> str | None:
+        """Return the passphrase's id if it is this person's; None for a wrong one, or a name that is not listed.
+
+        Both cases take the same time. Checks run one at a time: each needs 32 MB. Raises DatabaseError.
+        """
+        name = " ".join(name.split())
+        found = None
+        if "\0" not in name:
+            with self._database.transaction() as connection:
+                found = connection.execute(
+                    "SELECT passphrase_id, verifier FROM person WHERE name = %s", (name,)
+                ).fetchone()
+        with self._one_at_a_time:
+            right = verified(json.loads(found[1]) if found else self._nobody, normal(passphrase)[:MOST])
+        return str(found[0]) if found and right else None
+
+
+class PitSessions(Sessions):
+    """Sessions in the database. Each ends when idle, too old, or without its passphrase."""
+
+    cookie = "feltwatch_pit"
+
+    def __init__(self, database: Database, *, secure: bool = False) -> None:
+        """`secure`: the cookie travels over TLS only; browsers take one of such a name from no other host."""
+        super().__init__()
+        self._database = database
+        self._looking = threading.Lock()
+        self._clock = time.monotonic
+        self._looked_at = float("-inf")
+        self._tokens: frozenset[str] = frozenset()
+        if secure:
+            self.cookie = f"__Host-{self.cookie}"
+
+    def open(self, name: str, passphrase_id: str) -> str:
+        """Begin a session after a correct passphrase, and return its token."""
+        token = secrets.token_urlsafe(32)
+        with self._database.transaction() as connection:
+            connection.execute(
+                "DELETE FROM session WHERE began_at < now() - %s * interval '1 second'", (LONGEST_S,)
+            )
+            connection.execute(
+                "INSERT INTO session (token_hash, person_id, passphrase_id)"
+                " SELECT %s, person_id, %s FROM person WHERE name = %s",
+                (_hash(token), passphrase_id, name),
+            )
+            connection.execute(
+                "INSERT INTO act (person, role, what) SELECT name, role, 'log-in' FROM person WHERE name = %s",
+                (name,),
+            )
+        return token
+
+    def who(self, token: str | None) -> Who | None:
+        """Return the person of an open session, and extend it; looked up once in a request."""
+        if not token:
+            return None
+        if has_request_context() and g.get("feltwatch_pit_token") == token:
+            known: Who | None = g.feltwatch_pit_who
+            return known
+        with self._database.transaction() as connection:
+            row = connection.execute(
+                "UPDATE session SET used_at = now() FROM person WHERE token_hash = %s"
+                " AND person.person_id = session.person_id AND person.passphrase_id = session.passphrase_id"
+                " AND used_at > now() - %s * interval '1 second' AND began_at > now() - %s * interval '1 second'"
+                " RETURNING person.name, person.role",
+                (_hash(token), IDLE_S, LONGEST_S),
+            ).fetchone()
+        who = Who(row[0], PitRole(row[1])) if row else None
+        if has_request_context():
+            g.feltwatch_pit_token, g.feltwatch_pit_who = token, who
+        return who
+
+    def is_open(self, token: str | None) -> bool:
+        """Return whether a session is open as of a second ago, without extending it: one query for all who ask.
+
+        A database that is away closes none.
+        """
+        sought = _hash(token or "")
+        with self._looking:
+            if self._clock() - self._looked_at > LOOK_S or sought not in self._tokens:
+                self._looked_at = self._clock()
+                with suppress(DatabaseError), self._database.transaction() as connection:
+                    self._tokens = frozenset(
+                        row[0]
+                        for row in connection.execute(
+                            "SELECT token_hash FROM session JOIN person USING (person_id, passphrase_id)"
+                        )
+                    )
+            return sought in self._tokens
+
+    def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
+        """Return the role that the review's pages know: who may see hands reads as an auditor, and commands nothing."""
+        who = self.who(token)
+        if who is None:
+            return None
+        return Role.AUDITOR if who.role in HANDS else Role.TECHNICIAN
+
+    def used(self, token: str, lasts_s: float | None = None) -> None:
+        """Do nothing: a look at a session extends it."""
+
+    def left(self, token: str) -> tuple[str, float]:
+        """Return a session's person and the seconds left; "" without one."""
+        who = self.who(token)
+        return (who.name, IDLE_S) if who else ("", 0.0)
+
+    def end(self, token: str) -> None:
+        """Forget a session."""
+        with self._database.transaction() as connection:
+            connection.execute("DELETE FROM session WHERE token_hash = %s", (_hash(token),))
+
+
+def _hash(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def record_act(
+    database: Database,
+    who: Who,
+    what: str,
+    record_id: int | None = None,
+    hand: int | None = None,
+    detail: str = "",
+) -> None:
+    """Record what a person did. Raises DatabaseError: then it is not done."""
+    with database.transaction() as connection:
+        add_act(connection, who, what, record_id, hand, detail)
+
+
+def add_act(
+    connection: Connection,
+    who: Who,
+    what: str,
+    record_id: int | None = None,
+    hand: int | None = None,
+    detail: str = "",
+) -> int:
+    """Record what a person does in this transaction, and return the act's number."""
+    row = connection.execute(
+        "INSERT INTO act (person, role, what, record_id, hand, detail) VALUES (%s, %s, %s, %s, %s, %s)"
+        " RETURNING act_id",
+        (who.name, who.role.value, what, record_id, hand, detail),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])

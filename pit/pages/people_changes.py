@@ -1,0 +1,118 @@
+"""What an owner changes about people: each change under one lock of the database, in one transaction with its act.
+
+Who changes must still be an owner then, and changes nobody's role but others': so an owner is left whatever happens at
+the same moment. The console (`command.py`) is free: whoever is root there can bring an owner in again.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from pit.pages.people import PitRole, Who, add_act
+from dealer_ui.remote.access import AccessError, checked_name, checked_passphrase
+from firmware.access.pins import verifier
+from pit.store.database import Connection, Database
+from firmware.record.evidence.signing import fingerprint
+
+LARGEST: Final = 1 << 62
+
+
+class NoOwner(AccessError):
+    """Who asks for a change has no longer the right to it."""
+
+
+class NotListed(AccessError):
+    """Nobody has this number."""
+
+
+def made_passphrase() -> str:
+    """Return a passphrase that nobody guesses, for a person to write down."""
+    return fingerprint(secrets.token_bytes(32))
+
+
+def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) -> int:
+    """Let a person log in who is not listed yet; return the act's number. Raises AccessError, DatabaseError."""
+    name = checked_name(name, ())
+    stored = json.dumps(verifier(checked_passphrase(passphrase, name)))
+    with _changing(database, by) as connection:
+        listed = connection.execute("SELECT name FROM person ORDER BY name").fetchall()
+        name = checked_name(name, (one for (one,) in listed))
+        if not connection.execute(
+            "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT (name) DO NOTHING",
+            (name, role.value, secrets.token_hex(8), stored),
+        ).rowcount:
+            raise AccessError("%(name)s is listed already. Choose the name in the list.", name=name)
+        return add_act(connection, by, "people.add", detail=f"{name}: {role.value}")
+
+
+def give_role(database: Database, by: Who, person_id: int, role: PitRole) -> int:
+    """Give another person another role, at once; return the act's number. Raises AccessError, DatabaseError."""
+    with _changing(database, by) as connection:
+        name = _other(connection, by, person_id)
+        connection.execute("UPDATE person SET role = %s WHERE person_id = %s", (role.value, person_id))
+        return add_act(connection, by, "people.role", detail=f"{name}: {role.value}")
+
+
+def give_passphrase(database: Database, by: Who, person_id: int, passphrase: str) -> int:
+    """Give a person another passphrase, which ends the sessions; return the act's number.
+
+    Raises AccessError, DatabaseError.
+    """
+    with database.transaction() as connection:
+        passphrase = checked_passphrase(passphrase, name_of(connection, person_id))
+    stored = json.dumps(verifier(passphrase))
+    with _changing(database, by) as connection:
+        name = name_of(connection, person_id)
+        connection.execute(
+            "UPDATE person SET passphrase_id = %s, verifier = %s WHERE person_id = %s",
+            (secrets.token_hex(8), stored, person_id),
+        )
+        return add_act(connection, by, "people.passphrase", detail=name)
+
+
+def remove(database: Database, by: Who, person_id: int) -> int:
+    """Take another person's access away, which ends the sessions; return the act's number.
+
+    Raises AccessError, DatabaseError.
+    """
+    with _changing(database, by) as connection:
+        name = _other(connection, by, person_id)
+        connection.execute("DELETE FROM person WHERE person_id = %s", (person_id,))
+        return add_act(connection, by, "people.remove", detail=name)
+
+
+def name_of(connection: Connection, person_id: int) -> str:
+    """Return a person's name. Raises NotListed."""
+    row = None
+    if person_id < LARGEST:
+        row = connection.execute("SELECT name FROM person WHERE person_id = %s", (person_id,)).fetchone()
+    if row is None:
+        raise NotListed("This person is not listed any more.")
+    return str(row[0])
+
+
+@contextmanager
+def _changing(database: Database, by: Who) -> Iterator[Connection]:
+    """Yield a transaction in which nobody else changes people, and `by` is an owner. Raises NoOwner."""
+    with database.transaction() as connection:
+        connection.execute("LOCK TABLE person IN SHARE ROW EXCLUSIVE MODE")
+        owner = connection.execute(
+            "SELECT FROM person WHERE name = %s AND role = %s", (by.name, PitRole.OWNER.value)
+        ).fetchone()
+        if owner is None:
+            raise NoOwner("This page is not for your role.")
+        yield connection
+
+
+def _other(connection: Connection, by: Who, person_id: int) -> str:
+    name = name_of(connection, person_id)
+    if name == by.name:
+        raise AccessError(
+            "You cannot take away your own role or access. Another owner can, so that one owner is always left."
+        )
+    return name

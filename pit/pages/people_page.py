@@ -1,0 +1,307 @@
+"""Who may log in at the pit, and what everybody did: an auditor sees who looked at which hand.
+
+An owner adds people there, gives roles and passphrases, and removes people (`people_changes.py`); others see the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from flask import Blueprint, abort, redirect, request, url_for
+from werkzeug.wrappers import Response
+
+from pit.pages import guard, people_changes
+from pit.pages.people import ROLE_NAMES, PitRole
+from pit.pages.people_changes import LARGEST, NoOwner, NotListed
+from pit.pages.services import page, pit
+from dealer_ui.remote.access import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
+from dealer_ui.text.i18n import N_, pgettext
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from pit.store.database import Database
+
+blueprint = Blueprint("people", __name__)
+OWNERS: Final = frozenset({PitRole.OWNER})
+AUDIT: Final = frozenset({PitRole.AUDITOR, PitRole.OWNER})
+PAGE: Final = 100
+"""Acts on one page."""
+LONGEST: Final = 200
+DEEDS: Final[Mapping[str, str]] = {
+    "log-in": N_("logged in"),
+    "search": N_("searched past hands"),
+    "going": N_("“I go”"),
+    "review.hand": N_("opened the hand"),
+    "review.story": N_("read what happened"),
+    "review.look": N_("looked at a picture"),
+    "review.changes": N_("read what was changed"),
+    "review.again": N_("had the hand counted again"),
+    "dispute.dispute": N_("opened the dispute"),
+    "dispute.dispute_file": N_("took the dispute file"),
+    "records.make_file": N_("had the dispute file made"),
+    "enrol.make": N_("made a code for a table"),
+    "enrol.same": N_("said that a table's words are the same"),
+    "enrol.other": N_("said that a table's words differ"),
+    "enrol.end": N_("gave a table's code up"),
+    "proof.seen": N_("looked into a new epoch of the proof log"),
+    "files.withdraw": N_("withdrew a file from a table"),
+    "records.capture": N_("looked at a picture"),
+    "people.add": N_("added a person"),
+    "people.role": N_("gave a person another role"),
+    "people.passphrase": N_("gave a person another passphrase"),
+    "people.remove": N_("removed a person"),
+    "channels.move": N_("moved a release to a channel"),
+    "channels.put": N_("put a table into a channel"),
+    "channels.fill": N_("filled the channel Tenth"),
+    "channels.again": N_("let a stopped release go on"),
+    "channels.withdraw": N_("withdrew a release"),
+    "waves.start": N_("began a wave"),
+    "waves.stop": N_("stopped the wave"),
+    "waves.resume": N_("let the wave go on"),
+}
+"""What an act is called. One that a later release knows is shown by its own name."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """One person; `seen_ms` is when they were last logged in, None if never since they were added."""
+
+    person_id: int
+    name: str
+    role: PitRole
+    added_ms: int
+    seen_ms: int | None
+    is_here: bool
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that somebody did."""
+
+    number: int
+    at_ms: int
+    person: str
+    role: str
+    deed: str
+    record_id: int | None
+    hand: int | None
+    table: str
+    detail: str
+
+
+@blueprint.get("/people")
+@guard.open_to(AUDIT)
+def listed() -> str:
+    """Show who may log in, and what was done, the newest first."""
+    return _listed()
+
+
+@blueprint.post("/people/add")
+@guard.open_to(OWNERS)
+def add() -> tuple[str, int] | str | Response:
+    """Add a person; a passphrase that the pit makes is shown this once."""
+    name, role, typed = request.form.get("name", "")[:LONGEST], _asked_role(), _typed()
+    try:
+        passphrase = _same(typed) or people_changes.made_passphrase()
+        done = people_changes.add(pit().database, guard.who(), name, role, passphrase)
+    except AccessError as error:
+        _need_owner(error)
+        return _listed({"name": name, "role": role}, say(error)), 400
+    return _done(done) if typed[0] else _shown_once(" ".join(name.split()), passphrase)
+
+
+@blueprint.get("/people/<int:number>")
+@guard.open_to(OWNERS)
+def one(number: int) -> str:
+    """Show one person, and what an owner may change."""
+    return _one(number)
+
+
+@blueprint.post("/people/<int:number>/role")
+@guard.open_to(OWNERS)
+def give_role(number: int) -> tuple[str, int] | Response:
+    """Give a person another role."""
+    role = _asked_role()
+    try:
+        return _done(people_changes.give_role(pit().database, guard.who(), number, role))
+    except AccessError as error:
+        _need_owner(error)
+        return _one(number, say(error)), 409
+
+
+@blueprint.post("/people/<int:number>/passphrase")
+@guard.open_to(OWNERS)
+def give_passphrase(number: int) -> tuple[str, int] | str | Response:
+    """Give a person another passphrase; one that the pit makes is shown this once."""
+    typed = _typed()
+    name = _known(number).name
+    try:
+        passphrase = _same(typed) or people_changes.made_passphrase()
+        done = people_changes.give_passphrase(pit().database, guard.who(), number, passphrase)
+    except AccessError as error:
+        _need_owner(error)
+        return _one(number, say(error)), 400
+    return _done(done) if typed[0] else _shown_once(name, passphrase)
+
+
+@blueprint.post("/people/<int:number>/remove")
+@guard.open_to(OWNERS)
+def remove(number: int) -> tuple[str, int] | Response:
+    """Take a person's access away."""
+    try:
+        return _done(people_changes.remove(pit().database, guard.who(), number))
+    except AccessError as error:
+        _need_owner(error)
+        return _one(number, say(error)), 409
+
+
+def _asked_role() -> PitRole:
+    role = request.form.get("role", "")
+    if role not in set(PitRole):
+        abort(400, _("The page sent what it may not send. Reload the page."))
+    return PitRole(role)
+
+
+def _typed() -> tuple[str, str]:
+    """Return the passphrase as typed, twice: both "" where the pit is to make one."""
+    return request.form.get("passphrase", "")[: MOST + 1], request.form.get("again", "")[: MOST + 1]
+
+
+def _same(typed: tuple[str, str]) -> str:
+    if typed[0] != typed[1]:
+        raise AccessError("The two passphrases differ. Type the same one twice.")
+    return typed[0]
+
+
+def _need_owner(error: AccessError) -> None:
+    if isinstance(error, NoOwner):
+        abort(403, say(error))
+    if isinstance(error, NotListed):
+        abort(404, say(error))
+
+
+def _done(act: int) -> Response:
+    return redirect(url_for("people.listed", done=act), 303)
+
+
+def _shown_once(name: str, passphrase: str) -> str:
+    return page("person_passphrase", _("Passphrase of %(name)s", name=name), passphrase=passphrase)
+
+
+def _known(number: int) -> Known:
+    found = [known for known in people(pit().database) if known.person_id == number]
+    if not found:
+        abort(404, _("This person is not listed any more."))
+    return found[0]
+
+
+def _one(number: int, error: str = "") -> str:
+    known = _known(number)
+    return page(
+        "person",
+        known.name,
+        one=known,
+        error=error,
+        is_self=known.name == guard.who().name,
+        least=LEAST,
+        most=MOST,
+    )
+
+
+def _listed(asked: Mapping[str, str] | None = None, error: str = "") -> str:
+    person, before = request.args.get("person", ""), request.args.get("before", "")
+    if len(person) > LONGEST or "\0" in person:
+        abort(400, _("“%(value)s” is no name.", value=person[:40]))
+    if before and not (before.isascii() and before.isdigit() and int(before[:20]) < LARGEST):
+        abort(400, _("“%(value)s” is no number.", value=before[:40]))
+    found = acts(pit().database, person, int(before or LARGEST), PAGE + 1)
+    more = (
+        url_for("people.listed", person=person or None, before=found[PAGE - 1].number)
+        if len(found) > PAGE
+        else ""
+    )
+    return page(
+        "people",
+        _("People"),
+        people=people(pit().database),
+        owns=guard.who().role in OWNERS,
+        asked=asked or {},
+        error=error,
+        least=LEAST,
+        most=MOST,
+        done=next((act for act in found if str(act.number) == request.args.get("done")), None),
+        acts=found[:PAGE],
+        person=person,
+        names=_names(pit().database),
+        is_first=not before,
+        more=more,
+    )
+
+
+def people(database: Database) -> list[Known]:
+    """Return all who may log in, by name. Raises DatabaseError."""
+    with database.transaction() as connection:
+        rows = connection.execute(
+            "SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE session.person_id ="
+            " person.person_id AND session.passphrase_id = person.passphrase_id"
+            " AND used_at > now() - %s * interval '1 second' AND began_at > now() - %s * interval '1 second')"
+            " FROM person LEFT JOIN LATERAL (SELECT at FROM act WHERE act.person = person.name"
+            " ORDER BY act_id DESC LIMIT 1) AS seen ON true ORDER BY name",
+            (IDLE_S, LONGEST_S),
+        ).fetchall()
+    return [
+        Known(person_id, name, PitRole(role), _ms(added), _ms(seen) if seen else None, here)
+        for person_id, name, role, added, seen, here in rows
+    ]
+
+
+def acts(database: Database, person: str, before: int, most: int) -> list[Act]:
+    """Return the newest acts below a number, of one person or, with "", of all. Raises DatabaseError."""
+    with database.transaction() as connection:
+        rows = connection.execute(
+            "SELECT act_id, at, person, role, what, record_id, hand, coalesce(gaming_table.name, ''), detail FROM act"
+            " LEFT JOIN record USING (record_id) LEFT JOIN gaming_table USING (table_id)"
+            f" WHERE act_id < %s {'AND person = %s' if person else ''} ORDER BY act_id DESC LIMIT %s",
+            (before, *([person] if person else []), most),
+        ).fetchall()
+    return [
+        Act(
+            number=number,
+            at_ms=_ms(at),
+            person=who,
+            role=_role(role),
+            deed=_(DEEDS[what]) if what in DEEDS else what,
+            record_id=record_id,
+            hand=hand,
+            table=table,
+            detail=_detail(what, detail),
+        )
+        for number, at, who, role, what, record_id, hand, table, detail in rows
+    ]
+
+
+def _detail(what: str, detail: str) -> str:
+    """Return an act's detail, a role in it in the page's language."""
+    name, colon, role = detail.rpartition(": ")
+    return f"{name}{colon}{_role(role)}" if what in ("people.add", "people.role") else detail
+
+
+def _names(database: Database) -> list[str]:
+    """Return everybody who did something, those who were removed, too: each is one step in the index."""
+    with database.transaction() as connection:
+        rows = connection.execute(
+            "WITH RECURSIVE one AS ((SELECT person FROM act ORDER BY person LIMIT 1) UNION ALL"
+            " SELECT (SELECT act.person FROM act WHERE act.person > one.person ORDER BY act.person LIMIT 1)"
+            " FROM one WHERE one.person IS NOT NULL) SELECT person FROM one WHERE person IS NOT NULL"
+        ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _role(role: str) -> str:
+    return pgettext("role", ROLE_NAMES[PitRole(role)]) if role in set(PitRole) else role
+
+
+def _ms(at: datetime) -> int:
+    return round(at.timestamp() * 1000)

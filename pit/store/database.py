@@ -1,0 +1,303 @@
+"""The pit's PostgreSQL: connections, and the schema's migrations.
+
+Migrations go forward only, each in one transaction, under an advisory lock, so that two services that start at once do
+not both migrate. A database of a later release is refused: the pit is updated before its tables, and never set back.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+import psycopg
+from psycopg import sql
+from psycopg.rows import TupleRow
+from psycopg_pool import ConnectionPool, PoolTimeout
+
+from firmware.messages import Message
+from pit.errors import UNREADABLE, DatabaseError, Held, TooLong
+
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
+
+Connection = psycopg.Connection[TupleRow]
+Change = TypeVar("Change")
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+_OPTIONS: Final = "-c lock_timeout={:d} -c statement_timeout={:d} -c idle_in_transaction_session_timeout={:d}"
+
+
+class Limits(NamedTuple):
+    """Seconds for which the database lets a connection wait for a lock, work on a statement, leave a transaction idle.
+
+    What takes longer is undone by the database itself, so that nothing waits for it for ever.
+    """
+
+    lock_s: float
+    statement_s: float
+    idle_s: float
+
+    @property
+    def options(self) -> str:
+        """The limits as libpq's `options`."""
+        return _OPTIONS.format(*(round(1000 * seconds) for seconds in self))
+
+
+ANSWERING: Final = Limits(5.0, 30.0, 60.0)
+"""Of the door, the pages, and what follows the rows: somebody waits, or others' rows do."""
+LONG_JOB: Final = Limits(30.0, 3600.0, 600.0)
+"""Of what reads or makes everything again: reindexing, verifying, a restored record's rows."""
+MIGRATING: Final = Limits(60.0, 3600.0, 600.0)
+"""Of migrations and rights: a table is rewritten, and another service may be at it."""
+REFUSED_S: Final = 2
+"""Seconds within which a server that refuses connections says why."""
+ANSWER_WITHIN_S: Final = 10.0
+"""Seconds to wait for a connection before the door says "later"."""
+IDLE_S: Final = 30.0
+"""Seconds after which a connection that was not needed is closed: few that are used often cost less than many."""
+SURE_S: Final = 1.0
+"""Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
+FEW: Final = 10
+"""Up to so many rows, inserting costs less than COPY."""
+REFUSED: Final = (
+    *UNREADABLE,
+    *(psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError),
+    psycopg.errors.ProgramLimitExceeded,  # a text too long for an index
+)
+"""What writing values that no release wrote may raise."""
+_OF_THE_SCHEMA: Final = (
+    *(psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn),
+)
+"""What no value causes, though `REFUSED` covers it."""
+log = logging.getLogger(__name__)
+_LOCK: Final = 0x46454C54
+"""The advisory lock of migrations."""
+logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
+
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+"""It logs each try to connect: a server's log has that, a command at the console says one sentence instead."""
+
+
+class Database:
+    """Connections to one database, for several threads. A context manager that closes them."""
+
+    def __init__(self, url: str, *, connections: int = 8, limits: Limits = ANSWERING) -> None:
+        """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
+        self.url: Final = url
+        self._limits = limits
+        self._pool: ConnectionPool[Connection] = ConnectionPool(
+            url,
+            # `transaction` begins and ends its own. Nothing waits for a standby but a checkpoint (log/keeper.py).
+            kwargs={"autocommit": True, "options": f"-c synchronous_commit=local {limits.options}"},
+            min_size=1,
+            max_size=connections,
+            max_idle=IDLE_S,
+            open=False,
+            timeout=ANSWER_WITHIN_S,
+            check=self._check,
+        )
+        self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+
+    def __enter__(self) -> Database:
+        self._pool.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Yield a connection in a transaction: committed at the end, undone by an error.
+
+        Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
+        writer here can be repeated. Raises Held or TooLong beyond the limits.
+        """
+        with self._connected() as connection, connection.transaction():
+            yield connection
+
+    def at_once(self, query: str, values: Sequence[Any]) -> TupleRow | None:
+        """Run one statement, a transaction of its own; return its first row. Raises what `transaction` raises."""
+        with self._connected() as connection:
+            return connection.execute(query.encode(), values).fetchone()
+
+    @contextmanager
+    def _connected(self) -> Iterator[Connection]:
+        try:
+            with self._pool.connection() as connection:
+                yield connection
+                self._used[connection] = time.monotonic()
+        except psycopg.errors.LockNotAvailable as error:
+            raise Held(
+                Message(
+                    "Something else in the database has held this for more than %(seconds)s s. Nothing was changed. "
+                    "Try again; if it goes on, tell the technician.",
+                    seconds=f"{self._limits.lock_s:g}",
+                )
+            ) from error
+        except psycopg.errors.QueryCanceled as error:
+            raise TooLong(
+                Message(
+                    "The database needs more than %(seconds)s s for this. Nothing was changed. Ask for less at once: a "
+                    "shorter time, or one table.",
+                    seconds=f"{self._limits.statement_s:g}",
+                )
+            ) from error
+        except psycopg.errors.IdleInTransactionSessionTimeout as error:
+            raise TooLong(
+                Message(
+                    "A step of the pit's own took more than %(seconds)s s, and the database has undone it. Nothing was "
+                    "changed. Try again; if it goes on, tell the technician.",
+                    seconds=f"{self._limits.idle_s:g}",
+                )
+            ) from error
+        except PoolTimeout as error:
+            raise DatabaseError(
+                "The database does not answer (%(why)s).", why=self._refusal(error)
+            ) from error
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
+
+    def _refusal(self, timeout: PoolTimeout) -> str:
+        """Return why nothing connects: the pool itself says only that it has waited."""
+        try:
+            psycopg.connect(self.url, connect_timeout=REFUSED_S).close()
+        except psycopg.Error as error:
+            return first_line(error)
+        return first_line(timeout)  # all connections are in use
+
+    def _check(self, connection: Connection) -> None:
+        """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""
+        if time.monotonic() - self._used.get(connection, 0.0) > SURE_S:
+            ConnectionPool.check_connection(connection)
+
+
+def take_long(connection: Connection) -> None:
+    """Let the rest of a transaction take as long as a long job may."""
+    for name, seconds in (("statement", LONG_JOB.statement_s), ("lock", LONG_JOB.lock_s)):
+        connection.execute("SELECT set_config(%s, %s, true)", (f"{name}_timeout", f"{seconds:g}s"))
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of an error of PostgreSQL: the others quote the statement."""
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
+def migrate(url: str) -> str:
+    """Bring the database to this release's schema; return its revision. Raises DatabaseError.
+
+    A schema that is this release's needs no rights but to read it: the door's role cannot migrate.
+    """
+    from alembic.operations import Operations
+    from alembic.runtime.migration import MigrationContext
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import ProgrammingError
+    from sqlalchemy.pool import NullPool
+
+    scripts, newest = _scripts()
+    try:
+        with psycopg.connect(url, autocommit=True, options=MIGRATING.options) as held:
+            held.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            if _known_revision(held, scripts) == newest:
+                return newest
+            engine = create_engine(
+                "postgresql+psycopg://",
+                creator=lambda: psycopg.connect(url, options=MIGRATING.options),
+                poolclass=NullPool,
+            )
+            with engine.begin() as connection:
+                steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
+                context = MigrationContext.configure(connection, opts=steps)
+                with Operations.context(context):
+                    context.run_migrations()
+            engine.dispose()
+    except (psycopg.errors.InsufficientPrivilege, ProgrammingError) as error:
+        if not isinstance(getattr(error, "orig", error), psycopg.errors.InsufficientPrivilege):
+            raise
+        raise DatabaseError(
+            "The database has to be brought to this release's schema by its owner, with: feltwatch pit migrate"
+        ) from error
+    except psycopg.Error as error:
+        raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
+    return newest
+
+
+def is_current(url: str) -> bool:
+    """Return whether the database has this release's schema, not an older one. Raises DatabaseError."""
+    scripts, newest = _scripts()
+    try:
+        with psycopg.connect(url, options=ANSWERING.options) as connection:
+            return _known_revision(connection, scripts) == newest
+    except psycopg.Error as error:
+        raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
+
+
+def _scripts() -> tuple[ScriptDirectory, str]:
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    newest = scripts.get_current_head()
+    assert newest is not None
+    return scripts, newest
+
+
+def _known_revision(connection: psycopg.Connection[Any], scripts: ScriptDirectory) -> str | None:
+    found = _revision(connection)
+    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
+        raise DatabaseError(
+            "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
+            found=found,
+        )
+    return found
+
+
+def _revision(connection: psycopg.Connection[Any]) -> str | None:
+    exists = connection.execute("SELECT to_regclass('alembic_version')").fetchone()
+    if not exists or exists[0] is None:
+        return None
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    return str(row[0]) if row else None
+
+
+def columns(names: tuple[str, ...]) -> sql.Composed:
+    """Return names as a list of SQL identifiers."""
+    return sql.SQL(", ").join(map(sql.Identifier, names))
+
+
+def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> None:
+    """Insert rows: a few as one statement each, many by COPY."""
+    into = sql.SQL("{} ({})").format(sql.Identifier(table), columns(names))
+    if len(rows) > FEW:
+        with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(into)) as copy:
+            for row in rows:
+                copy.write_row(row)
+    elif rows:
+        values = sql.SQL(", ").join([sql.Placeholder()] * len(names))
+        connection.cursor().executemany(sql.SQL("INSERT INTO {} VALUES ({})").format(into, values), rows)
+
+
+def write_each(
+    connection: Connection, changes: Mapping[int, Change], write: Callable[[Mapping[int, Change]], None]
+) -> set[int]:
+    """Write what has changed, by record, in a transaction that is open; return the records that could not be written.
+
+    All are written together. If a value is refused, nothing of that is kept, and each half is tried by itself: so the
+    record with that value is found, and the others are written. `write` may be called again with the same changes.
+    """
+    try:
+        with connection.transaction():
+            write(changes)
+    except _OF_THE_SCHEMA:
+        raise
+    except REFUSED as error:
+        if len(changes) == 1:
+            log.warning("Record %s waits: its rows cannot be written (%s)", *changes, type(error).__name__)
+            return set(changes)
+        each = list(changes.items())
+        halves = dict(each[: len(each) // 2]), dict(each[len(each) // 2 :])
+        return {one for half in halves for one in write_each(connection, half, write)}
+    return set()

@@ -1,0 +1,112 @@
+"""Offered files are removed once no table needs them; what was removed, and by whom, stays known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from pit.cli.main import command
+from pit.store.database import Database
+from pit.files.offers import HouseRepository, Offered, found, listed, named, offer, remove, removed
+from pit.files.requests import ask, keep_progress, requests, withdraw
+from pit.errors import PitError
+from pit.status.tables import enrol
+from firmware.uplink.inbox.wire import Progress
+from tests.pit.files.conftest import PROFILE, deck_text
+
+Offering = Callable[[str, str], Offered]
+
+
+def test_a_removed_file_is_gone_and_offered_again_it_is_back(
+    database: Database, house: HouseRepository, offered: Offering
+) -> None:
+    one = offered("friday.toml", PROFILE)
+    remove(database, house, one, "Ines")
+    remove(database, house, one, "Max")
+    assert not house.files.path(one.sha256).exists()
+    with database.transaction() as connection:
+        assert (listed(connection), found(connection, one.sha256)) == ([], None)
+        [(gone, _, by)] = removed(connection)
+        assert (gone, by) == (one, "Ines")
+        table = enrol(database, "Table 1", 1)
+        with pytest.raises(PitError, match="There is no such file"):
+            ask(connection, table.table_id, one.sha256, "Ines")
+    assert offered("friday.toml", PROFILE) == one
+    assert house.files.path(one.sha256).exists()
+    with database.transaction() as connection:
+        assert (listed(connection), removed(connection)) == ([one], [])
+
+
+def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
+    database: Database, house: HouseRepository, offered: Offering
+) -> None:
+    table, other = enrol(database, "Table 1", 1), enrol(database, "Table 2", 2)
+    one = offered("friday.toml", PROFILE)
+    with database.transaction() as connection:
+        number = ask(connection, table.table_id, one.sha256, "Ines")
+        ask(connection, other.table_id, one.sha256, "Ines")
+    with pytest.raises(PitError, match=r"^Table 1, Table 2: still to be fetched"):
+        remove(database, house, one, "Ines")
+    with database.transaction() as connection:
+        withdraw(connection, other.table_id, one.sha256, "Ines")
+        keep_progress(connection, table.table_id, "", [Progress(number, "waiting")])
+    with pytest.raises(PitError, match=r"^Table 1: still to be fetched"):
+        remove(database, house, one, "Ines")
+    assert house.files.path(one.sha256).exists()
+    with database.transaction() as connection:
+        keep_progress(connection, table.table_id, "", [Progress(number, "in_force")])
+    remove(database, house, one, "Ines")
+    with database.transaction() as connection:
+        assert len(requests(connection)) == 2, "what was asked of tables, and how it went, stays"
+
+
+def test_a_file_is_named_by_its_name_or_its_hash_and_two_of_one_name_by_the_hash_alone(
+    database: Database, offered: Offering
+) -> None:
+    first = offered("a.toml", PROFILE)
+    second = offered("b.toml", PROFILE.replace("Friday", "Later Friday"))
+    deck = offered("d.json", deck_text())
+    with database.transaction() as connection:
+        assert named(connection, "blue backs") == deck
+        assert named(connection, first.sha256) == named(connection, first.sha256[:8]) == first
+        with pytest.raises(PitError, match=f"There are 2 files friday-game.*{second.sha256[:12]}"):
+            named(connection, "friday-game")
+        for name in ("", "friday", first.sha256[:7], "%", "' OR '1'='1"):
+            with pytest.raises(PitError, match="See: feltwatch pit files"):
+                named(connection, name)
+
+
+def test_the_command_asks_first_and_tells_what_was_removed(
+    owned: str, database: Database, tmp_path: Path
+) -> None:
+    from pit.authority import Authority
+
+    path = tmp_path / "friday.toml"
+    path.write_text(PROFILE)
+    pit = tmp_path / "pit"
+    one = offer(database, HouseRepository(pit, Authority(pit / "authority")), path, "Ines")
+
+    def run(*words: str, keyed: str = "") -> tuple[int, str]:
+        at = ["--url", owned, "--folder", str(pit)]
+        done = CliRunner().invoke(command, ["files", *words, *at], input=keyed)
+        return done.exit_code, done.output
+
+    assert run("--remove", "friday-game", keyed="n\n")[0] == 1
+    assert (pit / "repository" / "targets" / one.sha256[:2] / one.sha256).exists()
+    code, text = run("--remove", "friday-game", "--by", "Max", keyed="y\n")
+    assert (code, "removed: profile friday-game" in text) == (0, True)
+    assert "by Max: profile friday-game" in run()[1]
+    code, text = run("--remove", "friday-game", "--yes")
+    assert (code, "No file friday-game is offered" in text) == (1, True)
+    assert json.loads(run("--json")[1]) == []
+
+
+def test_a_database_from_before_knows_no_removed_files_until_it_is_migrated(owned: str) -> None:
+    with psycopg.connect(owned) as connection:
+        row = connection.execute("SELECT removed_by FROM offered_file").fetchone()
+    assert row is None

@@ -1,0 +1,103 @@
+"""A pit with two tables whose hands were played, and somebody of every role."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from pit.pages.app import create_app
+from pit.pages.people import PitPeople, PitRole
+from dealer_ui.remote.log_in import access
+from pit.store.database import Database
+from pit.store.rights import FLOOR_RIGHTS, allow
+from firmware.table import events as ev
+from firmware.table.people import Role
+from tests.dealer_ui.felt import Felt
+from tests.dealer_ui.past import played
+from tests.pit.conftest import as_role, database, owned, postgres
+from tests.pit.sent import Sent
+
+__all__ = ["database", "owned", "postgres"]
+FLOOR = "floor"
+HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
+"""What the uplink of a table that is well says of it."""
+
+
+@dataclass
+class House:
+    """The pit's application and its tables."""
+
+    app: Flask
+    database: Database
+    felts: list[Felt] = field(default_factory=list)
+    tables: list[Sent] = field(default_factory=list)
+
+    def visitor(self) -> FlaskClient:
+        """Somebody who has not logged in."""
+        client = self.app.test_client()
+        client.environ_base |= {"REMOTE_ADDR": "192.0.2.10", "HTTP_ACCEPT": "text/html"}
+        return client
+
+    def logged_in(self, role: PitRole) -> FlaskClient:
+        """Somebody of a role: without the time that a passphrase takes."""
+        client = self.visitor()
+        with self.database.transaction() as connection:
+            row = connection.execute(
+                "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, 'x', '{}')"
+                " ON CONFLICT (name) DO UPDATE SET role = excluded.role RETURNING name",
+                (role.value.capitalize(), role.value),
+            ).fetchone()
+        assert row is not None
+        sessions = access(self.app).sessions
+        client.set_cookie(sessions.cookie, sessions.open(row[0], "x"))
+        return client
+
+    def token(self) -> str:
+        """What its pages send with every command."""
+        return str(self.app.config["CSRF_TOKEN"])
+
+    def acts(self) -> list[tuple[str, str, int | None, int | None]]:
+        """What people did: who, what, at which hand of which record."""
+        with self.database.transaction() as connection:
+            return connection.execute(
+                "SELECT person, what, record_id, hand FROM act ORDER BY act_id"
+            ).fetchall()
+
+
+@pytest.fixture
+def house(owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
+    """Tables send to the door's role, the application has the floor's, and the test looks as the owner."""
+    with psycopg.connect(owned, autocommit=True) as connection, suppress(psycopg.errors.DuplicateObject):
+        connection.execute(f"CREATE ROLE {FLOOR} LOGIN")
+    allow(owned, FLOOR, FLOOR_RIGHTS)
+    with (
+        Database(as_role(owned, FLOOR), connections=6) as of_floor,
+        Database(owned, connections=2) as of_owner,
+    ):
+        app = create_app(of_floor, tmp_path / "pit", "Pit 2", secure=False)
+        yield from _furnished(House(app, of_owner), database, tmp_path)
+
+
+def _furnished(made: House, door: Database, tmp_path: Path) -> Iterator[House]:
+    for number in (1, 2):
+        felt = Felt(tmp_path / f"felt-{number}", actor="floor:Moreno")
+        felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
+        made.felts.append(felt)
+        played(felt)
+        made.tables.append(Sent(door, felt.folder, f"Table {number}", dict(HEALTH)))
+        made.tables[-1].send()
+    yield made
+    for felt in made.felts:
+        felt.journal.close()
+
+
+@pytest.fixture
+def people(house: House) -> PitPeople:
+    return PitPeople(house.database)
