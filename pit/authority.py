@@ -25,11 +25,11 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from pit.errors import AuthorityError
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.record.journal.disk import write_private
 from firmware.uplink import settings as enrolment
 from firmware.uplink.enrolment import Keys
+from pit.errors import AuthorityError
 
 CERTIFICATE: Final = "authority.crt"
 KEY: Final = "authority.key"

@@ -8,6 +8,9 @@ from typing import Final
 import click
 
 PIT_FOLDER: Final = Path("/var/lib/feltwatch-pit")
+BACKUP_DISK: Final = Path("/srv/feltwatch-pit-backup")
+BACKUP_STATE: Final = Path("/var/lib/feltwatch-pit-backup/last.json")
+"""What the last backup came to: the floor's pages read it."""
 pit_database_option = click.option(
     "--url",
     envvar="FELTWATCH_PIT_DATABASE",

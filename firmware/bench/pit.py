@@ -25,9 +25,9 @@ from firmware.bench.pit_load import FloorView, Load, PitTarget, Sample, direct_t
 from firmware.bench.pit_screens import Screens
 from firmware.bench.played_record import Played, Record, played
 from firmware.bench.processes import cleaning_up
-from pit.store.database import Database
-from pit.status.tables import listed
 from firmware.runtime.errors import AppError
+from pit.status.tables import listed
+from pit.store.database import Database
 
 PLAYED: Final = 12
 """Hands that are played for the load, unless there is a record."""

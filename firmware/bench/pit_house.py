@@ -17,14 +17,14 @@ from typing import Final, Self
 import psycopg
 
 from firmware.bench.processes import family_memory_mb, parent, processor_s
-from pit.door import front
-from pit.authority import Authority
-from pit.store.database import Database, migrate
-from pit.store.files import Files
-from pit.status.tables import enrol
-from pit.store.temporary_postgres import TemporaryPostgres
 from firmware.runtime.errors import AppError
 from firmware.uplink.settings import Settings, load
+from pit.authority import Authority
+from pit.door import front
+from pit.status.tables import enrol
+from pit.store.database import Database, migrate
+from pit.store.files import Files
+from pit.store.temporary_postgres import TemporaryPostgres
 
 STARTS_WITHIN_S: Final = 120.0
 _WITHOUT_NGINX: Final = "import sys; from firmware.bench.pit_house import serve; serve(*sys.argv[1:])"
@@ -154,9 +154,9 @@ def _server_of(url: str) -> int:
 def serve(url: str, folder: str, address: str) -> None:
     """Serve the door over TLS without nginx, with the projections beside it, until this process is ended."""
     from pit.door.routes import make_door
-    from pit.follow.news import News
     from pit.door.serve import Projector
     from pit.door.tls_front import TlsFront, by_tls
+    from pit.follow.news import News
 
     host, _, port = address.rpartition(":")
     with Database(url) as database, socket.create_server((host, int(port)), backlog=4096) as listening:

@@ -23,9 +23,9 @@ from urllib.parse import urlencode, urlsplit
 from firmware.bench.pit_load import Target
 from firmware.bench.played_record import Commit, Record
 from firmware.runtime.errors import AppError
-from pit.demo.floor import floor_page
 from firmware.table.events import HandOpened
 from firmware.uplink.follow import LOOK_EVERY_S
+from pit.demo.floor import floor_page
 
 _TILE: Final = re.compile(r">([^<]+)</a></h3>.*?data-since=\"(\d+)\"", re.DOTALL)
 ROLE: Final = "floor"

@@ -30,10 +30,10 @@ from firmware.bench.pit_house import House
 from firmware.bench.played_record import Played, Record
 from firmware.bench.processes import cleaning_up, processor_s, resident_mb
 from firmware.bench.table import played_table
-from pit.authority import Authority
-from pit.store.temporary_postgres import binaries
 from firmware.record.journal.journal import Journal
 from firmware.runtime.errors import AppError
+from pit.authority import Authority
+from pit.store.temporary_postgres import binaries
 
 PITS: Final = ("absent", "hanging", "flooding", "normal")
 HAND_S: Final = 120.0

@@ -6,13 +6,13 @@ import json
 from typing import Final
 
 from firmware.messages import Message, Text, text_of
+from firmware.table.events import TableStarted
+from firmware.update.house import MOST_NAME
 from pit.channels.judge import Cards, Failure, Member, Start, first_start
-from pit.store.database import Connection
 from pit.errors import UNREADABLE, reason
 from pit.status.freshness import FORKS
 from pit.status.table_facts import TableFacts
-from firmware.table.events import TableStarted
-from firmware.update.house import MOST_NAME
+from pit.store.database import Connection
 
 MOST_STARTS: Final = 100
 """Starts of a record that are read, the newest: a table starts once or twice a day."""

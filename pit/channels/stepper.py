@@ -15,9 +15,9 @@ from pit.channels.facts import Facts, text_to_store
 from pit.channels.judge import Mark, first_start, turn
 from pit.channels.store import Channels, shown, stop
 from pit.channels.words import FAILURES, several
-from pit.store.database import Connection, Database
-from pit.files.requests import ask, withdraw
 from pit.errors import DatabaseError, PitError
+from pit.files.requests import ask, withdraw
+from pit.store.database import Connection, Database
 
 log = logging.getLogger(__name__)
 EVERY_S: Final = 5.0

@@ -12,9 +12,9 @@ from firmware.messages import Message, Text
 from pit.channels.facts import text_from, text_to_store
 from pit.channels.judge import SILENT_S, Failure, Mark
 from pit.channels.words import FAILURES, MARKS, NAMES, Name, several
-from pit.store.database import Connection, Database
-from pit.files.offers import found
 from pit.errors import PitError
+from pit.files.offers import found
+from pit.store.database import Connection, Database
 
 _TABLES: Final = f"""
 SELECT t.channel, t.table_id, t.name, coalesce(h.release, ''),

@@ -1,1 +1,1 @@
-"""."""
+"""The commands of `feltwatch pit`."""

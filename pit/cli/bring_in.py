@@ -10,12 +10,13 @@ from typing import Final
 import click
 import segno
 
-from pit.door import enrolment
-from pit.store.database import Database
-from pit.errors import PitError
 from firmware.terminal import say
 from firmware.uplink.code import parse
 from firmware.uplink.enrolment import GIVEN_UP
+from pit.door import enrolment
+from pit.errors import PitError
+from pit.store.database import Database
+from pit.store.facts import fact
 
 LOOK_EVERY_S: Final = 1.0
 
@@ -30,7 +31,7 @@ def bring_in(
     wait: Callable[[float], object] = time.sleep,
 ) -> None:
     """Make a code and follow it to its end. Raises PitError with the reason if the table was not enrolled."""
-    where = addresses or tuple(enrolment.fact(database, "addresses").split())
+    where = addresses or tuple(fact(database, "addresses").split())
     if not where:
         raise PitError("Say where the tables find this pit, once: --pit HOST:PORT")
     number = enrolment.make_code(database, name, where, by, renews=renews)

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from firmware.terminal import say, say_json
 from pit.cli.files import by_option
 from pit.options import pit_database_option
-from firmware.terminal import say, say_json
 
 
 @click.command("channels")

@@ -9,20 +9,19 @@ from typing import Final, NoReturn
 
 import click
 
-from pit.copies.backup import DISK, LATE_S, STATE
-from pit.options import PIT_FOLDER, pit_database_option
 from firmware.terminal import say, say_json
+from pit.options import BACKUP_DISK, BACKUP_STATE, PIT_FOLDER, pit_database_option
 
 FOLDERS: Final = (PIT_FOLDER, Path(f"{PIT_FOLDER}-floor"), Path("/etc/feltwatch-pit"))
 """What is copied next to the database: authority, keys, certificates."""
 _path = click.Path(path_type=Path, file_okay=False, readable=False)  # click would ask without its capability
 _disk = click.option(
-    "--disk", type=_path, default=DISK, show_default=True, help="Where the second disk is mounted."
+    "--disk", type=_path, default=BACKUP_DISK, show_default=True, help="Where the second disk is mounted."
 )
 _state = click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
-    default=STATE,
+    default=BACKUP_STATE,
     show_default=True,
     help="What the last backup came to.",
 )
@@ -67,7 +66,7 @@ def receive_command(url: str, disk: Path) -> NoReturn:
 @_state
 def last_command(state: Path) -> None:
     """Say when the last backup was made; exits with 1 if that is more than a day ago."""
-    from pit.copies.backup import last
+    from pit.copies.backup import LATE_S, last
 
     found = last(state)
     if found is None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pit.options import maker_root_option, pit_database_option, pit_folder_option
 from firmware.terminal import escaped, say, say_json
+from pit.options import maker_root_option, pit_database_option, pit_folder_option
 
 if TYPE_CHECKING:
-    from pit.store.database import Connection
     from pit.files.requests import Request
+    from pit.store.database import Connection
 
 
 by_option = click.option(
@@ -54,10 +54,10 @@ def send_command(
     Without a table it is only offered.
     """
     from pit.authority import Authority
-    from pit.store.database import Database, migrate
+    from pit.errors import PitError
     from pit.files import requests
     from pit.files.offers import HouseRepository, name_of_sender, offer
-    from pit.errors import PitError
+    from pit.store.database import Database, migrate
 
     if names and to_all:
         raise click.UsageError("Name tables with --to, or say --all.")
@@ -119,9 +119,9 @@ def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: st
     What was removed, when and by whom stays in this list. A file that a table is still to fetch or to take is not
     removed, nor one that a channel holds. A table that has taken it keeps it.
     """
-    from pit.store.database import Database
     from pit.files.offers import listed, removed
     from pit.files.requests import requests
+    from pit.store.database import Database
 
     if remove is not None:
         _remove(remove, url, folder, by, is_sure=yes)
@@ -146,8 +146,8 @@ def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: st
 
 def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> None:
     from pit.authority import Authority
-    from pit.store.database import Database, migrate
     from pit.files.offers import HouseRepository, named, remove
+    from pit.store.database import Database, migrate
 
     migrate(url)
     with Database(url, connections=2) as database:

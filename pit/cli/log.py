@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from firmware.terminal import say, say_json
 from pit.errors import PitError
 from pit.options import pit_database_option, pit_folder_option
-from firmware.terminal import say, say_json
 
 
 @click.command("verify")
@@ -32,11 +32,11 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
     from rich.console import Console
     from rich.progress import Progress
 
-    from pit.authority import LOG_FOLDER
-    from pit.store.database import LONG_JOB, Database
-    from pit.log.verify import read_note, verify
     from firmware.record.evidence.notes import NoNote
     from firmware.record.evidence.signing import FILE, DeviceKey, KeyUnusable, fingerprint
+    from pit.authority import LOG_FOLDER
+    from pit.log.verify import read_note, verify
+    from pit.store.database import LONG_JOB, Database
 
     try:
         given = [read_note(path.read_text(encoding="utf-8")) for path in files]
@@ -84,8 +84,8 @@ def key_command(name: str | None, words: str | None, url: str) -> None:
 
     Without NAME: list the keys of all tables. Until a key is accepted, what it signs counts for nothing.
     """
-    from pit.store.database import Database
     from pit.log.keys import accept_words, listed
+    from pit.store.database import Database
 
     if name is not None and words is None:
         raise PitError("Give the five words of the key, as the table's page shows them.")

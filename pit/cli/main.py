@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import os
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final, NoReturn
 
 import click
 
-from pit.errors import PitError
+from firmware.terminal import say
+from pit.cli.channels import channels_command
+from pit.cli.copies import backup_group, chain_group
+from pit.cli.files import files_command, send_command
 from pit.cli.log import key_command, verify_command
 from pit.cli.months import months_group
+from pit.cli.people import person_group, serve_floor
 from pit.cli.table_list import list_command
+from pit.demo.command import command as demo_command
+from pit.errors import PitError
 from pit.options import pit_database_option, pit_folder_option
-from firmware.terminal import say
 
 SOCKET: Final = Path("/run/feltwatch-pit/door.sock")
 OLDER: Final = 3
 """The exit status of `migrate --check` where the database has an older schema."""
-ADDED: Final = "feltwatch.pit"
-"""The entry points of further commands."""
 
 
 class _Pit(click.Group):
-    """Turns the package's errors into one sentence each. Rooms above this one add commands by entry points."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted([*super().list_commands(ctx), *entry_points(group=ADDED).names])
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        for added in entry_points(group=ADDED, name=cmd_name):
-            found = added.load()
-            assert isinstance(found, click.Command)
-            return found
-        return super().get_command(ctx, cmd_name)
+    """Turns the package's errors into one sentence each."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -60,8 +52,20 @@ def command() -> None:
     """
 
 
-command.add_command(verify_command)
-command.add_command(key_command)
+for _one in (
+    backup_group,
+    chain_group,
+    channels_command,
+    demo_command,
+    files_command,
+    key_command,
+    months_group,
+    person_group,
+    send_command,
+    serve_floor,
+    verify_command,
+):
+    command.add_command(_one)
 
 
 @command.command("serve")
@@ -92,12 +96,12 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
     """
     from functools import partial
 
-    from pit.authority import Authority
-    from pit.store.database import migrate
-    from pit.door.processes import serve_in_processes
-    from pit.door.serve import listen_on, serve
     from firmware.systemd import ServiceManager
     from firmware.threads import end_with_its_threads
+    from pit.authority import Authority
+    from pit.door.processes import serve_in_processes
+    from pit.door.serve import listen_on, serve
+    from pit.store.database import migrate
 
     end_with_its_threads()
     Authority(folder / "authority").door()
@@ -187,9 +191,9 @@ def migrate_command(url: str, door: str | None, floor: str | None, check: bool) 
 @pit_database_option
 def reindex_command(url: str) -> None:
     """Make the list of hands, and what each table does, again from the rows; nothing is lost by it."""
-    from pit.store.database import LONG_JOB, Database
     from pit.follow.now import Follower
     from pit.follow.projector import reindex
+    from pit.store.database import LONG_JOB, Database
 
     with Database(url, limits=LONG_JOB) as database:
         Follower(database).again()
@@ -221,8 +225,8 @@ def _enrol(
     """Enrol a table by a code, or by files in a folder."""
     from pit.authority import Authority
     from pit.cli.bring_in import bring_in
-    from pit.store.database import Database, migrate
     from pit.status.tables import enrol, known, new_table, renew
+    from pit.store.database import Database, migrate
 
     if to is not None and not addresses:
         raise click.UsageError("With --to, say where the table finds the pit: --pit HOST:PORT")
@@ -265,8 +269,8 @@ def readmit_command(names: tuple[str, ...], url: str, folder: Path) -> None:
     A table that is readmitted sends its whole record again by itself.
     """
     from pit.authority import Authority
-    from pit.store.database import Database, migrate
     from pit.status.tables import enrol
+    from pit.store.database import Database, migrate
 
     issued = Authority(folder / "authority").issued()
     if unknown := sorted(set(names) - set(issued)):
@@ -301,8 +305,8 @@ def renew_command(name: str, to: Path | None, addresses: tuple[str, ...], url: s
 @pit_database_option
 def strike_command(name: str, url: str) -> None:
     """Strike the table NAME off: nothing more is taken from it, and what it sent stays."""
-    from pit.store.database import Database
     from pit.status.tables import strike
+    from pit.store.database import Database
 
     with Database(url) as database:
         strike(database, name)
@@ -310,4 +314,3 @@ def strike_command(name: str, url: str) -> None:
 
 
 table_group.add_command(list_command)
-command.add_command(months_group)

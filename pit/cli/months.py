@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from pit.options import pit_database_option
 from firmware.terminal import say, say_json
+from pit.options import pit_database_option
 
 
 @click.group("months", invoke_without_command=True)

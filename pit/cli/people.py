@@ -1,4 +1,4 @@
-"""`feltwatch pit`, with what people need: `serve-floor`, and who may log in."""
+"""`feltwatch pit serve-floor` and `feltwatch pit person`: the pages, and who may log in."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from typing import Final, TypeVar
 import click
 
 from dealer_ui.web.errors import PageError
-from pit.cli.main import command
-from pit.options import pit_database_option, pit_folder_option
 from firmware.terminal import say, say_json
+from pit.options import pit_database_option, pit_folder_option
 
 PORT: Final = 8080
 T = TypeVar("T")
@@ -28,7 +27,7 @@ def _or_sentence(do: Callable[[], T]) -> T:
         raise click.ClickException(str(error)) from error
 
 
-@command.command("serve-floor")
+@click.command("serve-floor")
 @pit_database_option
 @pit_folder_option
 @click.option("--name", default="", help="The pit's name on its pages.")
@@ -68,10 +67,10 @@ def serve_floor(
 
     Without --socket only this machine reaches it: passphrases do not travel over a network without TLS.
     """
+    from firmware.threads import end_with_its_threads
     from pit.pages.app import create_app
     from pit.pages.serve import serve_on_loopback, serve_on_socket
     from pit.store.database import Database, migrate
-    from firmware.threads import end_with_its_threads
 
     end_with_its_threads()
     if path is None and listen not in LOOPBACK:
@@ -97,7 +96,7 @@ def serve_floor(
             serve_on_loopback(app, listen, port)
 
 
-@command.group("person")
+@click.group("person")
 def person_group() -> None:
     """Who may log in at the pit, and with which role."""
 

@@ -7,8 +7,8 @@ from datetime import datetime
 
 import click
 
-from pit.options import pit_database_option
 from firmware.terminal import say, say_json
+from pit.options import pit_database_option
 
 
 @click.command("list")
@@ -16,9 +16,9 @@ from firmware.terminal import say, say_json
 @pit_database_option
 def list_command(as_json: bool, url: str) -> None:
     """List the tables: how far each has been heard, and what is not live, whole or right."""
-    from pit.store.database import Database
     from pit.status.freshness import status_of
     from pit.status.tables import listed
+    from pit.store.database import Database
 
     with Database(url) as database:
         tables = listed(database)

@@ -26,13 +26,10 @@ from typing import Final
 
 import psycopg
 
-from pit.store.database import LONG_JOB, first_line
 from pit.errors import BackupError
+from pit.store.database import LONG_JOB, first_line
 from pit.store.temporary_postgres import DEBIAN, binaries
 
-DISK: Final = Path("/srv/feltwatch-pit-backup")
-STATE: Final = Path("/var/lib/feltwatch-pit-backup/last.json")
-"""What the last backup came to: the floor's pages read it."""
 SLOT: Final = "feltwatch_backup"
 KEPT: Final = 2
 """Copies that are kept."""

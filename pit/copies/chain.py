@@ -15,8 +15,8 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from pit.store.database import LONG_JOB, Connection, first_line
 from pit.errors import ChainError
+from pit.store.database import LONG_JOB, Connection, first_line
 
 PUBLICATION: Final = "feltwatch_chain"
 _COUNTS: Final = ("fouls", "naturals", "cards", "unsure", "reopened")

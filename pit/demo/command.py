@@ -20,8 +20,8 @@ from firmware.terminal import say
 from firmware.threads import start, start_thread
 
 if TYPE_CHECKING:
-    from pit.store.database import Database
     from pit.demo.tables import DemoTable
+    from pit.store.database import Database
 
 SHOW_EVERY_S: Final = 1.0
 SAY_EVERY_S: Final = 10.0
@@ -108,9 +108,9 @@ def command(
     prints when and what to look at. A table that can play no further is said, and the others go on. Nothing is left
     behind.
     """
-    from pit.store.database import Database, migrate
     from pit.demo.floor import floor_page
     from pit.demo.postgres import own_database, temporary_server
+    from pit.store.database import Database, migrate
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
     stop = threading.Event()
@@ -160,12 +160,12 @@ def _pit(database: Database, folder: Path) -> Iterator[str]:
     """Serve the door on loopback, over TLS, and make the list of hands; yield the door's address."""
     from pit.authority import Authority
     from pit.door.routes import make_door
-    from pit.files.offers import HouseRepository
-    from pit.store.files import Files
-    from pit.log.keeper import Keeper, KeeperThread
-    from pit.follow.news import News
     from pit.door.serve import Projector
     from pit.door.tls_front import TlsFront, by_tls
+    from pit.files.offers import HouseRepository
+    from pit.follow.news import News
+    from pit.log.keeper import Keeper, KeeperThread
+    from pit.store.files import Files
 
     authority = Authority(folder / "authority")
     authority.door()
@@ -201,11 +201,11 @@ def _tables(
     calm: bool,
 ) -> Iterator[list[DemoTable]]:
     """Enrol the tables and start them; at the end stop them."""
+    from firmware.record.evidence.signing import DeviceKey
     from pit.authority import Authority
+    from pit.demo.tables import DemoTable
     from pit.log.keys import accept
     from pit.status.tables import enrol
-    from firmware.record.evidence.signing import DeviceKey
-    from pit.demo.tables import DemoTable
 
     count, hands, speed, seed, profile = what
     authority = Authority(folder / "authority")

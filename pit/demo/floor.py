@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from pit.store.database import Database
 from firmware.record.evidence.signing import fingerprint
 from firmware.runtime.errors import AppError
 from firmware.threads import start_thread
+from pit.store.database import Database
 
 _PIT: Final = (sys.executable, "-m", "firmware.cli", "pit")
 _SERVES: Final = "The pit: "

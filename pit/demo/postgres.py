@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 from psycopg import conninfo, sql
 
-from pit.store.temporary_postgres import TemporaryPostgres
 from firmware.runtime.errors import AppError
+from pit.store.temporary_postgres import TemporaryPostgres
 
 
 @contextmanager

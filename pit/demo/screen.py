@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from rich.table import Table as Grid
 
-from pit.store.database import Database
+from firmware.terminal import escaped
+from pit.demo.tables import DemoTable
 from pit.status.freshness import status_of
 from pit.status.tables import listed
-from pit.demo.tables import DemoTable
-from firmware.terminal import escaped
+from pit.store.database import Database
 
 
 @dataclass(frozen=True)

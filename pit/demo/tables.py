@@ -29,9 +29,6 @@ from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedT
 from firmware.simulation.habits import Habits
 from firmware.simulation.house import PLAYERS, simulated_house
 from firmware.simulation.live.players import Players
-from pit.demo.attacker import rewrite
-from pit.demo.people import call_floor, dispute, floor_comes, list_people, read_fault
-from pit.demo.pictures import HandPictures
 from firmware.simulation.policy import Policy
 from firmware.table.errors import TableError
 from firmware.terminal import say
@@ -41,6 +38,9 @@ from firmware.uplink.follow import Follower
 from firmware.uplink.health import table_health
 from firmware.uplink.settings import load
 from firmware.uplink.witness import Witness
+from pit.demo.attacker import rewrite
+from pit.demo.people import call_floor, dispute, floor_comes, list_people, read_fault
+from pit.demo.pictures import HandPictures
 
 FOR_EVER: Final = 10**9
 LARGEST_DEBT_S: Final = 1.0

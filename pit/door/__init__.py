@@ -1,1 +1,1 @@
-"""."""
+"""The door: what tables send is received, verified and stored; tables are enrolled."""

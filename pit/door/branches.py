@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from pit.store.database import Connection, columns, take_long
-from pit.errors import Fork
-from pit.status.tables import Table
 from firmware.table.entry import Entry
 from firmware.uplink.wire import Head
+from pit.errors import Fork
+from pit.status.tables import Table
+from pit.store.database import Connection, columns, take_long
 
 MOST_BRANCHES: Final = 5
 """Branches that a record may open within a day: each copies all rows before it, and a table is restored rarely."""

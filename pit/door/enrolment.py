@@ -22,10 +22,6 @@ from psycopg.rows import TupleRow
 
 from firmware.messages import Message
 from firmware.names import spelled
-from pit.authority import Authority, requested_key
-from pit.store.database import Connection, Database
-from pit.errors import AuthorityError, EnrolmentRefused, PitError
-from pit.status.tables import end_codes, keep_witness, known, new_table, serial_text
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
@@ -45,6 +41,11 @@ from firmware.uplink.enrolment import (
     UNLIKE_TABLE,
     USED,
 )
+from pit.authority import Authority, requested_key
+from pit.errors import AuthorityError, EnrolmentRefused, PitError
+from pit.status.tables import end_codes, keep_witness, known, new_table, serial_text
+from pit.store.database import Connection, Database
+from pit.store.facts import fact, set_fact
 
 GOOD_FOR: Final = timedelta(minutes=15)
 Stage = Literal["shown", "compare", "waits", "done", "dead"]
@@ -89,22 +90,6 @@ def remember(database: Database, authority: Authority) -> None:
     """Write the authority's certificate into the database, for pages that may not see its folder."""
     with database.transaction() as connection:
         set_fact(connection, "authority", authority.pem.decode())
-
-
-def set_fact(connection: Connection, name: str, value: str) -> None:
-    """Set what the pit knows of itself."""
-    connection.execute(
-        "INSERT INTO house_fact VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        " WHERE house_fact.value <> excluded.value",
-        (name, value),
-    )
-
-
-def fact(database: Database, name: str) -> str:
-    """Return what the pit knows of itself, "" for nothing."""
-    with database.transaction() as connection:
-        row = connection.execute("SELECT value FROM house_fact WHERE name = %s", (name,)).fetchone()
-    return str(row[0]) if row else ""
 
 
 def make_code(

@@ -18,9 +18,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from pit.errors import PitError
 from firmware.stop_signals import stopped_by_signals
 from firmware.threads import start_thread
+from pit.errors import PitError
 
 BEAT_S: Final = 1.0
 """Seconds between two signs of life."""

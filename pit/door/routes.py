@@ -13,20 +13,6 @@ from typing import Any, Final
 
 from flask import Flask, Request, Response, g, request, send_from_directory
 
-from pit.authority import Authority
-from pit.store.database import Database
-from pit.files.offers import HouseRepository
-from pit.files.requests import asked_now, keep_progress, may_fetch
-from pit.door.enrolment import answer as enrolment_answer
-from pit.errors import AuthorityError, Busy, DatabaseError, EnrolmentRefused, Fork, NotEnrolled, PitError
-from pit.store.files import Files, FilesError
-from pit.log.answers import Answers
-from pit.log.keeper import Keeper
-from pit.follow.news import News
-from pit.status.tables import Table, who
-from pit.door.take import take_from
-from pit.door.turns import LONG_BYTES, Turns
-from pit.follow.wishes import fulfilled
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
@@ -42,6 +28,20 @@ from firmware.uplink.wire import (
     inflated_length,
     is_hash,
 )
+from pit.authority import Authority
+from pit.door.enrolment import answer as enrolment_answer
+from pit.door.take import take_from
+from pit.door.turns import LONG_BYTES, Turns
+from pit.errors import AuthorityError, Busy, DatabaseError, EnrolmentRefused, Fork, NotEnrolled, PitError
+from pit.files.offers import HouseRepository
+from pit.files.requests import asked_now, keep_progress, may_fetch
+from pit.follow.news import News
+from pit.follow.wishes import fulfilled
+from pit.log.answers import Answers
+from pit.log.keeper import Keeper
+from pit.status.tables import Table, who
+from pit.store.database import Database
+from pit.store.files import Files, FilesError
 
 MOST_TEXT_BYTES: Final = 16 << 20
 """Bytes of a text that a row names."""

@@ -18,18 +18,18 @@ from flask import Flask
 from waitress import create_server  # type: ignore[attr-defined]
 from waitress.server import BaseWSGIServer
 
-from pit.store.database import Connection, Database
-from pit.errors import DatabaseError
-from pit.follow.news import BATCH, News, Rows, Source
-from pit.follow.now import Follower
-from pit.follow.projector import project_in, retry
-from pit.store.months import make_months
-from pit.store.workers import Membership, Share
-from pit.door.turns import PLACES
 from firmware.request_threads import RequestThreads
 from firmware.stop_signals import stopped_by_signals
 from firmware.table.entry import Entry
 from firmware.threads import start
+from pit.door.turns import PLACES
+from pit.errors import DatabaseError
+from pit.follow.news import BATCH, News, Rows, Source
+from pit.follow.now import Follower
+from pit.follow.projector import project_in, retry
+from pit.store.database import Connection, Database
+from pit.store.months import make_months
+from pit.store.workers import Membership, Share
 
 THREADS: Final = 8 + PLACES
 """Requests at once; each is some milliseconds of work and one commit, or waits in `Turns`."""
@@ -185,11 +185,11 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
     """
     from pit.authority import Authority
     from pit.channels.stepper import Stepper, StepperThread
+    from pit.door.enrolment import remember
     from pit.door.routes import make_door
     from pit.files.offers import HouseRepository
-    from pit.door.enrolment import remember
-    from pit.store.files import Files
     from pit.log.keeper import Keeper, KeeperThread
+    from pit.store.files import Files
 
     authority = Authority(folder / "authority")
     house = HouseRepository(folder, authority)

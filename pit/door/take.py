@@ -16,17 +16,17 @@ from typing import Any, Final
 
 import psycopg.errors
 
-from pit.door.branches import Stored, hash_at, is_branch, open_branch
-from pit.store.database import Connection, Database
-from pit.files.requests import FILES
-from pit.errors import Fork
-from pit.store.months import make_months
-from pit.status.tables import WHO, Table, enrolled, serial_text, who
-from pit.follow.wishes import WISHES, lacking, wishes_of
 from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
 from firmware.uplink.follow import FORKED_S
 from firmware.uplink.wire import Head, Offer, encode_rows
+from pit.door.branches import Stored, hash_at, is_branch, open_branch
+from pit.errors import Fork
+from pit.files.requests import FILES
+from pit.follow.wishes import WISHES, lacking, wishes_of
+from pit.status.tables import WHO, Table, enrolled, serial_text, who
+from pit.store.database import Connection, Database
+from pit.store.months import make_months
 
 log = logging.getLogger(__name__)
 

@@ -16,12 +16,6 @@ from typing import Final
 from pydantic import ValidationError
 
 from firmware.names import NameRefused, checked
-from pit.authority import Authority
-from pit.store.database import Connection, Database
-from pit.door.enrolment import set_fact
-from pit.errors import PitError
-from pit.store.files import Files, FilesError
-from pit.options import MAKER_ROOT
 from firmware.record.evidence.signing import DeviceKey
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
@@ -37,6 +31,12 @@ from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, fold
 from firmware.update.trust import MAKER as THE_MAKER
 from firmware.uplink.inbox.texts import deck_of
 from firmware.uplink.inbox.wire import MOST_BYTES, Kind
+from pit.authority import Authority
+from pit.errors import PitError
+from pit.options import MAKER_ROOT
+from pit.store.database import Connection, Database
+from pit.store.facts import set_fact
+from pit.store.files import Files, FilesError
 
 log = logging.getLogger(__name__)
 REPOSITORY: Final = "repository"

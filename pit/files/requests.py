@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
 
 from firmware.messages import Message
-from pit.store.database import Connection
-from pit.errors import PitError
 from firmware.uplink.inbox.wire import MOST_OPEN, OVER, SAID_BY_TABLES, Kind, Progress, State
+from pit.errors import PitError
+from pit.store.database import Connection
 
 LASTS: Final = timedelta(days=30)
 """A table that was off for weeks still finds what it was asked for."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from pit.follow.totals import Span
 from pit.status.freshness import Lack, complete_ms, status_of
 from pit.status.tables import TableState
-from pit.follow.totals import Span
 
 
 @dataclass(frozen=True)

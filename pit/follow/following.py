@@ -14,10 +14,6 @@ from typing import Final
 from pydantic import JsonValue, TypeAdapter
 
 from firmware.messages import message_of
-from pit.store.database import REFUSED
-from pit.errors import UNREADABLE, of_no_release
-from pit.follow.news import Rows
-from pit.status.table_facts import Need, TableFacts
 from firmware.record.journal.row_index import INDEXED, hand_of
 from firmware.record.shift_report import LONG, RulesOf, RunningReport
 from firmware.table import events as ev
@@ -26,6 +22,10 @@ from firmware.table.errors import TableError
 from firmware.table.event import Event, apply
 from firmware.table.phase import BETWEEN_HANDS, OPEN
 from firmware.table.state import INITIAL, Ask, Question, State
+from pit.errors import UNREADABLE, of_no_release
+from pit.follow.news import Rows
+from pit.status.table_facts import Need, TableFacts
+from pit.store.database import REFUSED
 
 
 class Row(Entry):

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from firmware.table.entry import COLUMNS, Entry
 from pit.store.database import Connection
 from pit.store.workers import Share
-from firmware.table.entry import COLUMNS, Entry
 
 Rows = Sequence[tuple[Entry, int]]
 """Rows of one record, each with the time at which the pit took it, in milliseconds."""

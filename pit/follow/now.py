@@ -12,18 +12,18 @@ import time
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from pit.store.database import REFUSED, Connection, Database, insert, write_each
-from pit.errors import not_taken, of_no_state, reason
-from pit.follow.following import Following
-from pit.follow.news import BATCH, Source, stored
-from pit.store.workers import OURS
-from pit.status.table_facts import TableFacts
 from firmware.record.shift_report import Counts, Down, RulesOf, RunningReport
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.errors import TableError
 from firmware.table.event import canonical, fold
 from firmware.table.settling import rules_of
+from pit.errors import not_taken, of_no_state, reason
+from pit.follow.following import Following
+from pit.follow.news import BATCH, Source, stored
+from pit.status.table_facts import TableFacts
+from pit.store.database import REFUSED, Connection, Database, insert, write_each
+from pit.store.workers import OURS
 
 MOST: Final = 500
 """Records that are followed in one transaction."""

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from firmware.messages import Message
-from pit.store.database import Connection, Database, columns, insert, write_each
-from pit.errors import UNREADABLE, not_taken, of_no_release, reason
-from pit.follow.news import BATCH, Source
-from pit.store.workers import OURS
-from pit.follow.wishes import images_of_hand, wish
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch, HandLine, SeatLine
 from firmware.table.entry import Entry
 from firmware.table.events import BY_TYPE, HandDisputed
 from firmware.uplink.wire import NAMING_TEXTS, texts_named
+from pit.errors import UNREADABLE, not_taken, of_no_release, reason
+from pit.follow.news import BATCH, Source
+from pit.follow.wishes import images_of_hand, wish
+from pit.store.database import Connection, Database, columns, insert, write_each
+from pit.store.workers import OURS
 
 _OF_NO_INTEREST: Final = frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS}
 """Types of the rows that change nothing here."""

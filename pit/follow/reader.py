@@ -9,8 +9,6 @@ import json
 from pathlib import Path
 from typing import Final, NoReturn
 
-from pit.store.database import Connection, Database
-from pit.store.files import Files
 from firmware.record.journal.captures import CaptureStore, images_in
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.row_index import END, Sought
@@ -18,6 +16,8 @@ from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
 from firmware.uplink.wire import is_hash
+from pit.store.database import Connection, Database
+from pit.store.files import Files
 
 NOWHERE: Final = Path("/nonexistent")
 

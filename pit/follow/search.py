@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from pit.store.database import Connection, Database
 from firmware.record.archive_lines import SeatLine
 from firmware.table.events import HandDisputed
+from pit.store.database import Connection, Database
 
 PAGE: Final = 50
 MARKS: Final = {

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from pit.store.database import Database
 from firmware.record.shift_report import HOUR_MS, Counts, Down, Report
+from pit.store.database import Database
 
 DAYS: Final = 14
 LEAST_DAYS: Final = 5

@@ -6,10 +6,10 @@ import json
 from collections.abc import Collection, Iterable
 from typing import Any, Final, Literal
 
-from pit.store.database import Connection
-from pit.status.tables import Table
 from firmware.record.journal.captures import images_in
 from firmware.uplink.wire import is_hash
+from pit.status.tables import Table
+from pit.store.database import Connection
 
 AT_ONCE: Final = 20
 """Wishes in one answer."""

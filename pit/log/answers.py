@@ -8,13 +8,13 @@ from __future__ import annotations
 import threading
 from typing import Any, Final
 
-from pit.store.database import Database
-from pit.log.cosigned import Held
-from pit.log.keeper import Keeper, Newest
-from pit.log.tree import Trees
 from firmware.record.evidence.merkle import Subtree, consistency, inclusion
 from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, epoch_of, parts, public_of
 from firmware.uplink.wire import COSIGNS, Holds
+from pit.log.cosigned import Held
+from pit.log.keeper import Keeper, Newest
+from pit.log.tree import Trees
+from pit.store.database import Database
 
 MOST_KEPT: Final = 1_000
 """Proofs between two checkpoints that are kept for other tables that hold the same."""

@@ -12,8 +12,6 @@ from typing import Final
 
 import psycopg.errors
 
-from pit.store.database import Connection
-from pit.log import epochs
 from firmware.record.evidence.notes import (
     Checkpoint,
     NoNote,
@@ -23,6 +21,8 @@ from firmware.record.evidence.notes import (
     parts,
     without_cosignatures,
 )
+from pit.log import epochs
+from pit.store.database import Connection
 
 log = logging.getLogger(__name__)
 

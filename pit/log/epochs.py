@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pit.store.database import Connection
 from firmware.record.evidence.merkle import leaf_hash
 from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_entry, epoch_of, opened, origin_of
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import write_whole
+from pit.store.database import Connection
 
 FILE: Final = "newest-checkpoint"
 

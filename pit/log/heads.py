@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pit.store.database import Connection
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.notes import head_entry
 from firmware.table.events import HeadSigned, KeyAnnounced
+from pit.store.database import Connection
 
 SIGNED: Final = HeadSigned.type
 ANNOUNCED: Final = KeyAnnounced.type

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from firmware.record.evidence.merkle import leaf_hash
+from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, opened, sign
+from firmware.record.evidence.signing import DeviceKey
+from firmware.threads import start
+from firmware.uplink.wire import MOST_HEADS
 from pit.authority import LOG_FOLDER
-from pit.store.database import Connection, Database
-from pit.door.enrolment import set_fact
 from pit.errors import DatabaseError
 from pit.log import epochs
 from pit.log.cosigned import Cosigned, Held
@@ -26,11 +29,8 @@ from pit.log.epochs import Epoch, NewestFile
 from pit.log.heads import MOST, Looked, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS
 from pit.log.tree import Trees
-from firmware.record.evidence.merkle import leaf_hash
-from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, opened, sign
-from firmware.record.evidence.signing import DeviceKey
-from firmware.threads import start
-from firmware.uplink.wire import MOST_HEADS
+from pit.store.database import Connection, Database
+from pit.store.facts import set_fact
 
 log = logging.getLogger(__name__)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pit.store.database import Connection, Database
-from pit.errors import PitError
 from firmware.record.evidence.signing import fingerprint
+from pit.errors import PitError
+from pit.store.database import Connection, Database
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pit.store.database import Database
-from pit.log.tree import Trees, over
-from pit.status.tables import witnesses
 from firmware.record.evidence.dispute_verifier import COSIGNATURE, LOG_KEYS, PROOFS
 from firmware.record.evidence.merkle import inclusion
 from firmware.record.evidence.notes import Proof, cosignature_of, verifier_key, witness_name
+from pit.log.tree import Trees, over
+from pit.status.tables import witnesses
+from pit.store.database import Database
 
 
 def proofs_of(database: Database, record_id: int, rows: list[int]) -> dict[str, bytes]:

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from pit.store.database import Connection
 from pit.status.freshness import FORKS
+from pit.store.database import Connection
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from pit.store.database import Connection
 from firmware.record.evidence.merkle import Subtree, node_hash, root
+from pit.store.database import Connection
 
 HEIGHT: Final = 8
 """Levels of a tile."""

@@ -11,10 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from firmware.messages import Message
-from pit.store.database import Connection, Database
-from pit.log.heads import SIGNED, anchor_in, announced_key, why_bad
-from pit.log.tree import Trees, over
-from pit.status.tables import witnesses
 from firmware.record.evidence.merkle import leaf_hash, node_hash, root
 from firmware.record.evidence.notes import (
     Checkpoint,
@@ -28,6 +24,10 @@ from firmware.record.evidence.notes import (
 from firmware.record.journal.row_index import ENDS
 from firmware.table.entry import COLUMNS, Entry
 from firmware.table.events import KeyAnnounced
+from pit.log.heads import SIGNED, anchor_in, announced_key, why_bad
+from pit.log.tree import Trees, over
+from pit.status.tables import witnesses
+from pit.store.database import Connection, Database
 
 MOST_PROBLEMS: Final = 1_000
 """Problems that are listed; a record that was rewritten has no more to say after them."""

@@ -16,11 +16,6 @@ from typing import Final
 
 from flask import Flask, Response, request, url_for
 
-from pit.pages import channels_page, dealers, disputes, enrol_page, files_page, floor_page, guard, hands, metrics, people_page, proof, records, reports, tables
-from pit.pages.floor import FloorLive, FloorMessages
-from pit.pages.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
-from pit.pages.services import Pit, pit
-from pit.pages.tile import UNUSUAL
 from dealer_ui.remote import log_in
 from dealer_ui.remote.log_in import Access
 from dealer_ui.review import dispute, timeline
@@ -33,16 +28,36 @@ from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
-from pit.store.database import Database
-from pit.errors import DatabaseError
-from pit.store.files import Files
-from pit.follow.reader import NOWHERE
-from pit.store.replica import Replica
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names
 from firmware.table.settings import HouseSettings
 from firmware.table_client import TableLink
+from pit.errors import DatabaseError
+from pit.follow.reader import NOWHERE
+from pit.pages import (
+    channels_page,
+    dealers,
+    disputes,
+    enrol_page,
+    files_page,
+    floor_page,
+    guard,
+    hands,
+    metrics,
+    people_page,
+    proof,
+    records,
+    reports,
+    tables,
+)
+from pit.pages.floor import FloorLive, FloorMessages
+from pit.pages.people import HANDS, REPORTS, ROLE_NAMES, PitPeople, PitRole, PitSessions
+from pit.pages.services import Pit, pit
+from pit.pages.tile import UNUSUAL
+from pit.store.database import Database
+from pit.store.files import Files
+from pit.store.replica import Replica
 
 STREAMS: Final = 64
 SHARE: Final = 48

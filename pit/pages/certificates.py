@@ -15,9 +15,9 @@ from cryptography import x509
 
 from dealer_ui.remote.tls import CERTIFICATE
 from firmware.messages import Message
-from pit.store.database import Database
 from pit.files.offers import GOOD_UNTIL
-from pit.door.enrolment import fact
+from pit.store.database import Database
+from pit.store.facts import fact
 
 WARN_DAYS: Final = 60
 """Days before its end from which a certificate rings on the floor page, as the alert `CertificateEnds` does."""

@@ -8,20 +8,20 @@ from typing import Final
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response
 
-from pit.pages import guard
-from pit.pages.people import PitRole, record_act
-from pit.pages.services import page, pit
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web.guard import token
 from firmware.messages import Message
+from firmware.uplink.wire import is_hash
 from pit.channels import store
 from pit.channels.judge import Failure, Mark
 from pit.channels.words import NAMES, Name, several
-from pit.files import offers
 from pit.errors import PitError
-from firmware.uplink.wire import is_hash
+from pit.files import offers
+from pit.pages import guard
+from pit.pages.people import PitRole, record_act
+from pit.pages.services import page, pit
 
 blueprint = Blueprint("channels", __name__)
 KEEPERS: Final = frozenset({PitRole.TECHNICIAN, PitRole.OWNER})

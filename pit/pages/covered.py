@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pit.pages.floor import number_in
-from pit.pages.services import pit
 from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import gettext as _
 from pit.follow.coverage import Coverage, Gap, coverage
-from pit.status.tables import listed
 from pit.follow.totals import Span
+from pit.pages.floor import number_in
+from pit.pages.services import pit
+from pit.status.tables import listed
 
 
 def covered(span: Span) -> Coverage:

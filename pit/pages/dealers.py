@@ -9,17 +9,17 @@ from typing import Final
 
 from flask import Blueprint
 
+from dealer_ui.review.timeline import day_of, time_of
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.words import money
+from firmware.record.shift_report import Counts
+from pit.follow.search import names
+from pit.follow.totals import TableDown, by_dealer, downs_of
 from pit.pages import covered, guard
 from pit.pages.people import REPORTS
 from pit.pages.reports import DAYS, asked
 from pit.pages.services import page, pit
-from dealer_ui.review.timeline import day_of, time_of
-from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.words import money
-from pit.follow.search import names
 from pit.status.tables import listed as tables_listed
-from pit.follow.totals import TableDown, by_dealer, downs_of
-from firmware.record.shift_report import Counts
 
 blueprint = Blueprint("dealers", __name__)
 MOST: Final = 500

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from flask import Blueprint
 
+from dealer_ui.text.i18n import gettext as _
+from pit.follow.search import disputes
 from pit.pages import guard
 from pit.pages.people import HANDS
 from pit.pages.services import page, pit
-from dealer_ui.text.i18n import gettext as _
-from pit.follow.search import disputes
 
 blueprint = Blueprint("disputes", __name__)
 

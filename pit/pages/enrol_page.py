@@ -10,17 +10,18 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from markupsafe import Markup
 from werkzeug.wrappers import Response
 
-from pit.pages import guard
-from pit.pages.people import PitRole, record_act
-from pit.pages.services import page, pit
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web.guard import token
+from firmware.uplink.code import PORT, parse
 from pit.door import enrolment
 from pit.door.enrolment import Enrolment
 from pit.errors import PitError
+from pit.pages import guard
+from pit.pages.people import PitRole, record_act
+from pit.pages.services import page, pit
 from pit.status.tables import listed as tables_listed
-from firmware.uplink.code import PORT, parse
+from pit.store.facts import fact
 
 blueprint = Blueprint("enrol", __name__)
 KEEPERS: Final = frozenset({PitRole.TECHNICIAN, PitRole.OWNER})
@@ -91,7 +92,7 @@ def _one(number: int) -> Enrolment:
 
 
 def _form(name: str, where: str, error: str) -> str:
-    known = enrolment.fact(pit().database, "addresses")
+    known = fact(pit().database, "addresses")
     host = request.host.partition(":")[0] if "[" not in request.host else request.host.partition("]")[0] + "]"
     return page(
         "enrol",

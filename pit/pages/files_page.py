@@ -8,16 +8,16 @@ from typing import Final
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response
 
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
+from firmware.uplink.inbox.wire import OVER
+from firmware.uplink.wire import is_hash
+from pit.files.requests import Request, requests, withdraw
 from pit.pages import guard
 from pit.pages.enrol_page import KEEPERS
 from pit.pages.people import record_act
 from pit.pages.services import pit
-from dealer_ui.text.i18n import N_
-from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import say
-from pit.files.requests import Request, requests, withdraw
-from firmware.uplink.inbox.wire import OVER
-from firmware.uplink.wire import is_hash
 
 blueprint = Blueprint("files", __name__)
 MOST_SHOWN: Final = 200

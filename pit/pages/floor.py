@@ -12,21 +12,21 @@ from typing import Any, Final
 
 from flask import Flask, render_template
 
-from pit.pages.certificates import ends, soon
-from pit.pages.tile import Band, Going, Heard, Tile, is_closed, tile
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
 from dealer_ui.view.followed import Followed
 from firmware.messages import Message, Text
+from firmware.record.evidence.signing import fingerprint
 from pit.channels import store
-from pit.store.database import Database
 from pit.errors import DatabaseError
-from pit.log.state import new_epoch
 from pit.follow.search import Hour, last_hour
+from pit.follow.totals import Unusual, unusual
+from pit.log.state import new_epoch
+from pit.pages.certificates import ends, soon
+from pit.pages.tile import Band, Going, Heard, Tile, is_closed, tile
 from pit.status import freshness
 from pit.status.table_facts import TableFacts
 from pit.status.table_health import health_of
-from pit.follow.totals import Unusual, unusual
-from firmware.record.evidence.signing import fingerprint
+from pit.store.database import Database
 
 POLL_S: Final = 0.1
 SUMS_S: Final = 10.0

@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, abort, request
 
-from pit.pages import guard
-from pit.pages.people import HANDS, record_act
-from pit.pages.services import page, pit
 from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from pit.follow.search import MARKS, PAGE, Key, Wanted, names, search
+from pit.pages import guard
+from pit.pages.people import HANDS, record_act
+from pit.pages.services import page, pit
 from pit.status.tables import listed as tables_listed
 
 blueprint = Blueprint("hands", __name__)

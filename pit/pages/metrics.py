@@ -14,19 +14,20 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from pit.channels.store import Channel, Channels, shown
+from pit.copies.backup import last
+from pit.log.keys import listed
+from pit.log.state import log_state, new_epoch
+from pit.options import BACKUP_STATE
 from pit.pages import guard
 from pit.pages.certificates import End, ends
 from pit.pages.people import PitRole
 from pit.pages.services import pit
-from pit.channels.store import Channel, Channels, shown
-from pit.copies.backup import STATE, last
-from pit.store.database import Database
-from pit.log.keys import listed
-from pit.log.state import log_state, new_epoch
-from pit.store.workers import LEASE_S
 from pit.status import freshness
 from pit.status.freshness import Lack, status_of
 from pit.status.table_health import health_of
+from pit.store.database import Database
+from pit.store.workers import LEASE_S
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -93,7 +94,7 @@ class _Now(Collector):
         yield GaugeMetricFamily("feltwatch_pit_disputes", "Open disputes", disputes)
         yield GaugeMetricFamily("feltwatch_pit_sessions", "People logged in", people)
         yield GaugeMetricFamily("feltwatch_pit_quarantined", "Offers that were refused and kept", quarantined)
-        made = last(STATE)
+        made = last(BACKUP_STATE)
         yield GaugeMetricFamily(
             "feltwatch_pit_backup_time_seconds",
             "When the last backup was begun; 0: never",

@@ -31,9 +31,9 @@ from dealer_ui.remote.access import (
 from dealer_ui.text.i18n import NP_
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
-from pit.store.database import Connection, Database
-from pit.errors import DatabaseError
 from firmware.table.people import Person, Role
+from pit.errors import DatabaseError
+from pit.store.database import Connection, Database
 
 
 class PitRole(StrEnum):

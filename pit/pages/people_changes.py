@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from pit.pages.people import PitRole, Who, add_act
 from dealer_ui.remote.access import AccessError, checked_name, checked_passphrase
 from firmware.access.pins import verifier
-from pit.store.database import Connection, Database
 from firmware.record.evidence.signing import fingerprint
+from pit.pages.people import PitRole, Who, add_act
+from pit.store.database import Connection, Database
 
 LARGEST: Final = 1 << 62
 

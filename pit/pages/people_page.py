@@ -13,14 +13,14 @@ from typing import Final
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response
 
-from pit.pages import guard, people_changes
-from pit.pages.people import ROLE_NAMES, PitRole
-from pit.pages.people_changes import LARGEST, NoOwner, NotListed
-from pit.pages.services import page, pit
 from dealer_ui.remote.access import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
 from dealer_ui.text.i18n import N_, pgettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
+from pit.pages import guard, people_changes
+from pit.pages.people import ROLE_NAMES, PitRole
+from pit.pages.people_changes import LARGEST, NoOwner, NotListed
+from pit.pages.services import page, pit
 from pit.store.database import Database
 
 blueprint = Blueprint("people", __name__)

@@ -8,16 +8,16 @@ from __future__ import annotations
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.wrappers import Response
 
+from dealer_ui.text.i18n import gettext as _
+from firmware.record.evidence.signing import fingerprint
+from pit.log import keys
+from pit.log.state import SEEN, log_state, new_epoch, tables
 from pit.pages import guard
 from pit.pages.floor import number_in
 from pit.pages.people import PitRole, record_act
 from pit.pages.services import page, pit
-from dealer_ui.text.i18n import gettext as _
-from pit.door.enrolment import set_fact
-from pit.log import keys
-from pit.log.state import SEEN, log_state, new_epoch, tables
 from pit.status import freshness
-from firmware.record.evidence.signing import fingerprint
+from pit.store.facts import set_fact
 
 blueprint = Blueprint("proof", __name__)
 PROOF = frozenset({PitRole.AUDITOR, PitRole.TECHNICIAN, PitRole.OWNER})

@@ -24,9 +24,6 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from pit.pages import guard
-from pit.pages.people import HANDS, record_act
-from pit.pages.services import pit
 from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.review.dispute_file import data
 from dealer_ui.review.routes import archive_of_record, number_of
@@ -34,14 +31,17 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.web.services import Services, services
-from pit.log.proofs import proofs_of
-from pit.follow.reader import PitCaptures, PitReader
-from pit.follow.search import Record, record_of
-from pit.status.freshness import SILENT_MS
-from pit.follow.wishes import wish
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.signing import DeviceKey
 from firmware.table.errors import CaptureError, TableError
+from pit.follow.reader import PitCaptures, PitReader
+from pit.follow.search import Record, record_of
+from pit.follow.wishes import wish
+from pit.log.proofs import proofs_of
+from pit.pages import guard
+from pit.pages.people import HANDS, record_act
+from pit.pages.services import pit
+from pit.status.freshness import SILENT_MS
 
 blueprint = Blueprint("records", __name__)
 PREFIX: Final = "/record/<int:record>"

@@ -8,19 +8,19 @@ from typing import Final
 
 from flask import Blueprint, Response, abort, request
 
-from pit.pages import covered, guard
-from pit.pages.floor import number_in
-from pit.pages.people import REPORTS
-from pit.pages.services import page, pit
 from dealer_ui.reports.report_view import Line, as_csv, cells, csv_of, shown
 from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_, language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.pages import attachment
-from pit.follow.coverage import Coverage
-from pit.status.tables import listed as tables_listed
-from pit.follow.totals import Group, Span, by_dealer, by_game, by_table, report_of
 from firmware.record.shift_report import Counts, Report
+from pit.follow.coverage import Coverage
+from pit.follow.totals import Group, Span, by_dealer, by_game, by_table, report_of
+from pit.pages import covered, guard
+from pit.pages.floor import number_in
+from pit.pages.people import REPORTS
+from pit.pages.services import page, pit
+from pit.status.tables import listed as tables_listed
 
 blueprint = Blueprint("reports", __name__)
 

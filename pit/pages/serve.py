@@ -8,12 +8,12 @@ from pathlib import Path
 
 from flask import Flask
 
-from pit.pages.app import STREAMS
 from dealer_ui.remote.server import make_lan_server
 from dealer_ui.server.serve import SPARE_THREADS, listen_on, run_until_stopped, serve
 from dealer_ui.web.services import followed
 from firmware.systemd import ServiceManager
 from firmware.terminal import say
+from pit.pages.app import STREAMS
 
 
 def serve_on_loopback(app: Flask, host: str, port: int) -> None:

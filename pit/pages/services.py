@@ -8,8 +8,8 @@ from typing import Any
 
 from flask import Flask, current_app, render_template
 
-from pit.pages.floor import FloorLive, FloorMessages
 from dealer_ui.web import guard
+from pit.pages.floor import FloorLive, FloorMessages
 from pit.store.database import Database
 from pit.store.files import Files
 from pit.store.replica import Replica

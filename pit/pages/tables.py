@@ -8,19 +8,20 @@ from typing import Final
 
 from flask import Blueprint, abort
 
+from dealer_ui.text.i18n import N_
+from dealer_ui.text.i18n import gettext as _
+from pit.copies import backup
+from pit.follow.search import Found, Wanted, search
+from pit.follow.totals import DAY_MS, DAYS, Day, Span, days_of, outside
+from pit.options import BACKUP_STATE
 from pit.pages import covered, guard
 from pit.pages.files_page import sent_to
 from pit.pages.floor import number_in
 from pit.pages.people import EVERYONE, HANDS
 from pit.pages.services import page, pit
-from dealer_ui.text.i18n import N_
-from dealer_ui.text.i18n import gettext as _
-from pit.copies import backup
-from pit.follow.search import Found, Wanted, search
 from pit.status.freshness import Status, status_of
 from pit.status.tables import TableState
 from pit.status.tables import listed as tables_listed
-from pit.follow.totals import DAY_MS, DAYS, Day, Span, days_of, outside
 
 blueprint = Blueprint("tables", __name__)
 LAST: Final = 10
@@ -52,14 +53,14 @@ def _rows() -> list[Row]:
 @guard.open_to(EVERYONE)
 def listed() -> str:
     """List all tables."""
-    made = backup.last(backup.STATE)
+    made = backup.last(BACKUP_STATE)
     return page(
         "tables",
         _("Tables"),
         rows=_rows(),
         sent=sent_to(),
         at="",
-        is_server=backup.STATE.parent.is_dir(),
+        is_server=BACKUP_STATE.parent.is_dir(),
         backup_ms=round(made.at * 1000) if made else None,
         is_late=made is not None and time.time() - made.at > backup.LATE_S,
     )

@@ -12,11 +12,11 @@ from enum import StrEnum
 from typing import Final
 
 from firmware.messages import Message, Term, Text
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from pit.follow.totals import Unusual
 from pit.status.freshness import Freshness, Lack, Status, status_of
 from pit.status.table_facts import Need, TableFacts
 from pit.status.table_health import TableHealth
-from pit.follow.totals import Unusual
-from firmware.table.phase import BETWEEN_HANDS, Phase
 
 UNHEARD_MS: Final = 30_000
 """How long a table may be not heard of, or its process not answer, before somebody should come: it may start again."""

@@ -11,10 +11,10 @@ from enum import StrEnum
 from typing import Any, Final
 
 from firmware.messages import Message
-from pit.store.database import Connection
-from pit.status.table_health import health_of
 from firmware.pulse import FRESH_S
 from firmware.uplink.follow import HEARTBEAT_S
+from pit.status.table_health import health_of
+from pit.store.database import Connection
 
 SILENT_MS: Final = round(1000 * HEARTBEAT_S) + 1_500
 """A heartbeat is missing: the table is not heard of any more. One that is late by a slow answer still comes in time."""

@@ -13,13 +13,13 @@ from psycopg.rows import TupleRow
 
 from firmware.messages import Message
 from firmware.names import NameRefused, new_name, spelled
-from pit.store.database import Connection, Database
-from pit.files.requests import STRUCK_OFF, withdraw_all
+from firmware.uplink.enrolment import STRUCK
 from pit.errors import NotEnrolled, PitError
+from pit.files.requests import STRUCK_OFF, withdraw_all
 from pit.status import freshness
 from pit.status.freshness import Freshness
 from pit.status.table_health import TableHealth, health_of
-from firmware.uplink.enrolment import STRUCK
+from pit.store.database import Connection, Database
 
 WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""

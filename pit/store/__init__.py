@@ -1,1 +1,1 @@
-"""Many tables, many years: several processes, rows by month, a copy for searches."""
+"""The pit's database: connections, schema, rights, rows by month, several processes on it; files by their hash."""

@@ -7,9 +7,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from pit.errors import PitError
 from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
 from firmware.uplink.wire import is_hash
+from pit.errors import PitError
 
 _PIECE = 1 << 20
 

@@ -12,8 +12,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from pit.store.database import Connection, Database
 from pit.errors import PitError
+from pit.store.database import Connection, Database
 
 MAKE: Final = "SELECT make_entry_month(at) FROM unnest(ARRAY[now(), now() + interval '1 month']) AS at"
 BEFORE: Final = "before"

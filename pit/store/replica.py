@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from pit.store.database import Database
 from pit.errors import DatabaseError
+from pit.store.database import Database
 
 MOST_BEHIND_S: Final = 10.0
 """Seconds that a copy may be behind: beyond, the database itself is asked."""

@@ -12,8 +12,8 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from pit.store.database import MIGRATING, first_line
 from pit.errors import DatabaseError
+from pit.store.database import MIGRATING, first_line
 
 RIGHTS: Final[Mapping[str, str]] = {
     "alembic_version": "SELECT",

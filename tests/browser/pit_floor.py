@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from firmware.messages import Message
+from firmware.record.evidence.notes import Checkpoint, origin_of
 from pit.channels.facts import text_to_store
 from pit.channels.judge import Failure
 from pit.channels.words import FAILURES, NAMES, Name
-from pit.store.database import Connection, Database
 from pit.status.table_facts import Need, TableFacts
-from firmware.record.evidence.notes import Checkpoint, origin_of
+from pit.store.database import Connection, Database
 
 NOW_MS: Final = 1_795_470_425_000
 DEALERS: Final = ("Kim", "Ana", "Sasha", "Bo", "Lee", "Jun", "Mia", "Tom", "Eva", "Ira", "Lin", "Zoe")

@@ -18,13 +18,8 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser, Page, Route, expect
 
-from pit.pages.people import PitRole
 from dealer_ui.server.app import Settings, create_app
 from firmware.access.pins import PinStore
-from pit.authority import Authority
-from pit.store.database import Database
-from pit.files.offers import HouseRepository
-from pit.door.enrolment import give_up, make_code, remember
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import NO_SCREEN, Config
@@ -35,12 +30,17 @@ from firmware.table.people import Role
 from firmware.uplink.command import command
 from firmware.uplink.join_request import REQUEST, JoinDesk
 from firmware.uplink.settings import FILE
+from pit.authority import Authority
+from pit.door.enrolment import give_up, make_code, remember
+from pit.files.offers import HouseRepository
+from pit.pages.people import PitRole
+from pit.store.database import Database
 from tests.browser.conftest import own_window
 from tests.browser.dealer import key_pin
 from tests.browser.test_pit import served as served_pit
-from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import served
 from tests.pit.conftest import Pit, without_nginx
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.pit.test_uplink import send_all
 from tests.waiting import until
 from vision.base.arrays import Image

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pit.pages.people import PitRole
-from pit.pages.services import pit
 from dealer_ui.remote.log_in import access
 from dealer_ui.web.services import followed
-from pit.follow.wishes import fulfilled, wishes_of
 from firmware.table import events as ev
+from pit.follow.wishes import fulfilled, wishes_of
+from pit.pages.people import PitRole
+from pit.pages.services import pit
 from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
 from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, add_log, furnish
-from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import listening
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.waiting import DEADLINE
 from vision.base.arrays import Image
 

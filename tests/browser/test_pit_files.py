@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pit.pages.people import PitRole
 from firmware.messages import Message
 from pit.channels.facts import text_to_store
+from pit.pages.people import PitRole
 from pit.store.database import Database
 from tests.browser.axe import barriers
 from tests.browser.conftest import own_window
@@ -19,11 +19,11 @@ from tests.browser.dealer import key_pin
 from tests.browser.pit_floor import NOW_MS, RELEASE
 from tests.browser.test_pit import floor, look_as_meant, served
 from tests.dealer_ui.house import page_of
-from tests.pit.pages.conftest import House, database, house, owned, postgres
 from tests.dealer_ui.served import served as served_table
 from tests.pit.conftest import opened_pit
 from tests.pit.files.conftest import deck_text, release_key
 from tests.pit.files.rig import Rig, rig
+from tests.pit.pages.conftest import House, database, house, owned, postgres
 
 __all__ = ["database", "floor", "house", "owned", "postgres", "release_key"]
 pytestmark = pytest.mark.browser

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from pit.pages.people import PitRole
-from pit.pages.services import pit
+from firmware.table import events as ev
 from pit.authority import Authority
 from pit.door.enrolment import remember
 from pit.follow.wishes import fulfilled, wishes_of
-from firmware.table import events as ev
+from pit.pages.people import PitRole
+from pit.pages.services import pit
 from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
 from tests.browser.test_pit import floor, served
 from tests.browser.test_pit_files import add_files

@@ -21,22 +21,22 @@ import psycopg
 import pytest
 
 from firmware.bench.generated_record import generate_record
-from pit.authority import Authority
-from pit.store.database import Database, migrate
-from pit.door.routes import make_door
-from pit.files.offers import HouseRepository
-from pit.door.enrolment import remember
-from pit.store.files import Files
-from pit.door.front import command as front_command
-from pit.door.front import is_installed
-from pit.store.rights import allow
-from pit.door.serve import listen_on, server
-from pit.status.tables import Table, enrol
-from pit.store.temporary_postgres import OWNER, binaries
-from pit.door.tls_front import TlsFront, by_tls
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
+from pit.authority import Authority
+from pit.door.enrolment import remember
+from pit.door.front import command as front_command
+from pit.door.front import is_installed
+from pit.door.routes import make_door
+from pit.door.serve import listen_on, server
+from pit.door.tls_front import TlsFront, by_tls
+from pit.files.offers import HouseRepository
+from pit.status.tables import Table, enrol
+from pit.store.database import Database, migrate
+from pit.store.files import Files
+from pit.store.rights import allow
+from pit.store.temporary_postgres import OWNER, binaries
 from tests.pit.postgres import Postgres
 from tests.waiting import until
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from pit.authority import Authority
-from pit.store.database import Database, migrate
-from pit.files.offers import REPOSITORY
 from pit.door.front import command as front_command
 from pit.door.front import is_installed
+from pit.files.offers import REPOSITORY
 from pit.status.tables import enrol
+from pit.store.database import Database, migrate
 from pit.store.temporary_postgres import binaries
 from tests.pit.postgres import Postgres
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pit.store.database import Database
+from firmware.record.journal.reader import JournalReader
+from firmware.uplink.wire import MOST_ROWS, Head, Offer, texts_named
+from pit.door.take import take
 from pit.follow.now import Follower
 from pit.follow.projector import project
 from pit.status.table_facts import TableFacts
 from pit.status.tables import Table, enrol
-from pit.door.take import take
-from firmware.record.journal.reader import JournalReader
-from firmware.uplink.wire import MOST_ROWS, Head, Offer, texts_named
+from pit.store.database import Database
 
 
 @dataclass

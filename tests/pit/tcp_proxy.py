@@ -18,10 +18,10 @@ from typing import Final, Protocol
 
 from cryptography import x509
 
-from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
-from pit.status.tables import serial_text
 from firmware.uplink.settings import CERTIFICATE as TABLE_CERTIFICATE
 from firmware.uplink.settings import Settings, load
+from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
+from pit.status.tables import serial_text
 
 CHUNK: Final = 16 << 10
 _RESET: Final = struct.pack("ii", 1, 0)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from pit.cli.main import command
 from firmware.uplink.code import parse
 from firmware.uplink.enrolment import UNLIKE_PIT
 from firmware.uplink.settings import FILE
+from pit.cli.main import command
 from tests.pit.conftest import Pit
 from tests.pit.test_enrolment import Box, boxes, pit
 from tests.waiting import until

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from pit.authority import Authority
-from pit.cli.main import command as pit_command
-from pit.store.database import Database
-from pit.follow.projector import project
-from pit.status.tables import enrol, listed
-from pit.door.take import take
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.command import command as uplink_command
 from firmware.uplink.settings import HOUSE, LOG, load
 from firmware.uplink.wire import Head, Offer
+from pit.authority import Authority
+from pit.cli.main import command as pit_command
+from pit.door.take import take
+from pit.follow.projector import project
+from pit.status.tables import enrol, listed
+from pit.store.database import Database
 from tests.pit.postgres import Postgres
 from tests.waiting import DEADLINE
 

@@ -17,13 +17,13 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from pit.store import temporary_postgres
-from pit.store.temporary_postgres import OWNER
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
+from firmware.table import events as ev
 from pit.demo.attacker import rewrite
 from pit.demo.command import command
-from firmware.table import events as ev
+from pit.store import temporary_postgres
+from pit.store.temporary_postgres import OWNER
 from tests.pit.conftest import Pit
 from tests.pit.postgres import Postgres
 from tests.waiting import until

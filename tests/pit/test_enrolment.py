@@ -13,10 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from pit.door import routes as door, enrolment
-from pit.authority import LOG_FOLDER, Authority
-from pit.store.database import Database
-from pit.errors import PitError
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink import enrolment as wire
@@ -26,6 +22,11 @@ from firmware.uplink.enrolment import Says, device_text
 from firmware.uplink.errors import UplinkError
 from firmware.uplink.join_request import JoinProgress, JoinRequest
 from firmware.uplink.joining import join
+from pit.authority import LOG_FOLDER, Authority
+from pit.door import enrolment
+from pit.door import routes as door
+from pit.errors import PitError
+from pit.store.database import Database
 from tests.pit.conftest import Pit
 from tests.pit.test_uplink import send_all, stored
 from tests.waiting import until

@@ -12,15 +12,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from pit.store.database import Database
-from pit.status import freshness
+from firmware.pulse import FRESH_S
+from firmware.table import events as ev
 from pit.follow.coverage import Coverage, Gap, coverage
+from pit.follow.totals import Span
+from pit.status import freshness
 from pit.status.freshness import FOLLOWED_MS, SILENT_MS, Freshness, Lack, complete_ms, status_of
 from pit.status.table_health import TableHealth
 from pit.status.tables import Table, TableState, strike
-from pit.follow.totals import Span
-from firmware.pulse import FRESH_S
-from firmware.table import events as ev
+from pit.store.database import Database
 from tests.dealer_ui.felt import Felt
 from tests.pit.sent import Sent
 

@@ -20,15 +20,15 @@ import psycopg
 import pytest
 from flask import Flask
 
+from firmware.pulse import read_pulse
 from pit.pages.app import create_app
 from pit.pages.floor import TableTile
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.pages.tile import Tone
 from pit.store.database import Database
-from firmware.pulse import read_pulse
-from tests.pit.pages.conftest import House as Visited
 from tests.pit.house import IS_INSTALLED, House, Part, house
+from tests.pit.pages.conftest import House as Visited
 from tests.waiting import until
 
 LATEST_S = 15.0

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from pit.door import enrolment
-from pit.authority import Authority
-from pit.log.cosigned import _learned
-from pit.status.tables import listed, renew, strike
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink import enrolment as wire
 from firmware.uplink.code import parse
 from firmware.uplink.enrolment import Says
 from firmware.uplink.errors import Refused
 from firmware.uplink.joining import _certificate_request, join
+from pit.authority import Authority
+from pit.door import enrolment
+from pit.log.cosigned import _learned
+from pit.status.tables import listed, renew, strike
 from tests.pit.conftest import Pit
 from tests.pit.test_enrolment import Box, ask_bare, at_pit, made, pit
 

@@ -11,16 +11,16 @@ from typing import Any, Final
 
 import pytest
 
-from pit.store.database import Database
-from pit.follow.news import News
-from pit.follow.now import Follower
-from pit.follow.projector import project, project_in
-from pit.door.serve import Projector
-from pit.status.tables import TableState, enrol, listed
-from pit.door.take import take
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from firmware.uplink.wire import Head, Offer
+from pit.door.serve import Projector
+from pit.door.take import take
+from pit.follow.news import News
+from pit.follow.now import Follower
+from pit.follow.projector import project, project_in
+from pit.status.tables import TableState, enrol, listed
+from pit.store.database import Database
 from tests.pit.conftest import DOOR, as_role
 from tests.pit.postgres import Postgres
 from tests.waiting import until

@@ -13,15 +13,6 @@ from typing import Any
 
 import pytest
 
-from pit.pages.floor import FloorLive
-from pit.door import branches, take
-from pit.store.database import Database
-from pit.door.routes import make_door
-from pit.errors import Fork
-from pit.store.files import Files
-from pit.log.state import tables as logged
-from pit.status.tables import Table, enrol, listed, strike
-from pit.door.turns import LONG_BYTES, Turns
 from firmware.table.entry import Entry
 from firmware.uplink.wire import (
     MOST_FIRST,
@@ -33,6 +24,15 @@ from firmware.uplink.wire import (
     encode,
     inflated_length,
 )
+from pit.door import branches, take
+from pit.door.routes import make_door
+from pit.door.turns import LONG_BYTES, Turns
+from pit.errors import Fork
+from pit.log.state import tables as logged
+from pit.pages.floor import FloorLive
+from pit.status.tables import Table, enrol, listed, strike
+from pit.store.database import Database
+from pit.store.files import Files
 from tests.pit.test_take import later
 from tests.waiting import until
 

@@ -12,16 +12,16 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from pit.store import database as pit_database
-from pit.cli.main import command
-from pit.store.database import Database, insert, migrate
-from pit.errors import PitError
-from pit.store.rights import allow
-from pit.store import months
-from pit.status.tables import Table, enrol
-from pit.door.take import take
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
+from pit.cli.main import command
+from pit.door.take import take
+from pit.errors import PitError
+from pit.status.tables import Table, enrol
+from pit.store import database as pit_database
+from pit.store import months
+from pit.store.database import Database, insert, migrate
+from pit.store.rights import allow
 from tests.pit.conftest import DOOR, as_role
 from tests.pit.postgres import Postgres
 from tests.pit.test_take import offer, stored

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pit.store.database import Database
-from pit.follow.news import MOST, News, Source, after
-from pit.follow.now import Follower
-from pit.follow.projector import project, project_in, reindex
-from pit.door.take import take_from
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from firmware.uplink.wire import Head, Offer
+from pit.door.take import take_from
+from pit.follow.news import MOST, News, Source, after
+from pit.follow.now import Follower
+from pit.follow.projector import project, project_in, reindex
+from pit.store.database import Database
 from tests.pit.sent import Sent
 
 

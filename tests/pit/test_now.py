@@ -8,10 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from pit.follow import following
-from pit.store.database import Database
-from pit.follow.following import Following
-from pit.follow.now import Follower
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span, reported
 from firmware.record.shift_report import Counts, RunningReport
@@ -19,6 +15,10 @@ from firmware.table import events as ev
 from firmware.table.event import Event, apply
 from firmware.table.people import Role
 from firmware.table.state import State
+from pit.follow import following
+from pit.follow.following import Following
+from pit.follow.now import Follower
+from pit.store.database import Database
 from tests.dealer_ui.felt import HANDS, Felt
 from tests.pit.sent import Sent
 

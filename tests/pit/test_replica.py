@@ -10,15 +10,15 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from pit.errors import DatabaseError
+from pit.follow.search import Wanted, search
 from pit.pages.app import create_app
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.store.database import Database, migrate
-from pit.errors import DatabaseError
 from pit.store.replica import LOOK_EVERY_S, Replica
-from pit.store.workers import Membership
-from pit.follow.search import Wanted, search
 from pit.store.temporary_postgres import binaries
+from pit.store.workers import Membership
 from tests.pit.pages.conftest import House as Visited
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent

@@ -10,16 +10,16 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
+from firmware.record.journal.reader import JournalReader
+from firmware.uplink.wire import Head, Offer
 from pit.cli.main import command
-from pit.store.database import Database, migrate
+from pit.door.take import take
 from pit.errors import DatabaseError
 from pit.follow.now import Follower
 from pit.follow.projector import project
-from pit.store.rights import FLOOR_RIGHTS, RIGHTS, allow
 from pit.status.tables import enrol
-from pit.door.take import take
-from firmware.record.journal.reader import JournalReader
-from firmware.uplink.wire import Head, Offer
+from pit.store.database import Database, migrate
+from pit.store.rights import FLOOR_RIGHTS, RIGHTS, allow
 from tests.pit.conftest import DOOR, as_role
 from tests.pit.postgres import Postgres
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pit.store.database import Database
 from pit.follow.search import Wanted, names, query, search
+from pit.store.database import Database
 from tests.campaigns.pit.many_hands import fill, filters
 from tests.pit.postgres import Postgres
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pit.store.database import Database
-from pit.errors import Fork
-from pit.status import freshness
-from pit.status.tables import Table, enrol
-from pit.door.take import REFUSED_S, take
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from firmware.uplink.wire import LATEST_MS, Head, Offer
+from pit.door.take import REFUSED_S, take
+from pit.errors import Fork
+from pit.status import freshness
+from pit.status.tables import Table, enrol
+from pit.store.database import Database
 
 
 @pytest.fixture

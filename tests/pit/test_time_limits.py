@@ -9,12 +9,21 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pit.store import database as pit_database
-from pit.follow import now
-from pit.store.database import ANSWERING, LONG_JOB, MIGRATING, Connection, Database, Limits, migrate, take_long
-from pit.errors import DatabaseError, Held, TooLong
-from pit.follow.now import Follower
 from firmware.table import events as ev
+from pit.errors import DatabaseError, Held, TooLong
+from pit.follow import now
+from pit.follow.now import Follower
+from pit.store import database as pit_database
+from pit.store.database import (
+    ANSWERING,
+    LONG_JOB,
+    MIGRATING,
+    Connection,
+    Database,
+    Limits,
+    migrate,
+    take_long,
+)
 from tests.dealer_ui.felt import Felt
 from tests.pit.sent import Sent
 

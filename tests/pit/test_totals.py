@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from pit.store.database import Database
-from pit.status.tables import enrol
 from pit.follow.totals import DAY_MS, LEAST_CARDS, LEAST_DAYS, Day, Span, Unusual, days_of, outside, unusual
 from pit.follow.totals import by_dealer as of_dealers
 from pit.follow.totals import by_game as of_games
 from pit.follow.totals import by_table as of_tables
 from pit.follow.totals import report_of as report
+from pit.status.tables import enrol
+from pit.store.database import Database
 
 TODAY = 20_000
 NOW_MS = TODAY * DAY_MS + 3 * 3_600_000

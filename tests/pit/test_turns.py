@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from pit.errors import Busy
 from pit.door.turns import LONG_BYTES, PLACES, Turns
+from pit.errors import Busy
 from tests.waiting import until
 
 

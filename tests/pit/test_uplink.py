@@ -18,9 +18,6 @@ from click.testing import CliRunner
 
 from firmware.bench.generated_record import generate_record
 from firmware.cli.retention import restore as restore_command
-from pit.cli.main import command as pit_command
-from pit.follow.projector import project, reindex
-from pit.status.tables import listed
 from firmware.record.backup import back_up, restore
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.clocks import now
@@ -32,6 +29,9 @@ from firmware.table.errors import JournalError
 from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, LOOK_EVERY_S, Follower
 from firmware.uplink.settings import load
 from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
+from pit.cli.main import command as pit_command
+from pit.follow.projector import project, reindex
+from pit.status.tables import listed
 from tests.pit.conftest import Pit
 
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from firmware.bench.generated_record import generate_record
-from pit import authority
-from pit.authority import Authority
-from pit.store.database import Database
-from pit.files.offers import HouseRepository
-from pit.status.tables import listed, strike
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.settings import Settings, load
 from firmware.uplink.wire import Head, Offer, encode
+from pit import authority
+from pit.authority import Authority
+from pit.files.offers import HouseRepository
+from pit.status.tables import listed, strike
+from pit.store.database import Database
 from tests.pit.conftest import Pit, without_nginx
 from tests.pit.test_uplink import ask, send_all, stored
 

@@ -14,16 +14,16 @@ from typing import IO, Final
 import psycopg
 import pytest
 
-from pit.store.database import Database
-from pit.log.keeper import Keeper
+from pit.door.serve import Projector
 from pit.follow.news import News, Source
 from pit.follow.now import Follower
 from pit.follow.projector import project_in
+from pit.log.keeper import Keeper
+from pit.store.database import Database
 from pit.store.workers import LEASE_S, Membership, Share
-from pit.door.serve import Projector
 from tests.campaigns.pit.compare import compare, has_all, is_listed
-from tests.pit.house import IS_INSTALLED, House, Part, house, nginx_command
 from tests.campaigns.pit.kill_campaign import TABLE
+from tests.pit.house import IS_INSTALLED, House, Part, house, nginx_command
 from tests.pit.log.conftest import LogHouse, made_house
 from tests.pit.sent import Sent
 from tests.waiting import until

@@ -16,7 +16,6 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from pit.authority import Authority
 from firmware.record import backup
 from firmware.record.backup import back_up, restore
 from firmware.record.evidence.anchors import Anchor, sign_head
@@ -39,6 +38,7 @@ from firmware.uplink.held import held_checkpoint
 from firmware.uplink.join_request import PROGRESS, JoinProgress, read_join_progress
 from firmware.uplink.settings import KEY
 from firmware.uplink.witness import proofs_in
+from pit.authority import Authority
 from tests.firmware.conftest import FRAME
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.running_table import Table

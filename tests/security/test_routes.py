@@ -14,7 +14,6 @@ from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 from flask.testing import FlaskClient
 
-from pit.pages.people import PitSessions
 from dealer_ui.remote import app as lan
 from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.server import app as page
@@ -22,6 +21,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
 from dealer_ui.web.sessions import COOKIE, Sessions
 from firmware.table.people import Person, Role
+from pit.pages.people import PitSessions
 from tests.dealer_ui.house import PEOPLE, page_of
 from tests.dealer_ui.lan_house import NAME, logged_in, visitor
 from tests.firmware.running_table import Table

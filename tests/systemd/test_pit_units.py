@@ -14,11 +14,11 @@ from dealer_ui.remote.front import MODULE as STREAM_MODULE
 from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
 from dealer_ui.remote.tls import KEY as TLS_KEY
 from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
-from pit.cli.main import SOCKET
-from pit.copies.backup import DISK, SLOT, STATE
 from pit.cli.copies import FOLDERS
+from pit.cli.main import SOCKET
+from pit.copies.backup import SLOT
 from pit.door.front import NGINX
-from pit.options import PIT_FOLDER
+from pit.options import BACKUP_DISK, BACKUP_STATE, PIT_FOLDER
 from tests.systemd.judge import exposure, faults, needs_systemd, users_made
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"
@@ -154,15 +154,19 @@ def test_nginx_before_the_door_gets_its_certificates_and_not_the_authoritys_key(
 def test_the_second_disk_is_one_that_is_mounted_and_everything_of_the_pits_is_copied_to_it() -> None:
     for name in ("backup", "wal"):
         unit = lines(f"feltwatch-pit-{name}")
-        assert {f"AssertPathIsMountPoint={DISK}", f"ReadWritePaths={DISK}", "PrivateNetwork=yes"} <= set(unit)
+        assert {
+            f"AssertPathIsMountPoint={BACKUP_DISK}",
+            f"ReadWritePaths={BACKUP_DISK}",
+            "PrivateNetwork=yes",
+        } <= set(unit)
     backup = lines("feltwatch-pit-backup")
     assert f"ExecStart={BASE}/bin/feltwatch pit backup make" in backup
     assert f"ExecStart={BASE}/bin/feltwatch pit backup receive" in lines("feltwatch-pit-wal")
-    assert f"StateDirectory={STATE.parent.name}" in backup
+    assert f"StateDirectory={BACKUP_STATE.parent.name}" in backup
     seen = next(line for line in backup if line.startswith("BindReadOnlyPaths="))
     assert {f"-{path}" for path in FOLDERS if path.parts[1] == "var"} == set(seen.partition("=")[2].split())
     for script in ("install", "restore"):
-        assert str(DISK) in (HERE / script).read_text()
+        assert str(BACKUP_DISK) in (HERE / script).read_text()
     assert SLOT in (HERE / "uninstall").read_text()
 
 

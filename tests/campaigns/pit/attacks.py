@@ -22,12 +22,6 @@ from unittest import mock
 import click
 import psycopg
 
-from pit.store.database import Database, migrate
-from pit.errors import Fork, NotEnrolled
-from pit.log.heads import anchor_in, looked_at
-from pit.log.verify import verify
-from pit.status.tables import strike
-from pit.door.take import take_from
 from firmware.record.evidence.anchors import sign_head
 from firmware.record.evidence.merkle import of_leaves, root
 from firmware.record.evidence.notes import Checkpoint, cosign, sign
@@ -37,6 +31,12 @@ from firmware.table.entry import Entry
 from firmware.table.event import payload
 from firmware.table.events import HandVoided, HeadSigned, canonical
 from firmware.uplink.wire import Head, Offer
+from pit.door.take import take_from
+from pit.errors import Fork, NotEnrolled
+from pit.log.heads import anchor_in, looked_at
+from pit.log.verify import verify
+from pit.status.tables import strike
+from pit.store.database import Database, migrate
 from tests.pit.log.conftest import LogHouse, made_house, set_back
 from tests.pit.postgres import Postgres
 

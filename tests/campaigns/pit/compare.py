@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pit.store.database import Connection, Database
-from pit.follow.projector import project
 from firmware.record.archive_lines import COLUMNS, TOLD, Batch
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
+from pit.follow.projector import project
+from pit.store.database import Connection, Database
 
 _NEWEST = (
     "FROM {} WHERE record_id ="

@@ -24,6 +24,9 @@ from typing import Final
 
 import click
 
+from tests.campaigns.pit.fault_kind import Kind
+from tests.campaigns.pit.fault_stage import LATEST_S
+from tests.campaigns.pit.report import report_options, wrapped, write_report
 from tests.pit import (
     fault_kind_poison,
     fault_kinds_database,
@@ -31,10 +34,7 @@ from tests.pit import (
     fault_kinds_pit,
     fault_kinds_tables,
 )
-from tests.campaigns.pit.fault_kind import Kind
-from tests.campaigns.pit.fault_stage import LATEST_S
 from tests.pit.house import MACHINE
-from tests.campaigns.pit.report import report_options, wrapped, write_report
 
 KINDS: Final[dict[str, Kind]] = {
     kind.name: kind

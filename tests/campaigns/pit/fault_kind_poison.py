@@ -6,17 +6,17 @@ import random
 import time
 from typing import Any, Final
 
-from pit.authority import LOG_FOLDER
-from pit.channels.facts import Facts
-from pit.log.verify import verify
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
+from pit.authority import LOG_FOLDER
+from pit.channels.facts import Facts
+from pit.log.verify import verify
 from tests.campaigns.pit.compare import has_all
-from tests.pit.dealing_table import Deal, dealt
 from tests.campaigns.pit.fault_kind import LONG_S, Kind
 from tests.campaigns.pit.fault_stage import Stage
+from tests.pit.dealing_table import Deal, dealt
 from tests.pit.test_hostile_rows import SPOILT, Spoilt, then
 
 _DEEP: Final = "[" * 990 + "]" * 990

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from tests.pit import tcp_proxy
 from tests.campaigns.pit.fault_kind import Fault, Kind
 from tests.campaigns.pit.fault_stage import Stage, stage
+from tests.pit import tcp_proxy
 from tests.pit.house import House
 from tests.pit.tcp_proxy import ByteProxy, Exchange, RequestProxy, Way
 

@@ -16,10 +16,10 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table import events as ev
 from firmware.table.entry import Entry
 from firmware.table.people import Role
-from tests.dealer_ui.felt import Felt
-from tests.pit.dealing_table import Deal, DealingTable, dealt
 from tests.campaigns.pit.fault_kind import LONG_S, Fault, Kind, every
 from tests.campaigns.pit.fault_stage import LATEST_S, Stage, stage
+from tests.dealer_ui.felt import Felt
+from tests.pit.dealing_table import Deal, DealingTable, dealt
 from tests.pit.house import Part, feltwatch
 
 DAY_MS: Final = 86_400_000

@@ -17,21 +17,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pit.pages.app import create_app
-from pit.pages.people import PitRole
-from pit.pages.services import pit
-from pit.store.database import Database
-from pit.errors import DatabaseError
-from pit.status.freshness import FOLLOWED_MS, SILENT_MS
-from pit.status.tables import listed, strike
-from pit.follow.totals import Span, by_table
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span as OwnSpan
 from firmware.record.report_span import reported
-from tests.pit.pages.conftest import House as Visited
+from pit.errors import DatabaseError
+from pit.follow.totals import Span, by_table
+from pit.pages.app import create_app
+from pit.pages.people import PitRole
+from pit.pages.services import pit
+from pit.status.freshness import FOLLOWED_MS, SILENT_MS
+from pit.status.tables import listed, strike
+from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
 from tests.pit.dealing_table import Deal, DealingTable, dealt
 from tests.pit.house import House, house
+from tests.pit.pages.conftest import House as Visited
 from tests.waiting import until
 
 LATEST_S: Final = (SILENT_MS + FOLLOWED_MS) / 1000

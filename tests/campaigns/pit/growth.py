@@ -25,13 +25,13 @@ from typing import Any, Final
 import click
 import psycopg
 
-from pit.store.database import Database, migrate
-from pit.log.heads import new_heads
 from pit.follow.news import Source
 from pit.follow.now import Follower
 from pit.follow.projector import project_in
 from pit.follow.search import Wanted, search
+from pit.log.heads import new_heads
 from pit.status.tables import listed
+from pit.store.database import Database, migrate
 from tests.campaigns.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent
@@ -193,8 +193,8 @@ def report(found: list[dict[str, Any]]) -> str:
     lines = [
         "# How the pit grows",
         "",
-        "Written by `python -m tests.campaigns.pit.growth --hands 100000 --hands 1000000 --write docs/pit-growth.md` on",
-        f"{day}: {platform.machine()}, {os.cpu_count()} cores, shared, PostgreSQL 15 that waits for no disk,",
+        "Written by `python -m tests.campaigns.pit.growth --hands 100000 --hands 1000000 --write docs/pit-growth.md`",
+        f"on {day}: {platform.machine()}, {os.cpu_count()} cores, shared, PostgreSQL 15 that waits for no disk,",
         f"{TABLES} tables, rows of {MONTHS} months. The rows are those of played hands. The last column is a straight",
         "line through the two measured points, not a measurement.",
         "",

@@ -22,11 +22,11 @@ from typing import Final
 
 import click
 
-from pit.store.database import Database
 from firmware.record.journal.reader import JournalReader
+from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all
-from tests.pit.house import MACHINE, House, Part, house
 from tests.campaigns.pit.report import report_options, write_report
+from tests.pit.house import MACHINE, House, Part, house
 
 _KINDS: Final = ("pit", "postgres", "nginx", "uplink", "table")
 _HANDS: Final = 4

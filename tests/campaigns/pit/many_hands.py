@@ -20,10 +20,10 @@ from typing import Any, Final
 
 import click
 
-from pit.pages.app import create_app
 from dealer_ui.remote.log_in import access
-from pit.store.database import Database, migrate
 from pit.follow.search import Wanted, search
+from pit.pages.app import create_app
+from pit.store.database import Database, migrate
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent
 

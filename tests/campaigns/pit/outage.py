@@ -19,16 +19,16 @@ from typing import Final
 import click
 
 from firmware.bench.generated_record import generate_record
-from pit.store.database import Database
-from pit.follow.now import Follower
-from pit.follow.projector import reindex
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import HandArchived, HandOpened, TableStarted
 from firmware.uplink.heard import read
+from pit.follow.now import Follower
+from pit.follow.projector import reindex
+from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
-from tests.pit.house import MACHINE, House, house, processor_s
 from tests.campaigns.pit.report import report_options, write_report
+from tests.pit.house import MACHINE, House, house, processor_s
 from tests.waiting import until
 
 HANDS_AN_HOUR: Final = 30

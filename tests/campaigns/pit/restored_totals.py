@@ -22,9 +22,6 @@ from typing import Final
 
 import click
 
-from pit.store.database import Database, migrate
-from pit.follow.search import Wanted, last_hour, search
-from pit.follow.totals import Span, by_dealer, by_game, by_table, report_of
 from firmware.record.backup import back_up, restore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.report_span import Span as OwnSpan
@@ -32,6 +29,9 @@ from firmware.record.report_span import reported
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
 from firmware.table.people import Role
+from pit.follow.search import Wanted, last_hour, search
+from pit.follow.totals import Span, by_dealer, by_game, by_table, report_of
+from pit.store.database import Database, migrate
 from tests.dealer_ui.felt import Felt
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent

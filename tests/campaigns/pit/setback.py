@@ -21,16 +21,16 @@ import click
 import psycopg
 
 from firmware.bench.generated_record import generate_record
-from pit.store.database import Database, migrate
-from pit.status.tables import enrol
 from firmware.record.backup import back_up, restore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.table.events import TableStarted
+from pit.status.tables import enrol
+from pit.store.database import Database, migrate
 from tests.campaigns.pit.compare import Difference, compare, has_all
+from tests.campaigns.pit.report import report_options, write_report
 from tests.pit.house import MACHINE, House, house
 from tests.pit.postgres import Postgres
-from tests.campaigns.pit.report import report_options, write_report
 from tests.waiting import until
 
 

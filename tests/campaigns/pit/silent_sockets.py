@@ -21,17 +21,17 @@ from typing import Final
 
 import click
 
-from pit.authority import Authority
-from pit.store.database import Database, migrate
-from pit.files.offers import HouseRepository
-from pit.status.tables import enrol
 from firmware.uplink.client import Client
 from firmware.uplink.settings import load
 from firmware.uplink.wire import Head, Offer
+from pit.authority import Authority
+from pit.files.offers import HouseRepository
+from pit.status.tables import enrol
+from pit.store.database import Database, migrate
+from tests.campaigns.pit.report import report_options, write_report
 from tests.pit.conftest import behind_nginx, without_nginx
 from tests.pit.house import MACHINE
 from tests.pit.postgres import Postgres
-from tests.campaigns.pit.report import report_options, write_report
 
 MOST_S: Final = 1.0
 """Seconds within which a table's request is answered, connection and handshake included, behind nginx."""

@@ -20,8 +20,6 @@ from typing import Any, Final
 import click
 
 from firmware.bench.generated_record import generate_record
-from pit.store.database import Database
-from pit.status.tables import listed
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import HandArchived, TableStarted
@@ -29,9 +27,11 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached
 from firmware.uplink.settings import load
 from firmware.uplink.wire import Head, Offer, batch, encode
+from pit.status.tables import listed
+from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
-from tests.pit.house import MACHINE, house
 from tests.campaigns.pit.report import report_options, write_report
+from tests.pit.house import MACHINE, house
 from tests.waiting import until
 
 OLD: Final = Path(__file__).parents[1] / "record" / "records_of_0_1"

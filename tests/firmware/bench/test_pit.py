@@ -14,9 +14,9 @@ from firmware.bench.pit import command as pit_command
 from firmware.bench.pit import verdicts
 from firmware.bench.played_record import Record, played
 from firmware.bench.uplink import command as uplink_command
+from firmware.table.entry import Entry
 from pit.store.database import migrate
 from pit.store.temporary_postgres import TemporaryPostgres, binaries
-from firmware.table.entry import Entry
 
 needs_postgres = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
 

@@ -11,9 +11,9 @@ import pytest
 from dealer_ui.remote.access import LanPeople
 from dealer_ui.remote.tls import certificate
 from firmware.access.pins import PinStore
-from pit.authority import Authority
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal import disk
+from pit.authority import Authority
 
 
 @pytest.fixture

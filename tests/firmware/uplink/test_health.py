@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from firmware.messages import Message
-from pit.status.table_health import TableHealth, health_of
 from firmware.pulse import Pulse, PulseCheck, write_pulse
 from firmware.uplink.health import answers, table_health
+from pit.status.table_health import TableHealth, health_of
 
 DISK = PulseCheck(
     "disk", "ok", Message("Disk"), Message("There is room for a hundred hands and more."), "20480 MB"

@@ -13,19 +13,19 @@ from typing import Any
 import psycopg
 
 from firmware.bench.generated_record import generate_record
-from pit.channels.judge import Mark
-from pit.channels.stepper import Stepper
-from pit.channels.store import Channel, ChannelTable, move, put, shown, try_again
-from pit.channels.words import Name
-from pit.store.database import Database
-from pit.files.requests import keep_progress, requests
-from pit.follow.now import Follower as Floor
-from pit.follow.projector import project
 from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 from firmware.table.event import Event
 from firmware.uplink.follow import Follower
 from firmware.uplink.inbox.wire import Progress
+from pit.channels.judge import Mark
+from pit.channels.stepper import Stepper
+from pit.channels.store import Channel, ChannelTable, move, put, shown, try_again
+from pit.channels.words import Name
+from pit.files.requests import keep_progress, requests
+from pit.follow.now import Follower as Floor
+from pit.follow.projector import project
+from pit.store.database import Database
 from tests.pit.conftest import Pit
 
 OLD, NEW, NEWER = "0.2.0-aaaaaaaa", "0.3.0-bbbbbbbb", "0.4.0-cccccccc"

@@ -6,14 +6,14 @@ import psycopg
 import pytest
 
 from firmware.messages import Message
+from firmware.table import events as ev
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import fill_tenth, history, move, withdraw
-from pit.files.requests import ask
 from pit.errors import PitError
+from pit.files.requests import ask
 from pit.status.table_facts import Need, TableFacts
 from pit.status.tables import strike
-from firmware.table import events as ev
 from tests.pit.channels.room import FIRST, NEW, NEWER, OLD, REST, SHA, SHA_NEWER, TENTH, Room
 
 HOUR = 3600

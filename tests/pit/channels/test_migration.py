@@ -7,13 +7,13 @@ import itertools
 import psycopg
 import pytest
 
-from pit.store import database as pit_database
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import history, shown, withdraw
 from pit.channels.words import UPGRADED
-from pit.store.database import Database, migrate
 from pit.files.requests import requests
+from pit.store import database as pit_database
+from pit.store.database import Database, migrate
 from pit.store.rights import allow
 from tests.pit.channels.room import FIRST, NEW, OLD, REST, SHA, TENTH
 from tests.pit.conftest import DOOR, as_role

@@ -9,15 +9,15 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
+from firmware.uplink.inbox.wire import MOST_OPEN
 from pit.channels.facts import TWO_RECORDS
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import history, move, try_again, withdraw
+from pit.errors import PitError
 from pit.files.offers import found, remove
 from pit.files.requests import ask
 from pit.files.requests import withdraw as withdraw_request
-from pit.errors import PitError
-from firmware.uplink.inbox.wire import MOST_OPEN
 from tests.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room, RoomTable
 
 

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from firmware.bench.generated_record import generate_record
+from firmware.runtime import house_config
+from firmware.runtime.config import PitConfig
+from firmware.runtime.inbox.desk import INSTALLING
+from firmware.runtime.inbox.install_request import write_result
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, move, put
 from pit.channels.store import shown as channels
 from pit.channels.words import Name
-from pit.store.database import Database
 from pit.follow.now import Follower as Floor
 from pit.follow.projector import project
-from firmware.runtime import house_config
-from firmware.runtime.config import PitConfig
-from firmware.runtime.inbox.desk import INSTALLING
-from firmware.runtime.inbox.install_request import write_result
+from pit.store.database import Database
 from tests.pit.conftest import opened_pit
 from tests.pit.files.conftest import packed, release_key
 from tests.pit.files.rig import RUNNING, Rig, rig

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from pit.authority import Authority
-from pit.store.database import Database
-from pit.files.offers import HouseRepository, Offered, offer
 from firmware.record.evidence.signing import DeviceKey
 from firmware.update.release import LASTS, MAKER, sign_release
 from firmware.update.repository import Repository
+from pit.authority import Authority
+from pit.files.offers import HouseRepository, Offered, offer
+from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
 
 MADE = 1_760_000_000

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pit.files.offers import Offered, offer
-from pit.files.requests import Request, ask, state_of
-from pit.status.tables import Table as Enrolled
 from firmware.record.journal.clocks import ClockState, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config, PitConfig
@@ -28,9 +25,12 @@ from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
 from firmware.uplink.inbox.folder import NOTES, PART, Item, place, read_list
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
+from pit.files.offers import Offered, offer
+from pit.files.requests import Request, ask, state_of
+from pit.status.tables import Table as Enrolled
 from tests.firmware.devices.conftest import Clock
-from tests.pit.conftest import Pit
 from tests.firmware.running_table import Table
+from tests.pit.conftest import Pit
 
 TECHNICIAN = {"by": "Tran", "pin": "913753"}
 RUNNING = "0.2.0-00000000"

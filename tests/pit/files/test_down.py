@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from pit.store.database import Database
-from pit.files.requests import withdraw
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import (
     DECK_UNCHECKED,
@@ -31,6 +29,8 @@ from firmware.runtime.inbox.install_request import (
 from firmware.table import events as ev
 from firmware.update.release import TARGETS
 from firmware.uplink.inbox.folder import place
+from pit.files.requests import withdraw
+from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
 from tests.pit.files.rig import NIGHT_MS, RUNNING, Rig, rig, take_file

@@ -13,9 +13,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from pit.authority import Authority
-from pit.files.offers import HouseRepository, Offered, found
-from pit.store.files import FilesError
 from firmware.record.evidence.signing import DeviceKey
 from firmware.table.entry import content_hash
 from firmware.update.house import LASTS, NO_HOUSE_KEY, HouseFile
@@ -32,6 +29,9 @@ from firmware.uplink.inbox.folder import LIST, place, read_list, write_list
 from firmware.uplink.inbox.wire import MOST_BYTES, MOST_OPEN, progress_of, requests_of
 from firmware.uplink.settings import HOUSE
 from firmware.uplink.wire import WireError
+from pit.authority import Authority
+from pit.files.offers import HouseRepository, Offered, found
+from pit.store.files import FilesError
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
 from tests.pit.files.rig import RUNNING, Rig, part_of, rig

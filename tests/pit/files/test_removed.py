@@ -10,13 +10,13 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
+from firmware.uplink.inbox.wire import Progress
 from pit.cli.main import command
-from pit.store.database import Database
+from pit.errors import PitError
 from pit.files.offers import HouseRepository, Offered, found, listed, named, offer, remove, removed
 from pit.files.requests import ask, keep_progress, requests, withdraw
-from pit.errors import PitError
 from pit.status.tables import enrol
-from firmware.uplink.inbox.wire import Progress
+from pit.store.database import Database
 from tests.pit.files.conftest import PROFILE, deck_text
 
 Offering = Callable[[str, str], Offered]

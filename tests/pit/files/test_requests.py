@@ -9,8 +9,12 @@ import psycopg
 import pytest
 
 from firmware.messages import Message
+from firmware.table.entry import content_hash
+from firmware.update.house import house_file, trust_house
+from firmware.update.trust import MAKER, Trust, folder_files
+from firmware.uplink.inbox.wire import MOST_OPEN, Progress, requests_of
 from pit.authority import Authority
-from pit.store.database import Database
+from pit.errors import PitError
 from pit.files.offers import HouseRepository, Offered, found, listed, offer
 from pit.files.requests import (
     LATE,
@@ -26,12 +30,8 @@ from pit.files.requests import (
     state_of,
     withdraw,
 )
-from pit.errors import PitError
 from pit.status.tables import enrol, strike
-from firmware.table.entry import content_hash
-from firmware.update.house import house_file, trust_house
-from firmware.update.trust import MAKER, Trust, folder_files
-from firmware.uplink.inbox.wire import MOST_OPEN, Progress, requests_of
+from pit.store.database import Database
 from tests.pit.files.conftest import MADE, PROFILE, deck_text, packed
 
 Offering = Callable[[str, str], Offered]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from pit.store.database import Database
+from firmware.uplink.inbox.wire import MOST_OPEN
 from pit.cli.files import files_command, send_command
 from pit.status.tables import enrol, strike
-from firmware.uplink.inbox.wire import MOST_OPEN
+from pit.store.database import Database
 from tests.pit.files.conftest import PROFILE, deck_text, packed
 
 

@@ -10,8 +10,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from pit.files.offers import offer
-from pit.errors import PitError
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox import desk
 from firmware.runtime.inbox.desk import FAULT, INSTALLING, NO_HOURS
@@ -29,6 +27,8 @@ from firmware.uplink.inbox.folder import LIST, NOTES, Item, place, read_list, wr
 from firmware.uplink.inbox.texts import LARGEST
 from firmware.uplink.inbox.wire import MOST_OPEN, progress_of
 from firmware.uplink.wire import WireError
+from pit.errors import PitError
+from pit.files.offers import offer
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
 from tests.pit.files.rig import RUNNING, Rig, part_of, rig, take_file

@@ -10,12 +10,6 @@ from typing import Any
 import psycopg
 import pytest
 
-from pit.store.database import Database
-from pit.log.answers import Answers
-from pit.log.keeper import Keeper
-from pit.log.keys import accept
-from pit.status.tables import Table, enrol
-from pit.door.take import take_from
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.journal import Journal
@@ -23,6 +17,12 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table import events as ev
 from firmware.uplink.wire import MOST_ROWS, Head, Offer, decode, encode
 from firmware.uplink.witness import Witness
+from pit.door.take import take_from
+from pit.log.answers import Answers
+from pit.log.keeper import Keeper
+from pit.log.keys import accept
+from pit.status.tables import Table, enrol
+from pit.store.database import Database
 
 _SERIALS = itertools.count(1)
 

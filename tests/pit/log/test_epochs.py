@@ -6,9 +6,9 @@ import shutil
 
 import pytest
 
+from firmware.record.evidence.notes import Checkpoint, parts
 from pit.authority import LOG_FOLDER
 from pit.log.epochs import FILE
-from firmware.record.evidence.notes import Checkpoint, parts
 from tests.pit.log.conftest import LogHouse, set_back
 
 

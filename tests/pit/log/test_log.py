@@ -7,11 +7,11 @@ import json
 import psycopg.errors
 import pytest
 
-from pit.errors import PitError
-from pit.log import keys
 from firmware.record.evidence.notes import Checkpoint, opened, parts
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.uplink.witness import CONFLICT, Witness
+from pit.errors import PitError
+from pit.log import keys
 from tests.pit.log.conftest import LogHouse
 
 

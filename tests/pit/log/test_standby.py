@@ -10,9 +10,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from pit.store.database import Database, migrate
 from pit.log.keeper import KeeperThread
 from pit.log.state import log_state
+from pit.store.database import Database, migrate
 from pit.store.temporary_postgres import binaries
 from tests.pit.log.conftest import LogHouse, made_house
 from tests.pit.postgres import Postgres

@@ -12,16 +12,16 @@ import pytest
 from click.testing import CliRunner
 
 from dealer_ui.reports.slip import slip_png
-from pit.cli.main import command
-from pit.log.proofs import proofs_of
-from pit.log.verify import read_note, verify
-from pit.status.tables import renew, serial_text
 from firmware.record.evidence import dispute_verifier as alone
 from firmware.record.evidence.notes import NoNote
 from firmware.uplink.follow import Heard
 from firmware.uplink.heard import write
 from firmware.uplink.held import as_told, held_checkpoint
 from firmware.uplink.witness import Witness, proofs_in
+from pit.cli.main import command
+from pit.log.proofs import proofs_of
+from pit.log.verify import read_note, verify
+from pit.status.tables import renew, serial_text
 from tests.pit import attacks
 from tests.pit.log.conftest import LogHouse, set_back
 from tests.pit.postgres import Postgres

@@ -12,13 +12,13 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from pit.pages.app import create_app
-from pit.pages.people import PitPeople, PitRole
 from dealer_ui.remote.log_in import access
-from pit.store.database import Database
-from pit.store.rights import FLOOR_RIGHTS, allow
 from firmware.table import events as ev
 from firmware.table.people import Role
+from pit.pages.app import create_app
+from pit.pages.people import PitPeople, PitRole
+from pit.store.database import Database
+from pit.store.rights import FLOOR_RIGHTS, allow
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
 from tests.pit.conftest import as_role, database, owned, postgres

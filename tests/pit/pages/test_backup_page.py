@@ -9,17 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pit.pages import metrics
+from pit.pages import metrics, tables
 from pit.pages.people import PitRole
-from pit.copies import backup
 from tests.pit.pages.conftest import House
 
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "feltwatch-pit-backup" / "last.json"
-    monkeypatch.setattr(backup, "STATE", path)
-    monkeypatch.setattr(metrics, "STATE", path)
+    monkeypatch.setattr(tables, "BACKUP_STATE", path)
+    monkeypatch.setattr(metrics, "BACKUP_STATE", path)
     return path
 
 

@@ -17,14 +17,14 @@ from urllib.parse import urlencode
 import pytest
 from flask import Flask
 
+from dealer_ui.web.services import followed
+from firmware.table import events as ev
 from pit.pages.app import create_app
 from pit.pages.guard import METRICS_TOKEN
 from pit.pages.people import PitPeople, PitRole
-from dealer_ui.web.services import followed
-from firmware.table import events as ev
 from tests.dealer_ui.lan_house import Served, served
-from tests.pit.pages.conftest import FLOOR, House
 from tests.pit.conftest import as_role
+from tests.pit.pages.conftest import FLOOR, House
 from tests.waiting import DEADLINE
 
 PHRASE = "seven brown horses"

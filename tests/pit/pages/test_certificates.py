@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 from cryptography.x509 import load_pem_x509_certificate
 
-from pit.pages.certificates import AUTHORITY, PAGES, WARN_DAYS, WARN_FILES_DAYS, ends, soon
-from pit.pages.people import PitRole
 from dealer_ui.remote import tls
+from firmware.update.house import FOLDER
 from pit import authority
 from pit.authority import Authority
+from pit.door.enrolment import remember
 from pit.files.offers import GOOD_UNTIL, HouseRepository
-from pit.door.enrolment import remember, set_fact
-from firmware.update.house import FOLDER
+from pit.pages.certificates import AUTHORITY, PAGES, WARN_DAYS, WARN_FILES_DAYS, ends, soon
+from pit.pages.people import PitRole
+from pit.store.facts import set_fact
 from tests.pit.pages.conftest import House
 
 

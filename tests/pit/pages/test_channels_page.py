@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from pit.pages.people import PitRole
 from firmware.messages import Message
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, history, shown, stop
 from pit.channels.words import Name
+from pit.pages.people import PitRole
 from tests.pit.pages.conftest import House
 
 SHA, RELEASE = "22" * 32, "0.3.0-5f0c2a91"

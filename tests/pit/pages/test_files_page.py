@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pit.pages.people import PitRole
 from firmware.messages import Message
+from firmware.uplink.inbox.wire import Progress
 from pit.authority import Authority
 from pit.files.offers import HouseRepository, Offered, offer
 from pit.files.requests import ask, keep_progress, state_of
-from firmware.uplink.inbox.wire import Progress
-from tests.pit.pages.conftest import House
+from pit.pages.people import PitRole
 from tests.pit.files.conftest import PROFILE
+from tests.pit.pages.conftest import House
 
 KEEPERS = {PitRole.TECHNICIAN, PitRole.OWNER}
 

@@ -11,12 +11,12 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from dealer_ui.remote import log_in
+from dealer_ui.web.services import services
 from pit.pages import people as pit_people
 from pit.pages.app import create_app
 from pit.pages.people import PitPeople
 from pit.pages.services import pit
-from dealer_ui.remote import log_in
-from dealer_ui.web.services import services
 from tests.pit.pages.conftest import House
 from tests.pit.pages.test_hostile_visitor import OWNER, PHRASE, F, asked, posts
 

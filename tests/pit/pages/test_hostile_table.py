@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from pit.pages.people import PitRole
-from pit.pages.services import pit
-from pit.follow.reader import PitCaptures
 from firmware.record.journal.clocks import Timestamp
 from firmware.table import events as ev
 from firmware.table.people import Role
 from firmware.table.topics.devices import DeviceFault
+from pit.follow.reader import PitCaptures
+from pit.pages.people import PitRole
+from pit.pages.services import pit
 from tests.dealer_ui import felt as tests_felt
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played

@@ -12,15 +12,15 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from dealer_ui.remote import log_in
+from dealer_ui.remote.access import Limit
+from firmware.access import pins
 from pit.pages import guard
 from pit.pages import people as pit_people
 from pit.pages.app import SHARE, STREAMS
 from pit.pages.guard import METRICS_TOKEN
 from pit.pages.people import PitPeople, PitRole
 from pit.pages.services import pit
-from dealer_ui.remote import log_in
-from dealer_ui.remote.access import Limit
-from firmware.access import pins
 from tests.dealer_ui.felt import PLAYERS
 from tests.pit.pages.conftest import House
 

@@ -12,16 +12,16 @@ import psycopg
 import pypdfium2
 import pytest
 
+from dealer_ui.review.timeline import time_of
+from firmware.table import events as ev
 from pit.pages.app import create_app
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.pages.tile import Tone
-from dealer_ui.review.timeline import time_of
-from pit.store.database import Database, Limits
 from pit.status.freshness import FOLLOWED_MS
-from firmware.table import events as ev
-from tests.pit.pages.conftest import FLOOR, House
+from pit.store.database import Database, Limits
 from tests.pit.conftest import as_role
+from tests.pit.pages.conftest import FLOOR, House
 
 GREEN = re.compile(r'class="(?:tile well|deals)"')
 BY = ("house", "table", "dealer", "down", "game")

@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from pit.pages.floor import Floor
-from pit.pages.people import PitRole
-from pit.pages.tile import Band, Tile, Tone
 from dealer_ui.text.i18n import COOKIE as LANGUAGE
 from dealer_ui.text.i18n import LANGUAGES
-from pit.store.database import Database
-from pit.log.keeper import Keeper
-from pit.log.keys import accept_words
 from firmware.record.evidence.anchors import sign_head
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.table import events as ev
-from tests.pit.pages.conftest import House
+from pit.log.keeper import Keeper
+from pit.log.keys import accept_words
+from pit.pages.floor import Floor
+from pit.pages.people import PitRole
+from pit.pages.tile import Band, Tile, Tone
+from pit.store.database import Database
 from tests.pit.log.conftest import set_back
+from tests.pit.pages.conftest import House
 
 
 @dataclass

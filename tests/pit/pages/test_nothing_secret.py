@@ -22,23 +22,23 @@ import pytest
 from flask.testing import FlaskClient
 from psycopg import sql
 
-from pit.pages.app import create_app
-from pit.pages.guard import METRICS_TOKEN
-from pit.pages.people import PitPeople, PitRole
 from dealer_ui.text.words import card_name
-from pit.store.database import Database
-from pit.follow.now import Follower as Now
-from pit.follow.projector import project
-from pit.store.rights import FLOOR_RIGHTS, allow
 from firmware.table.people import PINS_FOLDER
 from firmware.table.phase import Phase
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
+from pit.follow.now import Follower as Now
+from pit.follow.projector import project
+from pit.pages.app import create_app
+from pit.pages.guard import METRICS_TOKEN
+from pit.pages.people import PitPeople, PitRole
+from pit.store.database import Database
+from pit.store.rights import FLOOR_RIGHTS, allow
 from tests.dealer_ui.house import config
-from tests.pit.pages.conftest import FLOOR
-from tests.pit.conftest import as_role, opened_pit
 from tests.firmware.running_table import HANDS, Table, reading_json
+from tests.pit.conftest import as_role, opened_pit
+from tests.pit.pages.conftest import FLOOR
 
 PINS = {"Tran": "913722845001", "Moreno": "258041196302", "Okafor": "864203317745"}
 WRONG = "590318862417"

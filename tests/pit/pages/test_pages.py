@@ -11,11 +11,11 @@ import zipfile
 import psycopg
 import pytest
 
-from pit.pages.people import PitRole
-from pit.store.workers import Membership
-from pit.follow.search import disputes
 from firmware.table import events as ev
 from firmware.table.people import Role
+from pit.follow.search import disputes
+from pit.pages.people import PitRole
+from pit.store.workers import Membership
 from tests.pit.pages.conftest import House
 
 H, T = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER}), frozenset(PitRole)
@@ -222,8 +222,8 @@ def test_a_list_of_acts_that_cannot_be_is_refused_with_a_sentence(house: House, 
 
 def bring_pictures(house: House) -> None:
     """The first table sends what it was asked for."""
-    from pit.pages.services import pit
     from pit.follow.wishes import fulfilled, wishes_of
+    from pit.pages.services import pit
 
     sent, felt = house.tables[0], house.felts[0]
     with house.database.transaction() as connection:

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
+from dealer_ui.remote.access import AccessError
 from pit.pages import people_changes
 from pit.pages.people import PitRole, Who
-from dealer_ui.remote.access import AccessError
 from tests.pit.pages.conftest import House
 
 HEADERS = {"Accept": "text/html", "Origin": "http://localhost"}

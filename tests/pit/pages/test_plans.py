@@ -9,15 +9,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from pit.pages.floor import FloorLive
-from pit.pages.people_page import _names, acts, people
 from pit.channels.stepper import Stepper
 from pit.channels.store import move, put
 from pit.channels.words import Name
-from pit.store.database import Database
 from pit.follow.search import Wanted, disputes, last_hour, names, record_of, search
-from pit.status.tables import listed
 from pit.follow.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
+from pit.pages.floor import FloorLive
+from pit.pages.people_page import _names, acts, people
+from pit.status.tables import listed
+from pit.store.database import Database
 from tests.campaigns.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.pit.postgres import Postgres
 from tests.pit.test_search import scanned

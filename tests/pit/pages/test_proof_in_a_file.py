@@ -13,23 +13,23 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from pit.pages.people import PitRole
 from firmware.cli.main import main
-from pit.store.database import Database
-from pit.log.answers import Answers
-from pit.log.keeper import Keeper
-from pit.log.keys import accept
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.dispute_verifier import read_anchor
 from firmware.record.evidence.notes import Checkpoint, Proof, as_base64, head_entry, parts, sign, verifier_key
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.table import events as ev
 from firmware.uplink.witness import Witness
+from pit.log.answers import Answers
+from pit.log.keeper import Keeper
+from pit.log.keys import accept
+from pit.pages.people import PitRole
+from pit.store.database import Database
 from tests.dealer_ui.past import played
-from tests.pit.pages.conftest import House
-from tests.pit.pages.test_pages import bring_pictures
 from tests.pit.log.conftest import SigningTable
 from tests.pit.log.outside import IS_INSTALLED, WHY_NOT, built, judged
+from tests.pit.pages.conftest import House
+from tests.pit.pages.test_pages import bring_pictures
 
 Files = dict[str, bytes]
 

@@ -7,6 +7,10 @@ from itertools import chain, combinations, product
 
 import pytest
 
+from firmware.messages import Message
+from firmware.table.phase import BETWEEN_HANDS, Phase
+from firmware.table.state import Ask
+from pit.follow.totals import Unusual
 from pit.pages.tile import (
     ASKED,
     CLOSED_MS,
@@ -23,13 +27,9 @@ from pit.pages.tile import (
     Tone,
     tile,
 )
-from firmware.messages import Message
 from pit.status.freshness import SILENT_MS, Freshness
 from pit.status.table_facts import Need, TableFacts
 from pit.status.table_health import TableCheck, TableHealth
-from pit.follow.totals import Unusual
-from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.state import Ask
 
 NOW = 10_000_000
 FRESH = Freshness(NOW - 1_000, 992, 992, 992, 0.4, NOW - 2_000)
