@@ -22,13 +22,10 @@ from dealer_ui.view.render import parts, rules_sheet, title
 from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
 from firmware.table.errors import CaptureError
-from firmware.table.people import Role
 
 blueprint = Blueprint("glance", __name__)
 
 NEVER_STORED = "no-store"
-PAST = frozenset({Role.FLOOR, Role.AUDITOR})
-"""Who may look at pictures of hands that are over."""
 
 
 @blueprint.get("/")
@@ -85,7 +82,7 @@ def capture(name: str) -> Response:
     try:
         path = served.captures.path(name)
         if path.parent.name != f"{served.live.state().hand:06}":
-            guard.need(PAST, N_("A picture of a past hand"))
+            guard.need(guard.PAST, N_("A picture of a past hand"))
         response = send_file(path, conditional=True)
     except (CaptureError, OSError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))

@@ -1,4 +1,4 @@
-"""Remote access to past hands: people with a passphrase, their sessions, rate limits.
+"""Remote access to past hands: people with a passphrase, and their sessions.
 
 People and passphrases exist only for this purpose and are made at the box's console. They are stored next to the
 certificate, in a folder that only the review's own user may read. They are in no record, backup, bundle or log.
@@ -6,56 +6,31 @@ certificate, in a folder that only the review's own user may read. They are in n
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import os
 import secrets
 import threading
 import time
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from dealer_ui.web.errors import PageError
+from dealer_ui.web.passphrases import (
+    IDLE_S,
+    LONGEST_S,
+    MOST,
+    AccessError,
+    checked_name,
+    checked_passphrase,
+    normal,
+)
 from dealer_ui.web.sessions import Sessions
+from dealer_ui.web.tls import private
 from firmware.access.pins import verified, verifier
-from firmware.messages import MessageError
-from firmware.names import NameRefused, new_name
-from firmware.record.journal.disk import write_private
 from firmware.table.people import Person, Role
 
 PEOPLE: Final = "people.json"
-LEAST: Final = 12
-"""Letters of a passphrase; at the pace that is let through even a poor one stands for years."""
-MOST: Final = 200
-IDLE_S: Final = 15 * 60.0
-"""Seconds without a request after which a session is over."""
-LONGEST_S: Final = 10 * 3600.0
-"""Seconds after which it is over whatever is asked: a shift."""
 MOST_SESSIONS: Final = 64
-NETWORK: Final = 4
-"""So many times an address's share all of one IPv6 network (/64) have together: a machine has as many addresses as it
-likes, and must not take its neighbours' share with one of them."""
-MOST_KNOWN: Final = 64
-"""Addresses from which somebody has logged in: who tries there waits for nobody else's tries."""
-MOST_ADDRESSES: Final = 4096
-"""Addresses whose requests are counted each by itself; who is forgotten for more still counts among all."""
-
-
-class AccessError(PageError, MessageError, ValueError):
-    """An invalid name or passphrase, or a list of people that cannot be read or written."""
-
-
-def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
-    """Write a file that only its owner may read, durably, in one step. Raises OSError.
-
-    A file that root writes `for_the_service` belongs to the folder's owner, the service's user; else to root.
-    """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owner = path.parent.stat() if for_the_service and os.geteuid() == 0 else None
-    write_private(path, data, owner=owner and (owner.st_uid, owner.st_gid))
 
 
 class LanPeople:
@@ -131,33 +106,6 @@ class LanPeople:
             ) from error
 
 
-def checked_name(name: str, listed: Iterable[str]) -> str:
-    """Return a new name in its stored form, or the listed name that it is. Raises AccessError."""
-    try:
-        return new_name(name, listed)
-    except NameRefused as error:
-        raise AccessError(error.sentence) from error
-
-
-def checked_passphrase(passphrase: str, name: str) -> str:
-    """Return a passphrase of this person in its stored form. Raises AccessError for an invalid one."""
-    passphrase = normal(passphrase)
-    if not LEAST <= len(passphrase) <= MOST:
-        raise AccessError(
-            "A passphrase has %(least)s to %(most)s letters: several words do.", least=LEAST, most=MOST
-        )
-    if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
-        raise AccessError(
-            "That passphrase is too easy to guess; choose several words that have no name in them."
-        )
-    return passphrase
-
-
-def normal(passphrase: str) -> str:
-    """Normalize a passphrase: keyboards encode accented letters in two ways."""
-    return unicodedata.normalize("NFC", passphrase).strip()
-
-
 class LanSessions(Sessions):
     """Sessions of this process's lifetime, all auditors'. Each ends when idle, too old, or without its passphrase."""
 
@@ -194,98 +142,3 @@ class LanSessions(Sessions):
         """Forget a session."""
         self._began.pop(token, None)
         super().end(token)
-
-
-class Bucket:
-    """A token bucket: a burst, then a constant rate per second."""
-
-    def __init__(self, burst: int, per_s: float) -> None:
-        self._burst, self._per_s = burst, per_s
-        self._left, self._at = float(burst), float("-inf")
-
-    def wait_s(self, now: float) -> float:
-        """Return the seconds until a token is available; 0 if there is one."""
-        self._left = min(self._burst, self._left + (now - self._at) * self._per_s)
-        self._at = now
-        return max(0.0, (1 - self._left) / self._per_s)
-
-    def take(self) -> None:
-        """Take one token."""
-        self._left -= 1
-
-
-class Limit:
-    """A rate limit: per address, and for all addresses together."""
-
-    def __init__(
-        self, each: tuple[int, float], of_all: tuple[int, float], clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        """`each` and `of_all`: the burst, then the rate per second."""
-        self._each, self._clock = each, clock
-        self._all = Bucket(*of_all)
-        self._of: OrderedDict[str, Bucket] = OrderedDict()
-        self._known: OrderedDict[str, Bucket] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def wait_s(self, address: str) -> float:
-        """Count one request, and return 0; beyond the limit, return the seconds to wait."""
-        with self._lock:
-            now = self._clock()
-            buckets = self._buckets(address)
-            if wait := max(bucket.wait_s(now) for bucket in buckets):
-                return wait
-            for bucket in buckets:
-                bucket.take()
-            return 0.0
-
-    def know(self, address: str) -> None:
-        """From now on, count an address separately from its network: an authorized person uses it."""
-        with self._lock:
-            self._known.setdefault(address, self._bucket(address, 1))
-            self._known.move_to_end(address)
-            if len(self._known) > MOST_KNOWN:
-                self._known.popitem(last=False)
-
-    def _buckets(self, address: str) -> list[Bucket]:
-        if known := self._known.get(address):
-            return [known]
-        buckets = [self._all, self._bucket(address, 1)]
-        if (network := network_of(address)) != address:
-            buckets.append(self._bucket(network, NETWORK))
-        return buckets
-
-    def _bucket(self, name: str, times: int) -> Bucket:
-        burst, per_s = self._each
-        bucket = self._of.setdefault(name, Bucket(times * burst, times * per_s))
-        self._of.move_to_end(name)
-        if len(self._of) > MOST_ADDRESSES:
-            self._of.popitem(last=False)
-        return bucket
-
-
-def counted_as(address: str) -> str:
-    """Return the canonical form of an address, under which its requests are counted.
-
-    >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
-    ('192.0.2.7', '2001:db8::7:1')
-    """
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return ""
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.IPv6Address(int(found)))
-
-
-def network_of(address: str) -> str:
-    """Return the IPv6 network (/64) of an address from `counted_as`; any other address unchanged.
-
-    >>> network_of("2001:db8::7:1"), network_of("192.0.2.7")
-    ('2001:db8::/64', '192.0.2.7')
-    """
-    if ":" not in address:
-        return address
-    return str(ipaddress.ip_network((int(ipaddress.IPv6Address(address)), 64), strict=False))

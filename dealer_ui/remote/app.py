@@ -25,18 +25,17 @@ from flask import (
 from werkzeug.exceptions import BadHost
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.remote import log_in
 from dealer_ui.remote.access import LanPeople, LanSessions
-from dealer_ui.remote.log_in import OPEN, Access, access, need_own_site
 from dealer_ui.reports import report_page
 from dealer_ui.review import dispute
 from dealer_ui.review import routes as review
-from dealer_ui.server.app import bare_app
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
-from dealer_ui.web import guard
+from dealer_ui.web import guard, log_in
+from dealer_ui.web.bare_app import bare_app
+from dealer_ui.web.log_in import OPEN, Access, access, need_own_site
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader

@@ -18,7 +18,7 @@ from firmware.table_client import DATA
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from dealer_ui.remote.tls import Certificate
+    from dealer_ui.web.tls import Certificate
 
 T = TypeVar("T")
 SECRETS: Final = Path("/var/lib/feltwatch-review")
@@ -75,8 +75,8 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     --page is ignored.
     """
     from dealer_ui.remote.app import create_app
-    from dealer_ui.remote.server import serve
-    from dealer_ui.remote.tls import need_usable
+    from dealer_ui.web.serve_behind_nginx import serve
+    from dealer_ui.web.tls import need_usable
     from firmware.systemd import handed_over
     from firmware.threads import end_with_its_threads
 
@@ -142,7 +142,7 @@ def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | 
     --port are ignored.
     """
     from dealer_ui.remote.front import become, in_address
-    from dealer_ui.server.serve import need_listening
+    from dealer_ui.web.serve import need_listening
     from firmware.systemd import handed_over
 
     hint = "Name an address of this machine with --listen, a free port with --port."
@@ -163,7 +163,7 @@ def add(name: str, secrets: Path) -> None:
     box's certificate is made if there is none yet.
     """
     from dealer_ui.remote.access import LanPeople
-    from dealer_ui.remote.tls import certificate
+    from dealer_ui.web.tls import certificate
 
     asked = _asked(f"New passphrase for {name}")
     name = LanPeople(secrets).add(name, asked)
@@ -215,7 +215,7 @@ def list_people(secrets: Path, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
     """Show the box's certificate and its fingerprint; make it if there is none."""
-    from dealer_ui.remote.tls import certificate
+    from dealer_ui.web.tls import certificate
 
     if names and not again and (secrets / "tls.crt").exists():
         raise click.UsageError("There is a certificate; with --again another is made, by these names too.")

@@ -9,7 +9,6 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.glance.routes import PAST
 from dealer_ui.reports.report_view import as_csv, shown
 from dealer_ui.review.filters import BadFilter, moment, number_asked, time_asked
 from dealer_ui.review.routes import refused
@@ -17,6 +16,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
+from dealer_ui.web.guard import PAST
 from dealer_ui.web.pages import attachment, page
 from dealer_ui.web.services import services
 from firmware.record.report_span import Span, down_of, reported, shift, shift_before

@@ -8,7 +8,6 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, current_app, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.glance.routes import PAST
 from dealer_ui.review.dispute_file import data, made, plain_file
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.review.proofs import proofs
@@ -18,6 +17,7 @@ from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.screen import Action
 from dealer_ui.web import guard
+from dealer_ui.web.guard import PAST
 from dealer_ui.web.services import KIOSK, services
 from firmware.record.hand_history import PastHand
 from firmware.table.people import Role

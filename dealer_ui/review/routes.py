@@ -12,7 +12,6 @@ from typing import Any, Final
 from flask import Blueprint, abort, jsonify, request, url_for
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.glance.routes import PAST
 from dealer_ui.review.dispute_file import data
 from dealer_ui.review.filters import (
     HOUR_MS,
@@ -33,6 +32,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.more_actions import past_hands
 from dealer_ui.web import guard
+from dealer_ui.web.guard import PAST
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.record.archive import Archive, Wanted

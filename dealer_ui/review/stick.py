@@ -8,13 +8,13 @@ from typing import Final
 from flask import Blueprint, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.glance.routes import PAST
 from dealer_ui.review.dispute_file import data, made
 from dealer_ui.review.routes import number_of, refused
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say_answer
 from dealer_ui.web import guard
 from dealer_ui.web.answers import StickProgress, answered
+from dealer_ui.web.guard import PAST
 from dealer_ui.web.services import services
 from firmware.record.stick_request import OVER, Progress, read_progress
 

@@ -70,7 +70,7 @@ def command(
     already (feltwatch-ui.socket), that one is served, and --host and --port are ignored.
     """
     from dealer_ui.server.app import Settings, create_app
-    from dealer_ui.server.serve import need_listening, serve
+    from dealer_ui.web.serve import need_listening, serve
     from firmware.systemd import ServiceManager, handed_over
     from firmware.threads import end_with_its_threads
 

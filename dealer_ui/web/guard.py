@@ -41,6 +41,8 @@ CONTENT_SECURITY_POLICY = "; ".join(
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 EVERYBODY: Final = frozenset(Role)
+PAST: Final = frozenset({Role.FLOOR, Role.AUDITOR})
+"""Roles that may look at pictures of hands that are over."""
 """What the screen shows next to the table: the dealer needs no session, nobody else may see less."""
 
 _OPEN = "_feltwatch_open_to"

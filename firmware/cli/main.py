@@ -31,7 +31,7 @@ _EXIT_CODES: Final[Mapping[str, int]] = {
     "firmware.runtime.errors.AppError": 1,
     "firmware.table.errors.TableError": 1,
     "firmware.rules.errors.RulesError": 1,
-    "dealer_ui.remote.access.AccessError": 2,
+    "dealer_ui.web.passphrases.AccessError": 2,
     "dealer_ui.web.errors.PageError": 1,
 }
 """The errors of our packages and their exit codes; 2 is wrong usage. Named, because a command imports only its own."""

@@ -54,7 +54,7 @@ def command(profile: str, port: int, table_port: int, seed: int | None, data: Pa
 
 def _serve(table: TrainingTable, port: int, table_port: int) -> None:
     from dealer_ui.server.app import Settings, create_app
-    from dealer_ui.server.serve import need_listening, serve
+    from dealer_ui.web.serve import need_listening, serve
 
     listening = need_listening("The training page", "127.0.0.1", port, "Choose another port with --port.")
     settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)

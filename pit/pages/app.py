@@ -16,16 +16,16 @@ from typing import Final
 
 from flask import Flask, Response, request, url_for
 
-from dealer_ui.remote import log_in
-from dealer_ui.remote.log_in import Access
 from dealer_ui.review import dispute, timeline
 from dealer_ui.review import routes as review
-from dealer_ui.server.app import Settings, bare_app, compress
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import N_, gettext
 from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
+from dealer_ui.web import log_in
+from dealer_ui.web.bare_app import LOOPBACK_HOSTS, bare_app, compress
+from dealer_ui.web.log_in import Access
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
 from firmware.record.journal.captures import CaptureStore
@@ -95,7 +95,7 @@ def create_app(
     # LAN: the review's pages without script.
     app.config.update(LAN=True, PIT=True, CSRF_TOKEN=secrets.token_urlsafe(24))
     if not secure:  # behind nginx a house gives the server any name
-        app.config.update(TRUSTED_HOSTS=list(Settings.hosts))
+        app.config.update(TRUSTED_HOSTS=list(LOOPBACK_HOSTS))
     nowhere = JournalReader(NOWHERE)
     sessions = PitSessions(database, secure=secure)
     Services(

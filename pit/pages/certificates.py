@@ -13,7 +13,7 @@ from typing import Final
 
 from cryptography import x509
 
-from dealer_ui.remote.tls import CERTIFICATE
+from dealer_ui.web.tls import CERTIFICATE
 from firmware.messages import Message
 from pit.files.offers import GOOD_UNTIL
 from pit.store.database import Database

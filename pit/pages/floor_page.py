@@ -7,11 +7,11 @@ from functools import partial
 
 from flask import Blueprint, Response, abort, current_app, jsonify, request
 
-from dealer_ui.glance.stream import client_gone, following
 from dealer_ui.text.i18n import LANGUAGES, N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.guard import token
 from dealer_ui.web.services import services
+from dealer_ui.web.stream import client_gone, following
 from pit.pages import guard
 from pit.pages.people import EVERYONE, FLOOR, PitSessions, record_act
 from pit.pages.services import page as shown

@@ -14,9 +14,9 @@ from flask import Flask, Response, abort, current_app, g, redirect, request, url
 from werkzeug.exceptions import BadHost, SecurityError
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.remote.log_in import OPEN, need_own_site
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
+from dealer_ui.web.log_in import OPEN, need_own_site
 from dealer_ui.web.services import services
 from pit.pages.people import HANDS, PitRole, PitSessions, Who
 from pit.pages.services import pit

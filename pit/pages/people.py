@@ -19,7 +19,8 @@ from typing import Final
 
 from flask import g, has_request_context
 
-from dealer_ui.remote.access import (
+from dealer_ui.text.i18n import NP_
+from dealer_ui.web.passphrases import (
     IDLE_S,
     LONGEST_S,
     MOST,
@@ -28,7 +29,6 @@ from dealer_ui.remote.access import (
     checked_passphrase,
     normal,
 )
-from dealer_ui.text.i18n import NP_
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import verified, verifier
 from firmware.table.people import Person, Role

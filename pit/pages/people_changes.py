@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from dealer_ui.remote.access import AccessError, checked_name, checked_passphrase
+from dealer_ui.web.passphrases import AccessError, checked_name, checked_passphrase
 from firmware.access.pins import verifier
 from firmware.record.evidence.signing import fingerprint
 from pit.pages.people import PitRole, Who, add_act

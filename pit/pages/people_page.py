@@ -13,10 +13,10 @@ from typing import Final
 from flask import Blueprint, abort, redirect, request, url_for
 from werkzeug.wrappers import Response
 
-from dealer_ui.remote.access import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
 from dealer_ui.text.i18n import N_, pgettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
+from dealer_ui.web.passphrases import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
 from pit.pages import guard, people_changes
 from pit.pages.people import ROLE_NAMES, PitRole
 from pit.pages.people_changes import LARGEST, NoOwner, NotListed

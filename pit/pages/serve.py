@@ -8,8 +8,8 @@ from pathlib import Path
 
 from flask import Flask
 
-from dealer_ui.remote.server import make_lan_server
-from dealer_ui.server.serve import SPARE_THREADS, listen_on, run_until_stopped, serve
+from dealer_ui.web.serve import SPARE_THREADS, listen_on, run_until_stopped, serve
+from dealer_ui.web.serve_behind_nginx import make_lan_server
 from dealer_ui.web.services import followed
 from firmware.systemd import ServiceManager
 from firmware.terminal import say

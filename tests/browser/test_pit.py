@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.remote.log_in import access
+from dealer_ui.web.log_in import access
 from dealer_ui.web.services import followed
 from firmware.table import events as ev
 from pit.follow.wishes import fulfilled, wishes_of

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from dealer_ui.glance.stream import HEARTBEAT_S
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import StreamLimiter, services
+from dealer_ui.web.stream import HEARTBEAT_S
 from firmware.table_client import SOCKET
 from tests.browser.conftest import PageServer, Show, own_window, pausing
 from tests.dealer_ui.felt import Felt

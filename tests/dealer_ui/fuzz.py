@@ -30,7 +30,7 @@ from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi import checks as known
 from werkzeug.http import parse_cookie
 
-from dealer_ui.glance.routes import PAST
+from dealer_ui.web.guard import PAST
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.table.command import COMMAND_ROLES

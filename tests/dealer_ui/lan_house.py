@@ -23,8 +23,8 @@ from flask.testing import FlaskClient
 from dealer_ui.remote import front as lan_front
 from dealer_ui.remote.access import LanSessions
 from dealer_ui.remote.app import create_app, remote_access
-from dealer_ui.remote.server import make_lan_server
-from dealer_ui.remote.tls import CERTIFICATE, KEY, certificate
+from dealer_ui.web.serve_behind_nginx import make_lan_server
+from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
 from tests.dealer_ui.serving import running
 from tests.waiting import DEADLINE, until
 

@@ -18,7 +18,7 @@ from tests.waiting import DEADLINE
 
 @contextmanager
 def served(app: Flask, threads: int = 12) -> Iterator[int]:
-    """Serve the application as `dealer_ui.server.serve` does, yield the port."""
+    """Serve the application as `dealer_ui.web.serve` does, yield the port."""
     with listening(app, threads) as port:
         services(app).live.start()
         try:

@@ -12,7 +12,7 @@ from tests.waiting import DEADLINE
 
 @contextmanager
 def running(server: Any, parts: dict[int, Any]) -> Iterator[None]:
-    """Run a server of `dealer_ui.server.serve.make_server`; `parts` is what its loop looks at."""
+    """Run a server of `dealer_ui.web.serve.make_server`; `parts` is what its loop looks at."""
     thread = Thread(target=server.run)
     thread.start()
     try:

@@ -7,10 +7,9 @@ from typing import Final
 
 import pytest
 
-from dealer_ui.remote import access as lan_access
-from dealer_ui.remote import log_in
-from dealer_ui.remote import tls as lan_tls
 from dealer_ui.server.app import Settings
+from dealer_ui.web import log_in, passphrases
+from dealer_ui.web import tls as lan_tls
 from docs.facts import ROOT
 from firmware.runtime.config import CameraConfig, PowerConfig, TimesConfig
 from firmware.table.people import FIRST_WAIT_S, LONGEST_WAIT_S
@@ -38,16 +37,16 @@ SAID: Final = {
     ),
     "hardware/assembly.toml": (f"at most {calibration.MAX_TILT_DEG:g} degrees",),
     "docs/technician/review.md": (
-        f"a passphrase of {lan_access.LEAST} letters or more",
-        f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request",
+        f"a passphrase of {passphrases.LEAST} letters or more",
+        f"{WORDS[int(passphrases.IDLE_S / 60)]} minutes without a request",
         f"It lasts {lan_tls.LASTS.days} days",
     ),
     "docs/security.md": (
         f"the screen waits {FIRST_WAIT_S:g} s, then {LONGEST_WAIT_S:g} s a try",
-        f"{lan_access.LEAST} letters or more; {WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
+        f"{passphrases.LEAST} letters or more; {WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
         f"one in {WORDS[round(1 / log_in.TRIES_OF_ALL[1])]} seconds of all together",
-        f"{WORDS[int(lan_access.IDLE_S / 60)]} minutes without a request, "
-        f"{WORDS[int(lan_access.LONGEST_S / 3600)]} hours in all",
+        f"{WORDS[int(passphrases.IDLE_S / 60)]} minutes without a request, "
+        f"{WORDS[int(passphrases.LONGEST_S / 3600)]} hours in all",
     ),
     "docs/technician/limits.md": (
         f"| {TIMES.turn_up:g} s | `times.turn_up` |",

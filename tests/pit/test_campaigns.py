@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.pit import kill_campaign, outage, setback, silent_sockets, skew
+from tests.campaigns.pit import kill_campaign, outage, setback, silent_sockets, skew
 from tests.pit.house import IS_INSTALLED
 from tests.pit.postgres import Postgres
 

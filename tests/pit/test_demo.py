@@ -28,7 +28,7 @@ from tests.pit.conftest import Pit
 from tests.pit.postgres import Postgres
 from tests.waiting import until
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROGRAM = "from pit.demo.command import command; command()"
 
 

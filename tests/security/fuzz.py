@@ -28,10 +28,11 @@ import cv2
 import numpy as np
 from flask import Flask
 
-from dealer_ui.remote.access import LanSessions, Limit
+from dealer_ui.remote.access import LanSessions
 from dealer_ui.remote.app import create_app as create_lan_app
 from dealer_ui.remote.app import remote_access
 from dealer_ui.server.app import Settings, create_app
+from dealer_ui.web.rate_limit import Limit
 from dealer_ui.web.services import services
 from firmware.bench.harness import machine
 from firmware.cli.json_input import json_inputs

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui.server import command, serve
+from dealer_ui.server import command
+from dealer_ui.web import serve
 
 HERE = Path(__file__).parents[2]
 

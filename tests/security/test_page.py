@@ -22,13 +22,11 @@ from waitress.server import TcpWSGIServer
 from werkzeug.test import TestResponse
 
 from dealer_ui.glance import routes as glance
-from dealer_ui.glance import stream
 from dealer_ui.review import routes as review
-from dealer_ui.server import serve
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.view import sibling_page as beside
 from dealer_ui.view.sibling_page import Beside
-from dealer_ui.web import guard
+from dealer_ui.web import guard, serve, stream
 from dealer_ui.web.services import KIOSK, services
 from firmware.access import control as gate
 from firmware.access.pins import PinStore

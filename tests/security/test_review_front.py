@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 import pytest
 from flask import Flask
 
-from dealer_ui.remote.tls import certificate
-from dealer_ui.server import serve
+from dealer_ui.web import serve
+from dealer_ui.web.tls import certificate
 from tests.dealer_ui.lan_house import CLAIMED, NAME, Served, served
 from tests.waiting import DEADLINE, until
 

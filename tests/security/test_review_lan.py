@@ -18,13 +18,13 @@ from flask.testing import FlaskClient
 
 from dealer_ui.remote import access as lan_access
 from dealer_ui.remote import app as lan
-from dealer_ui.remote import log_in
-from dealer_ui.remote.access import LanPeople, LanSessions, Limit
-from dealer_ui.remote.tls import TlsError, certificate, need_usable
+from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.review import routes as review
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
-from dealer_ui.web import guard
+from dealer_ui.web import guard, log_in
+from dealer_ui.web.rate_limit import Limit
+from dealer_ui.web.tls import TlsError, certificate, need_usable
 from firmware.record.hand_history import PastHand, chapter, load_hand
 from firmware.record.journal.journal import JournalReader
 from firmware.table.people import Role

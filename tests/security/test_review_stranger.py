@@ -16,8 +16,8 @@ from flask import Flask, request
 
 from dealer_ui.remote import access as lan_access
 from dealer_ui.remote import app as lan
-from dealer_ui.remote.access import Limit
 from dealer_ui.remote.app import remote_access
+from dealer_ui.web.rate_limit import Limit
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
 

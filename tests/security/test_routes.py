@@ -16,7 +16,7 @@ from flask.testing import FlaskClient
 
 from dealer_ui.remote import app as lan
 from dealer_ui.remote.access import LanPeople, LanSessions
-from dealer_ui.server import app as page
+from dealer_ui.web import bare_app as page
 from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
 from dealer_ui.web.sessions import COOKIE, Sessions

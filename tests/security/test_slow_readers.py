@@ -13,8 +13,8 @@ import pytest
 from flask import Flask, request
 
 from dealer_ui.remote.access import LanSessions
-from dealer_ui.server import app as page
-from dealer_ui.server import serve
+from dealer_ui.web import bare_app as page
+from dealer_ui.web import serve
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.lan_house import logged_in
 from tests.security.test_page import answers, hold, serving

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 
 from dealer_ui.remote.front import MODULE as STREAM_MODULE
-from dealer_ui.remote.tls import CERTIFICATE as TLS_CERTIFICATE
-from dealer_ui.remote.tls import KEY as TLS_KEY
+from dealer_ui.web.tls import CERTIFICATE as TLS_CERTIFICATE
+from dealer_ui.web.tls import KEY as TLS_KEY
 from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY
 from pit.cli.copies import FOLDERS
 from pit.cli.main import SOCKET

@@ -16,12 +16,12 @@ import pytest
 from dealer_ui.remote.command import PAGE as PAGE_OF_REVIEW
 from dealer_ui.remote.command import PORT as PORT_OF_REVIEW
 from dealer_ui.remote.command import SECRETS
-from dealer_ui.remote.tls import KEY
 from dealer_ui.server.app import Settings
 from dealer_ui.server.command import TRAINING_SOCKET, _config
 from dealer_ui.server.kiosk import BROWSER, FAULTS, GONE_WITHIN_S, PAGE
 from dealer_ui.server.kiosk import TRAINING as TRAINING_PAGE
 from dealer_ui.server.kiosk_watch import PATIENCE_S
+from dealer_ui.web.tls import KEY
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.serve import listen_on, serve
+from dealer_ui.web.serve import listen_on, serve
 from firmware.simulation.room_page.page import add_to
 from firmware.simulation.training import PORT as TRAINING_PORT
 from firmware.table_client import TableLink

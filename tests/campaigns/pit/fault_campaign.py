@@ -24,16 +24,16 @@ from typing import Final
 
 import click
 
-from tests.campaigns.pit.fault_kind import Kind
-from tests.campaigns.pit.fault_stage import LATEST_S
-from tests.campaigns.pit.report import report_options, wrapped, write_report
-from tests.pit import (
+from tests.campaigns.pit import (
     fault_kind_poison,
     fault_kinds_database,
     fault_kinds_network,
     fault_kinds_pit,
     fault_kinds_tables,
 )
+from tests.campaigns.pit.fault_kind import Kind
+from tests.campaigns.pit.fault_stage import LATEST_S
+from tests.campaigns.pit.report import report_options, wrapped, write_report
 from tests.pit.house import MACHINE
 
 KINDS: Final[dict[str, Kind]] = {

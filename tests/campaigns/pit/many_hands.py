@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import click
 
-from dealer_ui.remote.log_in import access
+from dealer_ui.web.log_in import access
 from pit.follow.search import Wanted, search
 from pit.pages.app import create_app
 from pit.store.database import Database, migrate

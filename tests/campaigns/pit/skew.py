@@ -34,7 +34,7 @@ from tests.campaigns.pit.report import report_options, write_report
 from tests.pit.house import MACHINE, house
 from tests.waiting import until
 
-OLD: Final = Path(__file__).parents[1] / "record" / "records_of_0_1"
+OLD: Final = Path(__file__).parents[2] / "firmware/record/records_of_0_1"
 OLD_RECORDS: Final = ("washington", "face-up")
 OLD_RELEASE, LATER_RELEASE = "0.1.0", "9.0.0"
 UNLEARNED: Final = HandArchived.type

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.serve import Pulse
 from dealer_ui.view import followed as live_module
+from dealer_ui.web.serve import Pulse
 from dealer_ui.web.services import services
 from tests.dealer_ui.felt import Felt
 from tests.waiting import DEADLINE, until

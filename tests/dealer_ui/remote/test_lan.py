@@ -22,18 +22,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.remote import front as lan_front
-from dealer_ui.remote import tls as lan_tls
-from dealer_ui.remote.access import (
-    AccessError,
-    LanPeople,
-    LanSessions,
-    Limit,
-    counted_as,
-    network_of,
-    private,
-)
+from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.remote.app import remote_access
-from dealer_ui.remote.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable
+from dealer_ui.web import tls as lan_tls
+from dealer_ui.web.passphrases import AccessError
+from dealer_ui.web.rate_limit import Limit, counted_as, network_of
+from dealer_ui.web.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable, private
 from firmware.cli.main import main
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
@@ -234,7 +228,7 @@ def test_addresses_are_counted_by_machine(monkeypatch: pytest.MonkeyPatch) -> No
     assert counted_as("fe80::1%eth0") == "fe80::1"
     assert counted_as("nonsense") == ""
     limit = Limit((1, 1e-9), (1 << 60, 1.0), lambda: 0.0)
-    monkeypatch.setattr("dealer_ui.remote.access.MOST_ADDRESSES", 100)
+    monkeypatch.setattr("dealer_ui.web.rate_limit.MOST_ADDRESSES", 100)
     for number in range(1000):
         limit.wait_s(str(number))
     assert len(limit._of) == 100

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.server.serve import SPARE_THREADS
+from dealer_ui.web.serve import SPARE_THREADS
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until

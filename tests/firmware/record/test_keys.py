@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dealer_ui.remote.access import LanPeople
-from dealer_ui.remote.tls import certificate
+from dealer_ui.web.tls import certificate
 from firmware.access.pins import PinStore
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal import disk

@@ -22,7 +22,7 @@ from pit.cli.main import command
 from pit.log.proofs import proofs_of
 from pit.log.verify import read_note, verify
 from pit.status.tables import renew, serial_text
-from tests.pit import attacks
+from tests.campaigns.pit import attacks
 from tests.pit.log.conftest import LogHouse, set_back
 from tests.pit.postgres import Postgres
 

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.remote.log_in import access
+from dealer_ui.web.log_in import access
 from firmware.table import events as ev
 from firmware.table.people import Role
 from pit.pages.app import create_app

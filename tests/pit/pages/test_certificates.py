@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cryptography.x509 import load_pem_x509_certificate
 
-from dealer_ui.remote import tls
+from dealer_ui.web import tls
 from firmware.update.house import FOLDER
 from pit import authority
 from pit.authority import Authority

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.remote import log_in
+from dealer_ui.web import log_in
 from dealer_ui.web.services import services
 from pit.pages import people as pit_people
 from pit.pages.app import create_app

@@ -12,8 +12,8 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from dealer_ui.remote import log_in
-from dealer_ui.remote.access import Limit
+from dealer_ui.web import log_in
+from dealer_ui.web.rate_limit import Limit
 from firmware.access import pins
 from pit.pages import guard
 from pit.pages import people as pit_people

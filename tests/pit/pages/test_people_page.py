@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from werkzeug.test import TestResponse
 
-from dealer_ui.remote.access import AccessError
+from dealer_ui.web.passphrases import AccessError
 from pit.pages import people_changes
 from pit.pages.people import PitRole, Who
 from tests.pit.pages.conftest import House

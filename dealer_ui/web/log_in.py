@@ -20,10 +20,11 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.remote.access import AccessError, Limit, counted_as
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
+from dealer_ui.web.passphrases import AccessError
+from dealer_ui.web.rate_limit import Limit, counted_as
 
 log = logging.getLogger(__name__)
 blueprint = Blueprint("lan", __name__)

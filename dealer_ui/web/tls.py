@@ -8,6 +8,7 @@ key here under the same names.
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import stat
 from collections.abc import Iterable
@@ -22,13 +23,23 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from dealer_ui.remote.access import private
 from dealer_ui.web.errors import PageError
+from firmware.record.journal.disk import write_private
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
 LASTS: Final = timedelta(days=825)
 """The longest that browsers take of a certificate that a person has trusted by hand."""
+
+
+def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
+    """Write a file that only its owner may read, durably, in one step. Raises OSError.
+
+    A file that root writes `for_the_service` belongs to the folder's owner, the service's user; else to root.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owner = path.parent.stat() if for_the_service and os.geteuid() == 0 else None
+    write_private(path, data, owner=owner and (owner.st_uid, owner.st_gid))
 
 
 class TlsError(PageError, OSError):

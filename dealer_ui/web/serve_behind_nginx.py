@@ -1,4 +1,4 @@
-"""The review's own server: the page's (`dealer_ui.server.serve`) on a Unix socket, behind nginx (`front.py`)."""
+"""The review's own server: the page's (`dealer_ui.web.serve`) on a Unix socket, behind nginx (`front.py`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from flask import Flask
 
-from dealer_ui.server.serve import Server, make_server, run_until_stopped
+from dealer_ui.web.serve import Server, make_server, run_until_stopped
 
 THREADS: Final = 16
 
