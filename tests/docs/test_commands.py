@@ -90,7 +90,7 @@ MADE: Final = {
         "hardware/test_made.py",
         "from hardware.make.__main__ import main, standard_frame",
     ),
-    "pit-demo": ("feltwatch pit demo", "pit/test_demo.py", "pit_demo.command"),
+    "pit-demo": ("feltwatch pit demo", "pit/test_demo.py", "pit.demo.command"),
     "page-load": (
         "-m tests.browser.load",
         "browser/test_load.py",

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from docs import tree
+
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("vision", "firmware", "dealer_ui")
+PRODUCT = ("vision", "firmware", "dealer_ui", "pit")
 MOST_MODULES = 25
 MOST_LEVELS = 3
 
@@ -60,29 +62,17 @@ def test_a_readme_of_the_product_names_only_modules_that_there_are(folder: Path)
     assert [name for name in named if not any((ROOT / root / name).exists() for root in roots)] == []
 
 
-ROOMS = sorted(
-    {
-        file.relative_to(ROOT).parts[:2]
-        for top in PRODUCT
-        for file in (ROOT / top).rglob("*")
-        if len(file.relative_to(ROOT).parts) > 2 and "__pycache__" not in file.parts
-    }
-)
-"""The folders below the top ones."""
+def test_every_map_and_page_of_a_folder_is_what_the_tree_makes() -> None:
+    """Else: `python -m docs.tree`."""
+    files = tree.written()
+    assert len(files) > 50
+    assert [path for path, text in files.items() if not path.exists() or path.read_text() != text] == []
+    assert set(tree.FOLDERS.glob("*.md")) <= set(files)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/developer/architecture.md"])
-def test_a_map_of_the_tree_leaves_no_folder_out(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    (drawn,) = (block for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) if "\nmodels/" in block)
-    parts = re.split(r"(?m)^(\w+)/", drawn)
-    named = {top: set(re.findall(r"\w+", words)) for top, words in zip(parts[1::2], parts[2::2], strict=True)}
-    assert len(ROOMS) > 30
-    assert [f"{top}/{room}" for top, room in ROOMS if room not in named[top]] == []
-
-
-def test_every_folder_with_a_readme_has_a_page_in_the_book() -> None:
-    tops = (*PRODUCT, "models", "hardware", "systemd")
-    readmes = [path.parent.relative_to(ROOT) for top in tops for path in (ROOT / top).rglob("README.md")]
-    pages = {path.stem for path in (ROOT / "docs/developer/folders").glob("*.md")}
-    assert {"-".join(folder.parts) for folder in readmes} == pages
+def test_the_maps_name_every_folder_of_the_product_with_what_it_is_for() -> None:
+    folders = {file.parent for file in modules()} - {Path(top) for top in PRODUCT}
+    listed = {folder for top in tree.TOPS for folder in tree.rooms(top)}
+    assert folders - listed == set()
+    assert [folder for folder in listed if not tree.sentence(folder)] == []
+    assert {f"{folder.name}/" for folder in listed} <= set(tree.long_map().split())

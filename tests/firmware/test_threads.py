@@ -188,7 +188,7 @@ def test_threads_are_started_by_these_functions_alone() -> None:
     )
     own = re.compile(r"\bstart_thread\(|\bstart\(")
     found = []
-    for top in ("firmware", "dealer_ui"):
+    for top in ("firmware", "dealer_ui", "pit"):
         for path in Path(__file__).parents[2].joinpath(top).rglob("*.py"):
             text = path.read_text()
             elsewhere = path.name == "rpicam_child.py" or "bench" in path.parts or path.name == "threads.py"

@@ -277,7 +277,7 @@ def test_a_name_that_looks_like_a_formula_is_none_in_the_csv(name: str, cell: st
 
 
 def test_one_module_of_the_product_writes_what_a_spreadsheet_reads() -> None:
-    folders = ("dealer_ui", "firmware", "vision", "models", "hardware")
+    folders = ("dealer_ui", "firmware", "pit", "vision", "models", "hardware")
     writers = {
         str(file.relative_to(ROOT))
         for folder in folders

@@ -17,8 +17,8 @@ from babel.messages.pofile import read_po
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, SOURCE
 
 ROOT: Final = Path(__file__).parents[3]
-PRODUCT: Final = ("vision/felt", "vision/reading", "firmware", "dealer_ui")
-ENGLISH: Final = re.compile(r"firmware/(pit|uplink)/")
+PRODUCT: Final = ("vision/felt", "vision/reading", "firmware", "dealer_ui", "pit")
+ENGLISH: Final = re.compile(r"firmware/uplink/|pit/(?!pages/)")
 """Rooms beside the table's page, which speak English."""
 MARKS: Final = {
     "Message": 0,
