@@ -19,19 +19,19 @@ class DatabaseError(PitError, OSError):
     """The database cannot be used: it is away, of a later release, or without its tables."""
 
 
-class Held(DatabaseError):
+class LockTimeout(DatabaseError):
     """Something else held what was needed for longer than a lock is waited for. Nothing was changed."""
 
 
-class TooLong(DatabaseError):
+class StatementTimeout(DatabaseError):
     """A statement, or a transaction without one, took longer than it may. Nothing was changed."""
 
 
-class Busy(PitError):
+class ServerBusy(PitError):
     """The pit has too much to do now; a later try succeeds."""
 
 
-class NotEnrolled(PitError):
+class NotEnrolledError(PitError):
     """Nobody who may send: no table has this certificate, or it was struck off."""
 
 

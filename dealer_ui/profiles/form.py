@@ -58,7 +58,7 @@ RATE: Final = ("option", "limit", "fee")
 LONGEST_NAME: Final = 40
 
 
-class Typed:
+class FormInput:
     """A submitted form: names and values, in the order of the page."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
@@ -228,7 +228,7 @@ class Draft:
     errors: Mapping[str, str]
 
 
-def read(typed: Typed, base: Profile, taken: Sequence[str] = ()) -> Draft:
+def read(typed: FormInput, base: Profile, taken: Sequence[str] = ()) -> Draft:
     """Return the submitted profile, based on `base`; `taken` are names already in use.
 
     An option keeps its clause only while it keeps its value: the clause does not cover a changed value.
@@ -299,7 +299,7 @@ def _name_trouble(name: str, taken: Sequence[str]) -> str:
     return ""
 
 
-def _typed(typed: Typed, path: str, kind: Kind, before: Any) -> object:
+def _typed(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
     """Return the submitted value of an option as TOML would give it; anything that is not a number stays a text."""
     match kind:
         case Flag():

@@ -19,7 +19,7 @@ from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind,
 from firmware.rules.profiles.sections import OPTIONS
 
 
-class Numbered(NamedTuple):
+class NumberedRule(NamedTuple):
     """A rule with its number on the page."""
 
     number: str
@@ -101,10 +101,12 @@ def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, .
     return tuple(_blocks(profile, base))
 
 
-def rules_of(profile: Profile) -> tuple[Numbered, ...]:
+def rules_of(profile: Profile) -> tuple[NumberedRule, ...]:
     """Return every rule of the page with its number."""
     rules = Values(profile)
-    return tuple(rule for _title, blocks in _sections(rules) for rule in blocks if isinstance(rule, Numbered))
+    return tuple(
+        rule for _title, blocks in _sections(rules) for rule in blocks if isinstance(rule, NumberedRule)
+    )
 
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
@@ -128,7 +130,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
         yield Paragraph(_("House rules. Their source: %(source)s.", source=profile.source or _("the house")))
     if base:
         yield from _what_changed(profile, base)
-    open_rules: list[Numbered] = []
+    open_rules: list[NumberedRule] = []
     for title, blocks in _sections(rules):
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
@@ -155,7 +157,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     yield _index(rules)
 
 
-def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]]]:
+def _sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule | Table, ...]]]:
     """Yield titles with the numbered rules below them; last, the features that this game lacks."""
     number = 0
     about: set[str] = set()
@@ -163,7 +165,7 @@ def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]
         if section.where(rules):
             number += 1
             statement = _numbered(number, sentences(section.block, rules))
-            about.update(path for part in statement if isinstance(part, Numbered) for path in part.about)
+            about.update(path for part in statement if isinstance(part, NumberedRule) for path in part.about)
             yield f"{number} {_(section.title)}", statement
     if missing := _missing(rules, about):
         number += 1
@@ -171,13 +173,13 @@ def _sections(rules: Values) -> Iterator[tuple[str, tuple[Numbered | Table, ...]
         yield f"{number} {title}", _numbered(number, [missing])
 
 
-def _numbered(section: int, statement: Iterable[Ruled]) -> tuple[Numbered | Table, ...]:
-    found: list[Numbered | Table] = []
+def _numbered(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | Table, ...]:
+    found: list[NumberedRule | Table] = []
     place = 0
     for part in statement:
         if isinstance(part, Rule):
             place += 1
-            found.append(Numbered(f"{section}.{place}", part.text, part.about))
+            found.append(NumberedRule(f"{section}.{place}", part.text, part.about))
         else:
             found.append(part)
     return tuple(found)
@@ -208,7 +210,7 @@ def _rules_table(rows: list[tuple[str, str, str]]) -> Iterator[Table]:
         yield Table((_("No."), _("Rule"), _("Source")), tuple(rows))
 
 
-def _source(rules: Values, rule: Numbered, changed: Iterable[str]) -> str:
+def _source(rules: Values, rule: NumberedRule, changed: Iterable[str]) -> str:
     """Return where a rule comes from."""
     if set(rule.about) & set(changed):
         return _("Set by the house.")
@@ -223,7 +225,7 @@ def _source(rules: Values, rule: Numbered, changed: Iterable[str]) -> str:
 # ---- open points of the document ----
 
 
-def _leaves_room(rules: Values, rule: Numbered, changed: Iterable[str]) -> bool:
+def _leaves_room(rules: Values, rule: NumberedRule, changed: Iterable[str]) -> bool:
     if not rules.source or set(rule.about) & set(changed) or _without(rule):
         return False
     if all(about.startswith(_BY_THE_HOUSE) for about in rule.about):
@@ -231,18 +233,18 @@ def _leaves_room(rules: Values, rule: Numbered, changed: Iterable[str]) -> bool:
     return not rules.references(rule.about) or bool(_readings(rules, rule))
 
 
-def _without(rule: Numbered) -> bool:
+def _without(rule: NumberedRule) -> bool:
     """Return whether this is the sentence about the features that the game lacks."""
     return _MISSING in rule.about
 
 
-def _readings(rules: Values, rule: Numbered) -> str:
+def _readings(rules: Values, rule: NumberedRule) -> str:
     """Return the profile's notes on the open points of the document."""
     found = (rule_text(rules.profile.reading.get(path, "")) for path in rule.about)
     return " ".join(dict.fromkeys(text for text in found if text))
 
 
-def _room(rules: Values, open_rules: Iterable[Numbered]) -> Iterator[Block]:
+def _room(rules: Values, open_rules: Iterable[NumberedRule]) -> Iterator[Block]:
     rows = []
     alone = []
     for rule in open_rules:
@@ -274,7 +276,7 @@ def _room(rules: Values, open_rules: Iterable[Numbered]) -> Iterator[Block]:
         )
 
 
-def _others(rules: Values, rule: Numbered) -> Iterator[str]:
+def _others(rules: Values, rule: NumberedRule) -> Iterator[str]:
     """Yield the sentences of the other values of a rule's options."""
     for path in rule.about:
         if path not in OPTIONS or (rules.references([path]) and path not in rules.profile.reading):

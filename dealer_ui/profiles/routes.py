@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn
 from flask import Blueprint, Response, abort, jsonify, request
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from dealer_ui.profiles.form import Typed, blank_rate, read, sections
+from dealer_ui.profiles.form import FormInput, blank_rate, read, sections
 from dealer_ui.profiles.house_rules import house_rules
-from dealer_ui.profiles.versions import Shelf, Shelved, compared
+from dealer_ui.profiles.versions import ProfileVersion, Shelf, compared
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -143,7 +143,7 @@ def change(name: str) -> tuple[Response, int]:
                     0, ("name", found.name)
                 )  # another version of the same profile: the form is ignored
             taken = [one.name for one in shelf.all()] if found.packaged else []
-            draft = read(Typed(fields), found.profile, taken)
+            draft = read(FormInput(fields), found.profile, taken)
             if draft.profile is None:
                 answer = jsonify(ok=False, error=_("Look at what is marked."), errors=draft.errors), 422
             elif do == "check":
@@ -175,7 +175,7 @@ def _unreadable(error: JournalError) -> NoReturn:
     abort(503, say(error))
 
 
-def _found(shelf: Shelf, name: str, version: str = "") -> Shelved:
+def _found(shelf: Shelf, name: str, version: str = "") -> ProfileVersion:
     """Return the profile that an address names, or answer 404."""
     try:
         found = shelf.find(name, version or request.args.get("version", ""))
@@ -186,7 +186,7 @@ def _found(shelf: Shelf, name: str, version: str = "") -> Shelved:
     return found
 
 
-def _named(shelf: Shelf, key: str) -> Shelved:
+def _named(shelf: Shelf, key: str) -> ProfileVersion:
     """Return the profile of `name` or `name@version`, or answer 404."""
     name, _at, version = key.partition("@")
     return _found(shelf, name, version)

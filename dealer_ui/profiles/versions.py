@@ -34,7 +34,7 @@ SHORT: Final = 10
 
 
 @dataclass(frozen=True)
-class Shelved:
+class ProfileVersion:
     """One version of a profile. `versions` are the house's, the newest first."""
 
     name: str
@@ -89,7 +89,7 @@ class Shelf:
         self._kept = versions(self._rows)
         self.in_force = self._find_in_force()
 
-    def all(self) -> tuple[Shelved, ...]:
+    def all(self) -> tuple[ProfileVersion, ...]:
         """Return every profile in its newest version: the house's own, then the packaged ones."""
         house = [found for name in self._kept if (found := self.find(name)) is not None]
         packaged = [found for name in profile_names() if (found := self.find(name)) is not None]
@@ -101,20 +101,24 @@ class Shelf:
             house = [*([found] if found else []), *house]
         return (*house, *packaged)
 
-    def find(self, name: str, version: str = "") -> Shelved | None:
+    def find(self, name: str, version: str = "") -> ProfileVersion | None:
         """Return a profile, in its newest version or the one whose hash begins so; None if there is none."""
         force = self.in_force
         if name in profile_names():
             profile, digest = packaged(name)
             if digest.startswith(version):
-                return Shelved(name, profile, True, digest, (), force is not None and force.hash == digest)
+                return ProfileVersion(
+                    name, profile, True, digest, (), force is not None and force.hash == digest
+                )
         kept = self._kept.get(name, ())
         hashes = [*(one.hash for one in kept), *([force.hash] if force and force.name == name else [])]
         digest = next((found for found in hashes if found.startswith(version)), "")
         profile_now = self._profile(digest) if digest else None
         if profile_now is None:
             return None
-        return Shelved(name, profile_now, False, digest, kept, force is not None and force.hash == digest)
+        return ProfileVersion(
+            name, profile_now, False, digest, kept, force is not None and force.hash == digest
+        )
 
     def _profile(self, digest: str) -> Profile | None:
         text = self._reader.content(digest)
@@ -181,7 +185,7 @@ def packaged(name: str) -> tuple[Profile, str]:
 
 
 @dataclass(frozen=True)
-class Compared:
+class OptionComparison:
     """An option in two profiles: its meaning in each, line by line if it is a table."""
 
     path: str
@@ -193,15 +197,15 @@ class Compared:
     lines: tuple[tuple[str, str, str], ...] = ()
 
 
-def compared(one: Profile, other: Profile) -> tuple[Compared, ...]:
+def compared(one: Profile, other: Profile) -> tuple[OptionComparison, ...]:
     """Return every option of two profiles, the differences first."""
     theirs = {path: value for path, _, value in other.options()}
     found = [_compare(path, kind, value, theirs[path]) for path, kind, value in one.options()]
     return tuple(sorted(found, key=lambda option: not option.differs))
 
 
-def _compare(path: str, kind: Kind, one: Any, other: Any) -> Compared:
-    return Compared(
+def _compare(path: str, kind: Kind, one: Any, other: Any) -> OptionComparison:
+    return OptionComparison(
         path,
         rule_text(kind.title),
         rule_text(SECTION_TITLES[path.partition(".")[0]]),

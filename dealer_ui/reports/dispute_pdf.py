@@ -15,10 +15,10 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
-from dealer_ui.review.frames import FrameAnnotations, Marked, frame_annotations
+from dealer_ui.review.frames import CardMark, FrameAnnotations, frame_annotations
 from dealer_ui.review.stored_picture import opened
 from dealer_ui.review.timeline import TimelineRow, describe, timeline
-from dealer_ui.review.view import Correction, Reviewed, SeatOf, Settled, reviewed
+from dealer_ui.review.view import Correction, HandView, SeatOf, SettlementView, reviewed
 from dealer_ui.text.i18n import N_, SOURCE, known, speaking
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -75,7 +75,7 @@ class _Hand:
     """One hand's data for the document."""
 
     def __init__(
-        self, recalled: PastHand, view: Reviewed, store: CaptureStore, type_: Type, announced: str
+        self, recalled: PastHand, view: HandView, store: CaptureStore, type_: Type, announced: str
     ) -> None:
         self.recalled, self.view, self.store, self.type, self.announced = (
             recalled,
@@ -136,7 +136,7 @@ class _Hand:
 
     # ---- settlements ----
 
-    def _settled(self, one: Settled) -> Iterable[Flowable]:
+    def _settled(self, one: SettlementView) -> Iterable[Flowable]:
         yield from self.type.titled(one.title)
         if one.why:
             yield self.type.text(one.why)
@@ -233,7 +233,7 @@ class _Hand:
             capture.name: capture for step in self.recalled.steps for capture in named_by(step.entry.event)
         }
 
-    def _closer(self, whole: Image.Image, card: Marked) -> Flowable:
+    def _closer(self, whole: Image.Image, card: CardMark) -> Flowable:
         """Return a card that was unsure or corrected: cut out, with the card read and the card that counts."""
         assert card.crop is not None
         crop = card.crop

@@ -28,7 +28,7 @@ blueprint.register_error_handler(HTTPException, refused)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _ReportPeriod:
     """The period in the address: a down, two times, or the last shift."""
 
     down: int | None
@@ -41,15 +41,15 @@ class _Asked:
         return f"?{request.query_string.decode()}" if request.query_string else ""
 
 
-def _asked() -> _Asked:
+def _asked() -> _ReportPeriod:
     known = {"down", "from", "to", "language"}
     if strange := sorted(set(request.args) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
     given = {name: value.strip() for name, value in request.args.items() if value.strip()}
-    return _Asked(number_asked(given, "down"), time_asked(given, "from"), time_asked(given, "to"))
+    return _ReportPeriod(number_asked(given, "down"), time_asked(given, "from"), time_asked(given, "to"))
 
 
-def _span(asked: _Asked) -> Span:
+def _span(asked: _ReportPeriod) -> Span:
     reader = services().reader
     if asked.down is not None:
         return down_of(reader, asked.down)
@@ -66,7 +66,7 @@ def _before(span: Span) -> str:
     return f"/report?{urlencode({'from': moment(before.since_ms), 'to': moment(span.since_ms)})}"
 
 
-def _report() -> tuple[_Asked, Report, Span]:
+def _report() -> tuple[_ReportPeriod, Report, Span]:
     try:
         asked = _asked()
         span = _span(asked)
@@ -91,7 +91,7 @@ def report() -> str:
         "downs": sorted({down.number for down in found.downs if down.dealer} | ({state.down} - {0})),
         "chosen": asked.down,
         "before": "" if asked.down else _before(span),
-        "whole": asked == _Asked(None, None, None),
+        "whole": asked == _ReportPeriod(None, None, None),
     }
     return page("review/report.html", _("Shift report"), back="/menu", **values)
 

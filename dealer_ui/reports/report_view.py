@@ -55,7 +55,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ReportView:
     """The report as shown by the page, the PDF and the command line."""
 
     when: str
@@ -73,9 +73,9 @@ class Shown:
         return not self.downs
 
 
-def shown(report: Report) -> Shown:
+def shown(report: Report) -> ReportView:
     """Return the report in words."""
-    return Shown(
+    return ReportView(
         _span(report.began_ms, report.ended_ms),
         tuple(_(words) for _name, words in COLUMNS),
         tuple(_down(down) for down in report.downs),

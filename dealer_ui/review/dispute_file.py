@@ -19,7 +19,7 @@ from firmware.record.evidence.signing import fingerprint
 
 
 @dataclass(frozen=True)
-class Made:
+class DisputeFile:
     """A dispute file that the table has made."""
 
     hand: int
@@ -54,7 +54,7 @@ def plain_file(folder: Path, hand: int) -> Path:
     return path
 
 
-def made(folder: Path, hand: int) -> Made | None:
+def made(folder: Path, hand: int) -> DisputeFile | None:
     """Return a hand's dispute file; None if there is no readable one."""
     try:
         path = plain_file(folder, hand)
@@ -65,10 +65,10 @@ def made(folder: Path, hand: int) -> Made | None:
 
 
 @lru_cache(maxsize=8)
-def _made(path: Path, hand: int, _changed: int, size: int) -> Made:
+def _made(path: Path, hand: int, _changed: int, size: int) -> DisputeFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Made(hand, path.name, size, digest, _words(path))
+    return DisputeFile(hand, path.name, size, digest, _words(path))
 
 
 def _words(path: Path) -> str:

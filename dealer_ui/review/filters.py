@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.errors import PageError
-from firmware.record.archive import MARKS, Mark, Wanted
+from firmware.record.archive import MARKS, HandFilter, Mark
 from firmware.record.archive_lines import HandLine
 from firmware.rules import SEATS
 
@@ -60,11 +60,11 @@ class Filter:
         return replace(self, before=None) != Filter()
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> HandFilter:
         """The same as a query of the archive."""
         marks = frozenset(mark for mark in MARKS if mark == self.has)
         since_ms, until_ms = self.span if self.day else (self.since_ms, self.until_ms)
-        return Wanted(
+        return HandFilter(
             since_ms,
             until_ms,
             self.seat,

@@ -24,7 +24,7 @@ MOVED: Final = 0.5
 
 
 @dataclass(frozen=True)
-class Marked:
+class CardMark:
     """A card in a frame. `points` are its corners in SVG notation, `x`, `y` its middle."""
 
     number: int
@@ -66,7 +66,7 @@ class FrameAnnotations:
     words: str
     frame: str
     sha256: str
-    cards: tuple[Marked, ...]
+    cards: tuple[CardMark, ...]
     zones: tuple[Area, ...]
     things: tuple[Area, ...]
     found: str = ""
@@ -105,7 +105,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ReadingComparison:
     """Two consecutive readings, and what changed between them."""
 
     before: FrameAnnotations
@@ -118,9 +118,9 @@ def frame_annotations(recalled: PastHand) -> tuple[FrameAnnotations, ...]:
     return tuple(_look(step, recalled) for step in recalled.looks)
 
 
-def compared(seen: Sequence[FrameAnnotations]) -> tuple[Compared, ...]:
+def compared(seen: Sequence[FrameAnnotations]) -> tuple[ReadingComparison, ...]:
     """Return each reading with the one before it."""
-    return tuple(Compared(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
+    return tuple(ReadingComparison(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
 
 
 def _between(before: FrameAnnotations, after: FrameAnnotations) -> Iterable[Change]:
@@ -178,7 +178,7 @@ def _words(event: ev.Event) -> str:
             return _("The reading of the hand")
 
 
-def _cards(event: ev.Event, recalled: PastHand) -> Iterable[Marked]:
+def _cards(event: ev.Event, recalled: PastHand) -> Iterable[CardMark]:
     number = 0
     if isinstance(event, ev.ReadingTaken):
         for reading in event.rows:
@@ -193,9 +193,9 @@ def _cards(event: ev.Event, recalled: PastHand) -> Iterable[Marked]:
 
 def _marked(
     number: int, seat: int, row: ev.Row, index: int, card: ev.CardReading, recalled: PastHand
-) -> Marked:
+) -> CardMark:
     x, y = middle(card.corners)
-    return Marked(
+    return CardMark(
         number,
         card.card or "",
         card.sure,
@@ -261,7 +261,7 @@ def _area(name: str, corners: Corners) -> Area:
 # ---- what changed ----
 
 
-def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Change]:
+def _changes(before: Sequence[CardMark], after: Sequence[CardMark]) -> Iterable[Change]:
     """Match two readings by the cards' names, the nearest pair first if a name occurs twice."""
     left = list(after)
     for card in before:
@@ -293,7 +293,7 @@ def _changes(before: Sequence[Marked], after: Sequence[Marked]) -> Iterable[Chan
     yield from (_new(card) for card in left if not _lay_there(card, before))
 
 
-def _gone(card: Marked, after: list[Marked]) -> Change:
+def _gone(card: CardMark, after: list[CardMark]) -> Change:
     """Describe that a card is no longer seen, with the card now at its place."""
     there = next((other for other in after if not _far(card, other)), None)
     if there is None:
@@ -307,18 +307,18 @@ def _gone(card: Marked, after: list[Marked]) -> Change:
     )
 
 
-def _new(card: Marked) -> Change:
+def _new(card: CardMark) -> Change:
     return Change(_("%(card)s at %(where)s: newly seen", card=_name(card), where=card.where), "", card.points)
 
 
-def _lay_there(card: Marked, before: Sequence[Marked]) -> bool:
+def _lay_there(card: CardMark, before: Sequence[CardMark]) -> bool:
     return any(not _far(card, other) for other in before)
 
 
-def _far(card: Marked, other: Marked) -> bool:
+def _far(card: CardMark, other: CardMark) -> bool:
     width = card.crop.width / 1.25 * 0.7 if card.crop else 40.0  # a poker card is 0.7 as wide as high
     return math.dist((card.x, card.y), (other.x, other.y)) > MOVED * width
 
 
-def _name(card: Marked) -> str:
+def _name(card: CardMark) -> str:
     return card_name(card.code) if card.code else _("an unread card")

@@ -35,7 +35,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.guard import PAST
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
-from firmware.record.archive import Archive, Wanted
+from firmware.record.archive import Archive, HandFilter
 from firmware.record.hand_history import PastHand, load_hand
 from firmware.rules import SEATS, Profile, RulesError, load_profile, paying_in, profile_names
 from firmware.table.errors import CaptureError, CommandRefused, TableError
@@ -124,7 +124,7 @@ def listed() -> Any:
         if os.access(data(), os.W_OK):
             archive.refresh()
         names = archive.names(of_open=False)
-        found = archive.hands(wanted.wanted if whole else Wanted(), wanted.before, PAGE + 2)
+        found = archive.hands(wanted.wanted if whole else HandFilter(), wanted.before, PAGE + 2)
         days = _days(wanted, archive) if whole else None
     except TableError as error:
         abort(503, say(error))

@@ -33,7 +33,7 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Paid:
+class PairExchange:
     """One pair's exchange; `differs` if the compared settlement has another."""
 
     label: str
@@ -56,11 +56,11 @@ class Net:
 
 
 @dataclass(frozen=True)
-class Settled:
+class SettlementView:
     """A settlement as a page shows it; without pairs, `why` gives the reason."""
 
     title: str
-    pairs: tuple[Paid, ...] = ()
+    pairs: tuple[PairExchange, ...] = ()
     nets: tuple[Net, ...] = ()
     why: str = ""
 
@@ -103,14 +103,14 @@ class Correction:
     who: str
     reason: str
     changed: tuple[TimelineRow, ...]
-    before: Settled
-    after: Settled
+    before: SettlementView
+    after: SettlementView
     paybacks: tuple[str, ...]
     is_over: bool
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class HandView:
     """A past hand's head, cards and settlement."""
 
     hand: int
@@ -121,11 +121,11 @@ class Reviewed:
     down: int
     void: str
     seats: tuple[SeatOf, ...]
-    settled: Settled
+    settled: SettlementView
     corrections: tuple[Correction, ...]
 
 
-def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> Reviewed:
+def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> HandView:
     """Return a hand's review; `rules` are those it was played under, None if they are not available.
 
     `paybacks` are the table's, with their marks.
@@ -134,7 +134,7 @@ def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payba
     first = recalled.play.first.entry
     corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
-    return Reviewed(
+    return HandView(
         recalled.hand,
         f"{day_of(first.wall_ms)} {time_of(first.wall_ms)}",
         rules.title if rules else recalled.opened.profile,
@@ -234,10 +234,10 @@ def shown(
     end: State,
     other: RecordedSettlement | None = None,
     why: str = "",
-) -> Settled:
+) -> SettlementView:
     """Return a settlement as shown, with its differences from `other` marked; without one, `why` gives the reason."""
     if settlement is None:
-        return Settled(title, why=why or _("Nothing is settled."))
+        return SettlementView(title, why=why or _("Nothing is settled."))
     pays, _current = payments(settlement, frozenset())
     beside = {pair.seats: pair for pair in other.pairs} if other else {}
     pairs = []
@@ -258,8 +258,8 @@ def shown(
             else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
         )
         differs = twin is not None and (twin.paid, twin.points) != (pair.paid, pair.points)
-        pairs.append(Paid(pay.label, direction, pay.amount, lines, pay.short, differs))
-    return Settled(title, tuple(pairs), tuple(_nets(settlement, end, other)))
+        pairs.append(PairExchange(pay.label, direction, pay.amount, lines, pay.short, differs))
+    return SettlementView(title, tuple(pairs), tuple(_nets(settlement, end, other)))
 
 
 def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement | None) -> Iterable[Net]:
@@ -269,7 +269,7 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
         yield Net(seat.seat, seat.player, signed_money(won), trend(won), differs)
 
 
-def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settled, Settled]:
+def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
     end, stands = recalled.last.end, _recorded(recalled.settlement)
     try:

@@ -53,7 +53,7 @@ _PARTS: Final = {
 
 
 @dataclass(frozen=True)
-class Made:
+class CalibrationEntry:
     """A calibration in the record: when, by whom, its figures."""
 
     calibration: Calibration
@@ -249,7 +249,7 @@ def _standing(what: str) -> dict[str, Any]:
     }
 
 
-def _history(what: str) -> list[Made]:
+def _history(what: str) -> list[CalibrationEntry]:
     """Return every calibration of a kind in the record, in order."""
     kind = DeckEnrolled.type if what == "deck" else Calibrated.type
     found = []
@@ -258,9 +258,11 @@ def _history(what: str) -> list[Made]:
             continue
         event = entry.event
         if isinstance(event, DeckEnrolled):
-            found.append(Made(event.calibration, _when(entry.wall_ms), who_is(entry.actor), {}))
+            found.append(CalibrationEntry(event.calibration, _when(entry.wall_ms), who_is(entry.actor), {}))
         elif isinstance(event, Calibrated) and event.what == what:
-            found.append(Made(event.calibration, _when(entry.wall_ms), who_is(entry.actor), event.moved))
+            found.append(
+                CalibrationEntry(event.calibration, _when(entry.wall_ms), who_is(entry.actor), event.moved)
+            )
     return found
 
 

@@ -15,7 +15,7 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui.setup.device_words import figure, when
-from dealer_ui.setup.steps import BY_NAME, STEPS, Stage, Standing, Step, after, first_open, standings
+from dealer_ui.setup.steps import BY_NAME, STEPS, Stage, Step, StepState, after, first_open, standings
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -260,7 +260,7 @@ def _then(state: State, step: Step) -> str:
     return f"/set-up/{following.name}" if following else "/set-up/ready"
 
 
-def _line(step: Step, standing: Standing) -> Line:
+def _line(step: Step, standing: StepState) -> Line:
     result, shown = "", ""
     if standing.why and standing.figures is not None:
         failed = standing.stage is Stage.FAILED

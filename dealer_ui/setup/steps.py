@@ -67,7 +67,7 @@ BY_NAME: Final[Mapping[str, Step]] = {step.name: step for step in STEPS}
 
 
 @dataclass(frozen=True)
-class Standing:
+class StepState:
     """A step's state, since when and by whom; `why` is the result of a device's test, with its `figures`."""
 
     stage: Stage = Stage.OPEN
@@ -77,9 +77,9 @@ class Standing:
     figures: Mapping[str, Text | int | float | bool | None] | None = None
 
 
-def standings(entries: Iterable[Entry]) -> dict[str, Standing]:
+def standings(entries: Iterable[Entry]) -> dict[str, StepState]:
     """Return every step's state, given the rows of the setup (`JournalReader.of_set_up`)."""
-    found = dict.fromkeys(BY_NAME, Standing())
+    found = dict.fromkeys(BY_NAME, StepState())
     for entry in entries:
         match event := entry.event:
             case ev.StepSettled():
@@ -87,24 +87,24 @@ def standings(entries: Iterable[Entry]) -> dict[str, Standing]:
                 why, figures = "", None
                 if event.step == "clock" and not event.skipped:
                     why, figures = found["clock"].why, found["clock"].figures
-                found[event.step] = Standing(stage, entry.wall_ms, entry.actor, why, figures)
+                found[event.step] = StepState(stage, entry.wall_ms, entry.actor, why, figures)
             case ev.DeviceTried(device="clock"):
                 now = found["clock"]  # a person must confirm the time before this step is done
-                found["clock"] = Standing(now.stage, now.wall_ms, now.actor, event.why, event.figures)
+                found["clock"] = StepState(now.stage, now.wall_ms, now.actor, event.why, event.figures)
             case ev.DeviceTried():
                 stage = Stage.DONE if event.verdict == "pass" else Stage.FAILED
-                found[event.device] = Standing(stage, entry.wall_ms, entry.actor, event.why, event.figures)
+                found[event.device] = StepState(stage, entry.wall_ms, entry.actor, event.why, event.figures)
             case ev.Calibrated(what="felt"):
-                found["calibration"] = Standing(Stage.DONE, entry.wall_ms, entry.actor)
+                found["calibration"] = StepState(Stage.DONE, entry.wall_ms, entry.actor)
             case ev.DeckEnrolled():
-                found["deck"] = Standing(Stage.DONE, entry.wall_ms, entry.actor)
+                found["deck"] = StepState(Stage.DONE, entry.wall_ms, entry.actor)
             case ev.DeckChecked():
                 stage = Stage.DONE if event.whole else Stage.FAILED
-                found["deck"] = Standing(stage, entry.wall_ms, entry.actor)
+                found["deck"] = StepState(stage, entry.wall_ms, entry.actor)
     return found
 
 
-def first_open(found: Mapping[str, Standing]) -> Step | None:
+def first_open(found: Mapping[str, StepState]) -> Step | None:
     """Return the first step that is not done, left out or tried yet; None if there is none."""
     return next((step for step in STEPS if found[step.name].stage is Stage.OPEN), None)
 

@@ -20,7 +20,7 @@ S_co = TypeVar("S_co", bound=Numbered, covariant=True)
 S_contra = TypeVar("S_contra", bound=Numbered, contravariant=True)
 
 
-class Streamed(Protocol[S_co]):
+class StreamSource(Protocol[S_co]):
     """What is followed: the table's page, or the floor's."""
 
     @property
@@ -42,7 +42,7 @@ class Streamed(Protocol[S_co]):
         """Wait for another snapshot."""
 
 
-class Rendered(Protocol[S_contra]):
+class StreamRenderer(Protocol[S_contra]):
     """The stream's message for a snapshot."""
 
     def text(self, moment: S_contra, has: int | None = None, language: str = ...) -> tuple[str, int]:
@@ -55,7 +55,11 @@ def client_gone(disconnected: Callable[[], bool] | None, taken: threading.Event 
 
 
 def following(
-    live: Streamed[S], messages: Rendered[S], hello: dict[str, str], own: str, gone: Callable[[], bool]
+    live: StreamSource[S],
+    messages: StreamRenderer[S],
+    hello: dict[str, str],
+    own: str,
+    gone: Callable[[], bool],
 ) -> Iterator[str]:
     """Follow the table in the client's `own` language, or in the table's current one."""
     yield _event("hello", json.dumps(hello))

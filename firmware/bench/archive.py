@@ -120,7 +120,7 @@ def measure(data: Path, upto: int, seed: int, progress: Progress) -> Iterator[di
 
 
 def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[str, float]:
-    from firmware.record.archive import MARKS, Archive, Wanted
+    from firmware.record.archive import MARKS, Archive, HandFilter
     from firmware.record.journal.journal import FILE
     from firmware.record.journal.row_index import index_to_write
 
@@ -130,15 +130,15 @@ def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[s
     index_ms = elapsed_ms(archive.refresh)
     newest = archive.hands(limit=1)[0].opened_ms
     wanted = [
-        Wanted(),
-        *(Wanted(marks=frozenset({mark})) for mark in MARKS),
-        Wanted(player="Player 2"),
-        Wanted(player="nobody"),
-        Wanted(seat=3),
-        Wanted(dealer="nobody"),
-        Wanted(profile="washington-1-unit"),
-        Wanted(since_ms=newest - 3_600_000),
-        Wanted(until_ms=newest // 2, player="Player 1"),
+        HandFilter(),
+        *(HandFilter(marks=frozenset({mark})) for mark in MARKS),
+        HandFilter(player="Player 2"),
+        HandFilter(player="nobody"),
+        HandFilter(seat=3),
+        HandFilter(dealer="nobody"),
+        HandFilter(profile="washington-1-unit"),
+        HandFilter(since_ms=newest - 3_600_000),
+        HandFilter(until_ms=newest // 2, player="Player 1"),
     ]
     pages = [elapsed_ms(lambda one=one: archive.hands(one)) for _ in range(LOOKS // 10) for one in wanted]  # type: ignore[misc]
     numbers = [rng.randint(1, hands) for _ in range(LOOKS)]

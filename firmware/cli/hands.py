@@ -89,13 +89,13 @@ def command() -> None:
 def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, **asked: Any) -> None:
     """List hands, the newest first."""
     from firmware.cli.hands_text import line_json, line_text
-    from firmware.record.archive import Wanted
+    from firmware.record.archive import HandFilter
 
     archive = _opened(data)
     _refresh(archive)
     marks = frozenset(asked.pop("marks"))
     before, limit = asked.pop("before"), asked.pop("limit")
-    lines = archive.hands(Wanted(since, until, marks=marks, **asked), before, limit)
+    lines = archive.hands(HandFilter(since, until, marks=marks, **asked), before, limit)
     if not lines and not as_json:
         say("No such hands.", err=True)
     for line in lines:

@@ -17,7 +17,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from firmware.record.hand_history import PastHand, Step, StillOpen, load_hand
+from firmware.record.hand_history import HandStillOpen, PastHand, Step, load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import Profile
@@ -160,7 +160,7 @@ class _Worker:
         """Audit one hand; skip one that is not in the record, or still on the table."""
         try:
             recalled = load_hand(self._reader, number)
-        except StillOpen:
+        except HandStillOpen:
             return Audit()
         except CommandRefused as error:
             if not (rows := self._reader.of_hand(number)):

@@ -37,7 +37,7 @@ class Silence(Exception):
     """No tag answered: a valid result, not a fault."""
 
 
-class Garbled(Exception):
+class GarbledAnswer(Exception):
     """Invalid answer: a tag at the field's edge, or one that was just taken away."""
 
 
@@ -76,15 +76,15 @@ class Rc522(Reader):
                 self._exchange(iso14443.REQA, 7)
             except Silence:
                 break
-            except Garbled:
+            except GarbledAnswer:
                 pass  # the answers of several tags may well garble this
             try:
                 tags.add("".join([f"{byte:02X}" for byte in self._select_one()]))
-            except (Silence, Garbled):
+            except (Silence, GarbledAnswer):
                 continue
             try:
                 self._exchange(iso14443.with_crc(iso14443.HALT))
-            except (Silence, Garbled):
+            except (Silence, GarbledAnswer):
                 pass  # a tag sends no answer when it is halted
         return tags
 
@@ -97,13 +97,13 @@ class Rc522(Reader):
                 iso14443.with_crc(bytes((level, 0x70)) + part + bytes((iso14443.check_byte(part),)))
             )
             if len(answer) != 3 or bits or iso14443.crc_a(answer[:1]) != answer[1:]:
-                raise Garbled
+                raise GarbledAnswer
             if not answer[0] & iso14443.MORE_LEVELS:
                 return tag + part
             if part[0] != iso14443.CASCADE_TAG:
-                raise Garbled
+                raise GarbledAnswer
             tag += part[1:]
-        raise Garbled
+        raise GarbledAnswer
 
     def _anticollision(self, level: int) -> bytes:
         """Return four bytes of one tag's id at this cascade level; after a collision, tags with a 1 there continue.
@@ -124,28 +124,28 @@ class Rc522(Reader):
                 guessed = False
                 continue
             if len(answer) > 5 - whole or (len(answer) < 5 - whole and collided_at is None):
-                raise Garbled
+                raise GarbledAnswer
             for number, byte in enumerate(answer):
                 mask = 0xFF << loose & 0xFF if number == 0 else 0xFF  # the low bits are those that were sent
                 known[whole + number] = known[whole + number] & ~mask & 0xFF | byte & mask
             if collided_at is None:
                 part = bytes(known[:4])
                 if iso14443.check_byte(part) != known[4]:
-                    raise Garbled
+                    raise GarbledAnswer
                 return part
             bits = collided_at if bits == 0 else bits + 1
             if bits > 32:
-                raise Garbled
+                raise GarbledAnswer
             at, bit = (bits - 1) // 8, (bits - 1) % 8
             known[at] = known[at] & ((1 << bit) - 1) | 1 << bit
             guessed = True
-        raise Garbled
+        raise GarbledAnswer
 
     def _exchange(self, data: bytes, last_bits: int = 0) -> tuple[bytes, int]:
         """Send bytes (`last_bits` of the last one) and return the answer. Raises Silence, Garbled, ReaderFault."""
         answer, bits, collided_at = self._transceive(data, last_bits, 0)
         if collided_at is not None:
-            raise Garbled
+            raise GarbledAnswer
         return answer, bits
 
     def _transceive(self, data: bytes, last_bits: int, align: int) -> tuple[bytes, int, int | None]:
@@ -169,13 +169,13 @@ class Rc522(Reader):
         if not irq & (RX_IRQ | IDLE_IRQ | ERROR_IRQ):
             raise Silence
         if error & BROKEN:
-            raise Garbled
+            raise GarbledAnswer
         answer = bytes([self._read(FIFO_DATA) for _ in range(self._read(FIFO_LEVEL) & 0x7F)])
         collided_at = None
         if error & COLLISION:
             coll = self._read(COLL)
             if coll & 0x20:  # the position is not valid
-                raise Garbled
+                raise GarbledAnswer
             collided_at = coll & 0x1F or 32
         return answer, self._read(CONTROL) & 0x07, collided_at
 

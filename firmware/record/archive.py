@@ -34,7 +34,7 @@ ImageState = Literal["ok", "dropped", "missing", "changed", "unreadable"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HandFilter:
     """A filter on hands; all given values must match. UTC milliseconds, from `since_ms` to before `until_ms`."""
 
     since_ms: int | None = None
@@ -146,7 +146,7 @@ class Archive:
             bring_up_to_date(self._data, done)
 
     def hands(
-        self, wanted: Wanted = Wanted(), before: int | None = None, limit: int = PAGE
+        self, wanted: HandFilter = HandFilter(), before: int | None = None, limit: int = PAGE
     ) -> list[HandLine]:
         """Return a page of the list, the newest hand first: at most `limit` hands before hand `before`.
 
@@ -207,7 +207,7 @@ class Archive:
         if not last or last[0].outcome != "open":
             return set()
         names = {seat.player for seat in last[0].seats}
-        return {name for name in names if not self.hands(Wanted(player=name), last[0].hand, 1)}
+        return {name for name in names if not self.hands(HandFilter(player=name), last[0].hand, 1)}
 
     def behind(self) -> int:
         """Return how many rows of the journal are not yet in the index. Raises JournalError."""
@@ -283,11 +283,11 @@ def _where(parts: list[str]) -> str:
     return f"WHERE {' AND '.join(parts)}" if parts else ""
 
 
-def _is_of_seat(wanted: Wanted) -> bool:
+def _is_of_seat(wanted: HandFilter) -> bool:
     return wanted.player is not None or wanted.seat is not None
 
 
-def _clause(wanted: Wanted, by_seat: bool) -> tuple[list[str], list[Any]]:
+def _clause(wanted: HandFilter, by_seat: bool) -> tuple[list[str], list[Any]]:
     """Return the SQL conditions and their values.
 
     A player's hands are found through the index of seats. If times or a rare mark select fewer hands, a subquery checks

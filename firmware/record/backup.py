@@ -135,7 +135,7 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-class Restored(NamedTuple):
+class RestoreResult(NamedTuple):
     """The folder with the replaced record, None if there was none; and the images that the backup did not hold."""
 
     replaced: Path | None
@@ -150,7 +150,7 @@ def restore(
     key_folder: Path | None = None,
     agreed: Callable[[tuple[Difference, ...]], None] = lambda found: None,
     done: Done = lambda rows, of: None,
-) -> Restored:
+) -> RestoreResult:
     """Replace the record by a backup.
 
     `agreed` is called with what differs from the present record, and from what the box whose key is in `key_folder`
@@ -172,7 +172,7 @@ def restore(
         _note(data, key_folder)
     events = [row.event for row in JournalReader(data).events_since(seq)] if seq is not None else []
     lost = tuple(event for event in events if isinstance(event, ev.ImagesLost))
-    return Restored(replaced if replaced.exists() else None, lost)
+    return RestoreResult(replaced if replaced.exists() else None, lost)
 
 
 def _ready(staging: Path) -> tuple[str, int | None] | None:

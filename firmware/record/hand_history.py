@@ -26,7 +26,7 @@ from firmware.table.seen import Capture
 from firmware.table.state import State
 
 
-class StillOpen(CommandRefused):
+class HandStillOpen(CommandRefused):
     """The hand is still on the table."""
 
 
@@ -120,7 +120,9 @@ def load_hand(reader: JournalReader, hand: int) -> PastHand:
         raise CommandRefused("Hand %(hand)s is not in the record.", hand=hand)
     play = chapter(rows, State())
     if not play.is_over and reader.of_hand(hand + 1) == []:
-        raise StillOpen("Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand)
+        raise HandStillOpen(
+            "Hand %(hand)s is still on the table; it can be recalled once it is over.", hand=hand
+        )
     opened = play.first.entry.event
     assert isinstance(opened, HandOpened)
     about = reader.about(hand)

@@ -28,7 +28,7 @@ _BATCH: Final = 2000
 
 
 @dataclass(frozen=True)
-class Saved:
+class SalvageResult:
     """What was saved: `rows` in the new record, `later` in the file of lines; and what is lost.
 
     `lost_rows` are stretches from a first to a last number; `hands` those of whose rows some are lost, or may be.
@@ -42,7 +42,7 @@ class Saved:
     images: tuple[str, ...]
 
 
-def salvage(source: Path, to: Path) -> Saved:
+def salvage(source: Path, to: Path) -> SalvageResult:
     """Save what is left of the record in `source` to the new folder `to`. Raises OSError, JournalError."""
     rows, contents = _sound(source / FILE)
     make_folder(to)
@@ -57,7 +57,9 @@ def salvage(source: Path, to: Path) -> Saved:
     write_whole(to / LATER, "".join(f"{canonical(list(row))}\n" for row in later).encode())
     seen = witness.read(source)
     gaps = tuple(_gaps([row[0] for row in ordered], seen[0] if seen else 0))
-    saved = Saved(len(whole), len(later), gaps, _hands(ordered, gaps), tuple(_images(source, to, ordered)))
+    saved = SalvageResult(
+        len(whole), len(later), gaps, _hands(ordered, gaps), tuple(_images(source, to, ordered))
+    )
     write_whole(to / LOST, json.dumps(asdict(saved), indent=1).encode())
     sync_folder(to)
     return saved

@@ -27,7 +27,7 @@ _TIME: Final = re.compile(r"[0-9]{2}:[0-9]{2}")
 Run = Callable[[Sequence[str]], str]
 
 
-class Refused(Exception):
+class ClockRefusal(Exception):
     """A refusal; the message is the `why` of the answer."""
 
 
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] = ()) -> int:
         request = read(sys.stdin.buffer.readline(LONGEST + 1))
         set_clock(*checked(request, Path(zones)), lambda facts: _run([program, *facts]))
         answer: dict[str, Any] = {"ok": True}
-    except Refused as refused:
+    except ClockRefusal as refused:
         answer = {"ok": False, "why": str(refused)}
     sys.stdout.write(f"{json.dumps(answer)}\n")
     sys.stdout.flush()
@@ -52,11 +52,11 @@ def read(line: bytes) -> dict[str, str]:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or set(fields) != {"date", "time", "zone"}:
-        raise Refused("request")
+        raise ClockRefusal("request")
     if not all(isinstance(value, str) and value.isascii() for value in fields.values()):
-        raise Refused("request")
+        raise ClockRefusal("request")
     if bool(fields["date"]) != bool(fields["time"]) or not (fields["date"] or fields["zone"]):
-        raise Refused("request")
+        raise ClockRefusal("request")
     return fields
 
 
@@ -65,16 +65,16 @@ def checked(facts: dict[str, str], zones: Path) -> tuple[str, str]:
     moment = ""
     if facts["date"]:
         if not (_DATE.fullmatch(facts["date"]) and _TIME.fullmatch(facts["time"])):
-            raise Refused("time")
+            raise ClockRefusal("time")
         moment = f"{facts['date']} {facts['time']}:00"
         try:
             sound = EARLIEST <= datetime.fromisoformat(moment) < LATEST
         except ValueError:
             sound = False
         if not sound:
-            raise Refused("time")
+            raise ClockRefusal("time")
     if facts["zone"] and not is_zone(facts["zone"], zones):
-        raise Refused("zone")
+        raise ClockRefusal("zone")
     return moment, facts["zone"]
 
 
@@ -110,10 +110,10 @@ def _run(words: Sequence[str]) -> str:
         done = subprocess.run(words, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         sys.stderr.write(f"{words[0]}: {error}\n")
-        raise Refused("refused") from error
+        raise ClockRefusal("refused") from error
     if done.returncode:
         sys.stderr.write(done.stderr)
-        raise Refused("refused")
+        raise ClockRefusal("refused")
     return done.stdout
 
 

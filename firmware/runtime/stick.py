@@ -24,7 +24,7 @@ from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MOST_BYTES
 from firmware.record.stick_request import Progress, Request
-from firmware.runtime.stick_disks import GONE, PROTECTED, NotWritten, Stick
+from firmware.runtime.stick_disks import GONE, PROTECTED, Stick, StickWriteError
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float)
     """Copy a hand's dispute file to the stick, waiting some seconds for one; return whether it was written."""
     try:
         name = _put(request, data, _stick(find, teller, wait_s), teller)
-    except NotWritten as error:
+    except StickWriteError as error:
         log.warning("hand %s is on no stick: %s", request.hand, error)
         teller.say(step="failed", refusal=error.sentence.as_json())
         return False
@@ -93,7 +93,7 @@ def _stick(find: Find, teller: Teller, wait_s: float) -> Stick:
             return stick
         teller.say(step="waiting")
         if time.monotonic() >= until:
-            raise NotWritten(NO_STICK)
+            raise StickWriteError(NO_STICK)
         time.sleep(LOOK_EVERY)
 
 
@@ -107,9 +107,9 @@ def _put(request: Request, data: Path, stick: Stick, teller: Teller) -> str:
             teller.say(step="checking", at=0, of=size, name=name)
             with stick.mounted(write=False) as folder:
                 if _read_back(folder, name, size, teller) != digest:
-                    raise NotWritten(UNLIKE)
+                    raise StickWriteError(UNLIKE)
         except OSError as error:
-            raise NotWritten(_why(error)) from error
+            raise StickWriteError(_why(error)) from error
     return name
 
 
@@ -122,11 +122,11 @@ def _source(path: Path) -> int:
         finally:
             os.close(folder)
     except OSError as error:
-        raise NotWritten(NO_FILE) from error
+        raise StickWriteError(NO_FILE) from error
     found = os.fstat(source)
     if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
         os.close(source)
-        raise NotWritten(NO_FILE)
+        raise StickWriteError(NO_FILE)
     return source
 
 
@@ -136,10 +136,10 @@ def _written(source: int, size: int, at: Path, request: Request, teller: Teller)
     try:
         room = os.fstatvfs(folder)
         if room.f_flag & os.ST_RDONLY:
-            raise NotWritten(PROTECTED)
+            raise StickWriteError(PROTECTED)
         free = room.f_bavail * room.f_frsize
         if free < size + SPARE:
-            raise NotWritten(_full(free, size))
+            raise StickWriteError(_full(free, size))
         name, target = _new_file(folder, request)
         try:
             with closing(os.fdopen(target, "wb", buffering=0)) as out:
@@ -171,7 +171,7 @@ def _new_file(folder: int, request: Request) -> tuple[str, int]:
         name = stick_name(request, number)
         with suppress(FileExistsError):
             return name, os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o644, dir_fd=folder)
-    raise NotWritten(NAMES)
+    raise StickWriteError(NAMES)
 
 
 def stick_name(request: Request, number: int = 1) -> str:
@@ -191,7 +191,7 @@ def _read_back(at: Path, name: str, size: int, teller: Teller) -> str:
     with closing(os.fdopen(handle, "rb", buffering=0)) as file:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_size != size:
-            raise NotWritten(UNLIKE)
+            raise StickWriteError(UNLIKE)
         os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
         digest = hashlib.sha256()
         done = 0

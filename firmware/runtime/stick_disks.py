@@ -36,7 +36,7 @@ GONE: Final = Message(
 )
 
 
-class NotWritten(MessageError):
+class StickWriteError(MessageError):
     """The file is not on the stick, and why."""
 
 
@@ -87,8 +87,8 @@ def _mount(nodes: tuple[Path, ...], folder: str, write: bool) -> None:
         problems += done.stderr
     log.warning("the stick cannot be mounted: %s", problems.strip())
     if not write:  # it was writable a moment ago
-        raise NotWritten(GONE)
-    raise NotWritten(PROTECTED if "write-protected" in problems else NO_FORMAT)
+        raise StickWriteError(GONE)
+    raise StickWriteError(PROTECTED if "write-protected" in problems else NO_FORMAT)
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:
@@ -98,7 +98,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, errors="replace", check=False, timeout=MOUNT_S, env=plain
         )
     except subprocess.TimeoutExpired as error:
-        raise NotWritten(GONE) from error
+        raise StickWriteError(GONE) from error
 
 
 def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
@@ -119,11 +119,11 @@ def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> 
             else:
                 sticks.append(disk)
     if len(sticks) > 1:
-        raise NotWritten(SEVERAL)
+        raise StickWriteError(SEVERAL)
     if not sticks:
         return None
     if _attribute(sticks[0], "ro") == "1":
-        raise NotWritten(PROTECTED)
+        raise StickWriteError(PROTECTED)
     parts = sorted(path.parent.name for path in sticks[0].glob("*/partition"))
     return BlockStick(tuple(nodes / name for name in parts or [sticks[0].name]))
 

@@ -16,7 +16,7 @@ MOST_BRANCHES: Final = 5
 
 
 @dataclass(frozen=True)
-class Stored:
+class BranchState:
     """A record's branch, and how far the pit has it."""
 
     record_id: int
@@ -24,7 +24,7 @@ class Stored:
     head: Head
 
 
-def hash_at(connection: Connection, stored: Stored, seq: int) -> str | None:
+def hash_at(connection: Connection, stored: BranchState, seq: int) -> str | None:
     """Return the hash of a row that the pit has, None for any other."""
     if seq == stored.head.seq:
         return stored.head.hash
@@ -34,14 +34,16 @@ def hash_at(connection: Connection, stored: Stored, seq: int) -> str | None:
     return str(row[0]) if row else None
 
 
-def is_branch(connection: Connection, stored: Stored, restored: Entry) -> bool:
+def is_branch(connection: Connection, stored: BranchState, restored: Entry) -> bool:
     """Return whether a restore at the table set the record back behind what the pit has, and goes on from there."""
     if restored.seq > stored.head.seq or restored.hash == hash_at(connection, stored, restored.seq):
         return False
     return restored.seq > 1 and restored.previous == hash_at(connection, stored, restored.seq - 1)
 
 
-def open_branch(connection: Connection, table: Table, genesis: str, old: Stored, stem: int) -> Stored:
+def open_branch(
+    connection: Connection, table: Table, genesis: str, old: BranchState, stem: int
+) -> BranchState:
     """Open the record's next branch with the rows that both have in common; the old one keeps all of its own.
 
     Raises Fork for a record that opened too many within a day.
@@ -80,4 +82,4 @@ def open_branch(connection: Connection, table: Table, genesis: str, old: Stored,
         "INSERT INTO head (record_id, seq, hash) VALUES (%s, %s, %s)", (record_id, stem, digest)
     )
     connection.execute("INSERT INTO projection (record_id) VALUES (%s)", (record_id,))
-    return Stored(record_id, old.branch + 1, Head(stem, digest))
+    return BranchState(record_id, old.branch + 1, Head(stem, digest))

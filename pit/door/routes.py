@@ -32,7 +32,15 @@ from pit.authority import Authority
 from pit.door.enrolment import answer as enrolment_answer
 from pit.door.take import take_from
 from pit.door.turns import LONG_BYTES, Turns
-from pit.errors import AuthorityError, Busy, DatabaseError, EnrolmentRefused, Fork, NotEnrolled, PitError
+from pit.errors import (
+    AuthorityError,
+    DatabaseError,
+    EnrolmentRefused,
+    Fork,
+    NotEnrolledError,
+    PitError,
+    ServerBusy,
+)
 from pit.files.offers import HouseRepository
 from pit.files.requests import asked_now, keep_progress, may_fetch
 from pit.follow.news import News
@@ -89,7 +97,7 @@ def make_door(
             return  # a table that is being brought in has no certificate yet: its code is its proof
         serial = identify(request)
         if serial is None:
-            raise NotEnrolled("A table shows its certificate.")
+            raise NotEnrolledError("A table shows its certificate.")
         g.serial = serial
         if request.endpoint == rows.__name__:
             return  # `take_from` looks who it is in its own transaction
@@ -225,9 +233,9 @@ def _rows_after(
 
 def _refusals(app: Flask) -> None:
     """Give every error a sentence and a status; a later try may succeed after 503 only."""
-    later = (Busy, DatabaseError, FilesError, AuthorityError)
+    later = (ServerBusy, DatabaseError, FilesError, AuthorityError)
     for kind, status in (
-        (NotEnrolled, 403),
+        (NotEnrolledError, 403),
         (WireError, 400),
         (EnrolmentError, 400),
         *((one, 503) for one in later),

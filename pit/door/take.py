@@ -20,7 +20,7 @@ from firmware.table.entry import Entry
 from firmware.table.events import RecordRestored
 from firmware.uplink.follow import FORKED_S
 from firmware.uplink.wire import Head, Offer, encode_rows
-from pit.door.branches import Stored, hash_at, is_branch, open_branch
+from pit.door.branches import BranchState, hash_at, is_branch, open_branch
 from pit.errors import Fork
 from pit.files.requests import FILES
 from pit.follow.wishes import WISHES, lacking, wishes_of
@@ -97,7 +97,7 @@ _QUICKLY: Final = tuple(map(_quickly, range(FEW + 1)))
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakeResult:
     """What came of an offer."""
 
     head: Head
@@ -123,7 +123,7 @@ def take(database: Database, table: Table, offer: Offer) -> Head:
     return take_from(database, table.serial, offer).head
 
 
-def take_from(database: Database, serial: str, offer: Offer) -> Taken:
+def take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
     """Do the same for the table of a certificate."""
     try:
         return _take_from(database, serial, offer)
@@ -133,7 +133,7 @@ def take_from(database: Database, serial: str, offer: Offer) -> Taken:
         return _take_from(database, serial, offer)
 
 
-def _take_from(database: Database, serial: str, offer: Offer) -> Taken:
+def _take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
     try:
         if taken := _take_quickly(database, serial_text(serial), offer):
             return taken
@@ -148,20 +148,20 @@ def _take_from(database: Database, serial: str, offer: Offer) -> Taken:
                 lacking(connection, table, offer.missing)
                 wishes = wishes_of(connection, table)
             if not offer.record:
-                return Taken(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
+                return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             _verify(offer.rows)
             stored = _locked(connection, table, offer)
             if stored is None:
-                return Taken(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
+                return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             record_id, head, new = _take(connection, table, offer, stored)
-            return Taken(head, wishes, record_id, new, at_ms, table.table_id, files)
+            return TakeResult(head, wishes, record_id, new, at_ms, table.table_id, files)
     except Fork as fork:
         with database.transaction() as connection:
             _quarantine(connection, who(connection, serial), offer, fork)
         raise
 
 
-def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None:
+def _take_quickly(database: Database, serial: str, offer: Offer) -> TakeResult | None:
     """Take an offer that goes on right where the pit has the record; return None for any other. Raises Fork."""
     rows = offer.rows
     if not offer.record or offer.missing or len(rows) > FEW or offer.head.seq < 1:
@@ -185,11 +185,11 @@ def _take_quickly(database: Database, serial: str, offer: Offer) -> Taken | None
     )
     if found is None or found[-1] is None:
         return None
-    return Taken(head, found[4], found[-1], rows, found[5], found[0], found[7])
+    return TakeResult(head, found[4], found[-1], rows, found[5], found[0], found[7])
 
 
 def _take(
-    connection: Connection, table: Table, offer: Offer, stored: Stored
+    connection: Connection, table: Table, offer: Offer, stored: BranchState
 ) -> tuple[int, Head, Sequence[Entry]]:
     restored = next((row for row in offer.rows if row.type == RecordRestored.type), None)
     if restored and is_branch(connection, stored, restored):
@@ -213,7 +213,7 @@ def _take(
     return stored.record_id, head, new
 
 
-def _locked(connection: Connection, table: Table, offer: Offer) -> Stored | None:
+def _locked(connection: Connection, table: Table, offer: Offer) -> BranchState | None:
     """Return the record's newest branch, with its head locked. A record that is new is opened by its first row.
 
     Without that row it stays unknown, and this returns None: nobody can claim a record by its name alone.
@@ -245,7 +245,7 @@ def _locked(connection: Connection, table: Table, offer: Offer) -> Stored | None
     record_id, branch, table_id, seq, digest = row
     if table_id != table.table_id:
         raise Fork("This record is another table's. Tell a technician which table this is.", seq=1)
-    return Stored(record_id, branch, Head(seq, digest))
+    return BranchState(record_id, branch, Head(seq, digest))
 
 
 def _verify(rows: Sequence[Entry]) -> None:
@@ -261,7 +261,7 @@ def _verify(rows: Sequence[Entry]) -> None:
         before = row
 
 
-def _new(connection: Connection, stored: Stored, offer: Offer) -> Sequence[Entry]:
+def _new(connection: Connection, stored: BranchState, offer: Offer) -> Sequence[Entry]:
     """Return the rows that the pit lacks, and follow on what it has. Raises Fork for any that differ."""
     head = stored.head
     known = [Head(row.seq, row.hash) for row in offer.rows if row.seq <= head.seq]

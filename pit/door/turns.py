@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from pit.errors import Busy
+from pit.errors import ServerBusy
 
 LONG_BYTES: Final = 128 << 10
 """A body that inflates to this length or more is a long one: a whole hand is 18 kB."""
@@ -29,7 +29,7 @@ class Turns:
             yield
             return
         if not self._places.acquire(blocking=False):
-            raise Busy("Many tables are sending what they have. Later.")
+            raise ServerBusy("Many tables are sending what they have. Later.")
         try:
             with self._turn:
                 yield

@@ -57,7 +57,7 @@ _OUTLASTING: Final = frozenset(
 
 
 @dataclass
-class Following:
+class RecordState:
     """One record's state as of row `seq`, kept between two batches."""
 
     report: RunningReport
@@ -215,7 +215,7 @@ def _frame_ms(reading: str) -> float:
     return ev.ReadingTaken((), ms=_DURATIONS.validate_json(reading).ms).frame_ms
 
 
-def _needs(at: Following) -> Iterable[Need]:
+def _needs(at: RecordState) -> Iterable[Need]:
     """Yield what the table needs a person for, without since when."""
     state, why = at.state, at.why
     if state.record_fault is not None:

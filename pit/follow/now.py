@@ -19,7 +19,7 @@ from firmware.table.errors import TableError
 from firmware.table.event import canonical, fold
 from firmware.table.settling import rules_of
 from pit.errors import not_taken, of_no_state, reason
-from pit.follow.following import Following
+from pit.follow.following import RecordState
 from pit.follow.news import BATCH, Source, stored
 from pit.status.table_facts import TableFacts
 from pit.store.database import REFUSED, Connection, Database, insert, write_each
@@ -38,7 +38,7 @@ class Follower:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._at: dict[int, Following] = {}
+        self._at: dict[int, RecordState] = {}
         self._rules: dict[str, Profile] = {}
         self._lacking: set[str] = set()
         """Rules whose text was not there in this transaction; it may come later."""
@@ -69,7 +69,7 @@ class Follower:
         if records is None and len(before) < MOST:
             self._watch(source, before)
         self._lacking.clear()
-        followed: dict[int, Following] = {}
+        followed: dict[int, RecordState] = {}
         refused: dict[int, str] = {}
         rows = 0
         for record_id, seq in marks:
@@ -125,10 +125,10 @@ class Follower:
         with self._database.transaction() as connection:
             connection.execute("UPDATE table_now SET stuck_why = NULL WHERE stuck_why IS NOT NULL")
 
-    def _recovered(self, connection: Connection, record_id: int, seq: int) -> Following:
+    def _recovered(self, connection: Connection, record_id: int, seq: int) -> RecordState:
         """Return a record's state as it was written after row `seq`: from the rows since the last hand was opened."""
         rules_of = self._rules_of()
-        at = Following(RunningReport(rules_of), rules_of)
+        at = RecordState(RunningReport(rules_of), rules_of)
         mark = connection.execute(
             "SELECT finished, down_seq, facts FROM table_now WHERE record_id = %s", (record_id,)
         ).fetchone()
@@ -197,7 +197,7 @@ _PUT_DOWN: Final = (
 )
 
 
-def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
+def _write(connection: Connection, followed: Mapping[int, RecordState]) -> None:
     """Write what the rows have changed."""
     places = [(record_id, *place) for record_id, at in followed.items() for place in at.places]
     downs = [down for record_id, at in followed.items() for down in _downs(record_id, at)]
@@ -224,7 +224,7 @@ def _write(connection: Connection, followed: Mapping[int, Following]) -> None:
         )
 
 
-def _downs(record_id: int, at: Following) -> list[tuple[Any, ...]]:
+def _downs(record_id: int, at: RecordState) -> list[tuple[Any, ...]]:
     """Return the downs that the rows have changed."""
     rows = []
     for began_seq, down in at.report.downs():

@@ -43,7 +43,7 @@ def project_in(source: Source) -> int:
         " ORDER BY head.seq - projection.seq, record_id LIMIT 500 FOR UPDATE OF projection SKIP LOCKED",
         (records is None, records or [], *source.share.values),
     ).fetchall()
-    followed: dict[int, _Followed] = {}
+    followed: dict[int, _RecordChange] = {}
     rows = 0
     for record_id, seq, subject, head in marks:
         if rows >= BATCH:
@@ -89,7 +89,7 @@ def retry(database: Database) -> None:
 
 
 @dataclass
-class _Followed:
+class _RecordChange:
     """What new rows of a record change."""
 
     record_id: int
@@ -101,13 +101,13 @@ class _Followed:
     disputed: set[int] = field(default_factory=set)
 
 
-def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -> _Followed:
+def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -> _RecordChange:
     """Follow a record from row `seq` to row `head`.
 
     No row is dated later than the pit took it: else a table whose clock is ahead stands first in every list.
     """
     connection = source.connection
-    at = _Followed(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
+    at = _RecordChange(record_id, seq, Batch(lambda hand: _line(connection, record_id, hand), subject))
     if not source.known(record_id, seq) and not _is_of_interest(connection, record_id, seq):
         at.seq = head  # as most of a hand's are
         return at
@@ -122,7 +122,7 @@ def _follow(source: Source, record_id: int, seq: int, subject: int, head: int) -
     return at
 
 
-def _add(at: _Followed, row: Entry, at_ms: int) -> Message | None:
+def _add(at: _RecordChange, row: Entry, at_ms: int) -> Message | None:
     """Add a row, dated so; return why it cannot be read."""
     if row.type not in BY_TYPE:
         return Message(
@@ -158,7 +158,7 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
     return line
 
 
-def _write(connection: Connection, followed: list[_Followed]) -> None:
+def _write(connection: Connection, followed: list[_RecordChange]) -> None:
     hands = [(at.record_id, line) for at in followed for line in at.batch.lines.values()]
     if hands:
         _write_hands(connection, hands)

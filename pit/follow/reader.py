@@ -11,7 +11,7 @@ from typing import Final, NoReturn
 
 from firmware.record.journal.captures import CaptureStore, images_in
 from firmware.record.journal.reader import JournalReader
-from firmware.record.journal.row_index import END, Sought
+from firmware.record.journal.row_index import END, RowQuery
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
@@ -41,12 +41,12 @@ class PitReader(JournalReader):
 
     def since_last_opened(self) -> list[Entry]:
         """Return the entries from the last opened hand on; all entries if no hand was opened."""
-        opened = self._places(Sought({ev.HandOpened.type}, newest_first=True, limit=1))
+        opened = self._places(RowQuery({ev.HandOpened.type}, newest_first=True, limit=1))
         return self.events_since(opened[0] - 1 if opened else 0)
 
     def of_hand(self, hand: int) -> list[Entry]:
         """Return the entries of one hand."""
-        places = self._places(Sought({ev.HandOpened.type}, (hand, hand + 2)))
+        places = self._places(RowQuery({ev.HandOpened.type}, (hand, hand + 2)))
         with self._database.transaction() as connection:
             opened = self._entries(connection, "seq = ANY(%s) ORDER BY seq", places)
             first = {entry.hand: entry.seq for entry in opened}
@@ -73,7 +73,7 @@ class PitReader(JournalReader):
             )
         return bytes(row[0])
 
-    def _places(self, sought: Sought) -> list[int]:
+    def _places(self, sought: RowQuery) -> list[int]:
         """Return the numbers of the rows that are sought, in the order of the index of a journal."""
         order = "DESC" if sought.newest_first else "ASC"
         types = sorted(sought.types)
@@ -93,7 +93,7 @@ class PitReader(JournalReader):
             )
             return [seq for (seq,) in found]
 
-    def _find(self, sought: Sought) -> list[Entry]:
+    def _find(self, sought: RowQuery) -> list[Entry]:
         places = self._places(sought)
         with self._database.transaction() as connection:
             rows = {row.seq: row for row in self._entries(connection, "seq = ANY(%s)", places)}

@@ -40,7 +40,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SearchFilter:
     """A filter; all given values must match. UTC milliseconds, from `since_ms` to before `until_ms`."""
 
     player: str = ""
@@ -54,7 +54,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundHand:
     """One hand of the list."""
 
     table: str
@@ -80,7 +80,7 @@ class Found:
         return Key(self.opened_ms, self.record_id, self.hand)
 
 
-def query(wanted: Wanted, limit: int = PAGE) -> tuple[str, list[Any]]:
+def query(wanted: SearchFilter, limit: int = PAGE) -> tuple[str, list[Any]]:
     """Return the SQL of a page of the list, and its values."""
     by_player = bool(wanted.player)
     source = "s" if by_player else "hand"
@@ -121,16 +121,18 @@ def query(wanted: Wanted, limit: int = PAGE) -> tuple[str, list[Any]]:
     ), values
 
 
-def search(database: Database, wanted: Wanted, limit: int = PAGE) -> list[Found]:
+def search(database: Database, wanted: SearchFilter, limit: int = PAGE) -> list[FoundHand]:
     """Return a page of the list, the newest hand first. Raises DatabaseError."""
     with database.transaction() as connection:
         text, values = query(wanted, limit)
-        found = [Found(*row) for row in connection.execute(text, values)]
+        found = [FoundHand(*row) for row in connection.execute(text, values)]
         seats = _seats(connection, found)
-    return [Found(**{**vars(one), "seats": tuple(seats.get((one.record_id, one.hand), ()))}) for one in found]
+    return [
+        FoundHand(**{**vars(one), "seats": tuple(seats.get((one.record_id, one.hand), ()))}) for one in found
+    ]
 
 
-def _seats(connection: Connection, found: Iterable[Found]) -> dict[tuple[int, int], list[SeatLine]]:
+def _seats(connection: Connection, found: Iterable[FoundHand]) -> dict[tuple[int, int], list[SeatLine]]:
     keys = [(one.record_id, one.hand) for one in found]
     rows = connection.execute(
         'SELECT record_id, hand, seat, player, points, foul, "natural" FROM hand_seat'
@@ -194,7 +196,7 @@ class Dispute:
     `since_ms` is the table's time of it, never later than `came_ms`, when the pit took the row. Both are UTC.
     """
 
-    found: Found
+    found: FoundHand
     since_ms: int
     came_ms: int
     reason: str
@@ -219,11 +221,11 @@ def disputes(database: Database) -> list[Dispute]:
             " WHERE hand.disputed ORDER BY least(e.wall_ms, c.ms)",
             (HandDisputed.type,),
         ).fetchall()
-        made = [Dispute(Found(*row[:-4]), row[-4], row[-3], _reason(row[-2]), row[-1]) for row in rows]
+        made = [Dispute(FoundHand(*row[:-4]), row[-4], row[-3], _reason(row[-2]), row[-1]) for row in rows]
         seats = _seats(connection, [one.found for one in made])
     return [
         Dispute(
-            Found(
+            FoundHand(
                 **{**vars(one.found), "seats": tuple(seats.get((one.found.record_id, one.found.hand), ()))}
             ),
             one.since_ms,

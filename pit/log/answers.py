@@ -11,7 +11,7 @@ from typing import Any, Final
 from firmware.record.evidence.merkle import Subtree, consistency, inclusion
 from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, epoch_of, parts, public_of
 from firmware.uplink.wire import COSIGNS, Holds
-from pit.log.cosigned import Held
+from pit.log.cosigned import HeldCheckpoint
 from pit.log.keeper import Keeper, Newest
 from pit.log.tree import Trees
 from pit.store.database import Database
@@ -34,7 +34,7 @@ class Answers:
         held = _checkpoint(holds.note)
         if held is not None and holds.witness:
             try:
-                self._keeper.held(table_id, Held(holds.note, public_of(holds.witness, COSIGNS)[1]))
+                self._keeper.held(table_id, HeldCheckpoint(holds.note, public_of(holds.witness, COSIGNS)[1]))
             except NoNote:
                 held = None
         newest = self._keeper.newest

@@ -43,26 +43,26 @@ MOST_KNOWN: Final = 10_000
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldCheckpoint:
     """The checkpoint that a table holds, with its own signature under it, and its witness's public key."""
 
     note: str
     witness: bytes
 
 
-class Cosigned:
+class Cosignatures:
     """What the tables hold, the newest of each."""
 
     def __init__(self, public: bytes) -> None:
         """`public`: of the log's key."""
         self._public = public
         self._lock = threading.Lock()
-        self._new: dict[int, Held] = {}
-        self._looking: dict[int, tuple[Checkpoint, Held]] = {}
+        self._new: dict[int, HeldCheckpoint] = {}
+        self._looking: dict[int, tuple[Checkpoint, HeldCheckpoint]] = {}
         self._stored: dict[int, Checkpoint] = {}
         self._known: dict[Checkpoint, None] = {}
 
-    def add(self, table_id: int, held: Held) -> None:
+    def add(self, table_id: int, held: HeldCheckpoint) -> None:
         """Note what a table holds. For any thread."""
         with self._lock:
             self._new[table_id] = held

@@ -52,7 +52,7 @@ class Mark:
 
 
 @dataclass
-class Looked:
+class HeadCheck:
     """What new rows hold."""
 
     heads: list[SignedHead] = field(default_factory=list)
@@ -60,14 +60,14 @@ class Looked:
     rows: int = 0
 
 
-def new_heads(connection: Connection) -> Looked:
+def new_heads(connection: Connection) -> HeadCheck:
     """Look at signed heads that were not looked at; the marks are not stored yet."""
     return looked_at(connection.execute(_NEW).fetchall())
 
 
-def looked_at(rows: Iterable[tuple[Any, ...]]) -> Looked:
+def looked_at(rows: Iterable[tuple[Any, ...]]) -> HeadCheck:
     """Look at rows: record, number, type, payload, hash before, first row's hash, accepted key; in order by record."""
-    found = Looked()
+    found = HeadCheck()
     for record_id, seq, kind, payload, previous, genesis, accepted in rows:
         found.rows += 1
         mark = found.marks.setdefault(record_id, Mark())

@@ -24,9 +24,9 @@ from firmware.uplink.wire import MOST_HEADS
 from pit.authority import LOG_FOLDER
 from pit.errors import DatabaseError
 from pit.log import epochs
-from pit.log.cosigned import Cosigned, Held
+from pit.log.cosigned import Cosignatures, HeldCheckpoint
 from pit.log.epochs import Epoch, NewestFile
-from pit.log.heads import MOST, Looked, SignedHead, new_heads, store_marks
+from pit.log.heads import MOST, HeadCheck, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS
 from pit.log.tree import Trees
 from pit.store.database import Connection, Database
@@ -85,7 +85,7 @@ class Keeper:
         self.key: Final = DeviceKey.open(folder / LOG_FOLDER)
         self._file = NewestFile(folder / LOG_FOLDER, self.key)
         self._trees = Trees()
-        self._cosigned = Cosigned(self.key.public)
+        self._cosigned = Cosignatures(self.key.public)
         self._listens_until: float | None = None
         self._said_key = False
         self._read_to = (0, 0)
@@ -95,7 +95,7 @@ class Keeper:
         """Each record's newest leaves: row, epoch, number."""
         self.every_s = EVERY_S
 
-    def held(self, table_id: int, held: Held) -> None:
+    def held(self, table_id: int, held: HeldCheckpoint) -> None:
         """Note what a table holds and has cosigned."""
         self._cosigned.add(table_id, held)
 
@@ -174,7 +174,7 @@ class Keeper:
             self._sign(connection, epoch, 0)
         elif self._listens(connection):
             return 0
-        looked = new_heads(connection) if leads else Looked()
+        looked = new_heads(connection) if leads else HeadCheck()
         if looked.heads:
             epoch = epoch or epochs.begin(connection, self.key)
             added = self._append(connection, epoch, looked.heads)

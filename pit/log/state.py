@@ -11,7 +11,7 @@ from pit.store.database import Connection
 
 
 @dataclass(frozen=True)
-class Logged:
+class LogProgress:
     """One table: how far its record goes, and how far the log has it.
 
     `signed`: the last signed row that is in the log; `held`: the size of the last checkpoint that it has cosigned;
@@ -69,7 +69,7 @@ def new_epoch(connection: Connection) -> tuple[int, int] | None:
     return (int(row[0]), int(row[1])) if row else None
 
 
-def tables(connection: Connection) -> list[Logged]:
+def tables(connection: Connection) -> list[LogProgress]:
     """Return all tables that are not struck off, by name, each with its newest record."""
     rows = connection.execute(
         "SELECT t.table_id, t.name, coalesce(h.seq, 0), coalesce(l.seq, 0), coalesce(c.size, 0),"
@@ -84,7 +84,9 @@ def tables(connection: Connection) -> list[Logged]:
         "  ORDER BY epoch DESC, size DESC LIMIT 1) c ON true WHERE t.struck_at IS NULL ORDER BY t.name"
     ).fetchall()
     return [
-        Logged(table_id, name, head, signed, held, held_ms, differs, (bad, why) if bad is not None else None)
+        LogProgress(
+            table_id, name, head, signed, held, held_ms, differs, (bad, why) if bad is not None else None
+        )
         for table_id, name, head, signed, held, held_ms, differs, bad, why in rows
     ]
 

@@ -35,7 +35,7 @@ Done = Callable[[int, int], None]
 
 
 @dataclass
-class Verified:
+class VerifyReport:
     """What was checked, and what is wrong, a sentence each."""
 
     records: int = 0
@@ -63,13 +63,13 @@ def verify(
     *,
     given: Sequence[str] = (),
     done: Done = lambda rows, of: None,
-) -> Verified:
+) -> VerifyReport:
     """Check everything; `done` is called with the rows checked and their total. Raises DatabaseError.
 
     `log`: the public key of the pit's log. `given`: checkpoints from elsewhere, such as slips of paper or what a table
     holds, as notes; each must be one of the log's.
     """
-    found = Verified()
+    found = VerifyReport()
     with database.transaction() as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         records = connection.execute(
@@ -96,7 +96,7 @@ class _Record:
     def __init__(
         self,
         connection: Connection,
-        found: Verified,
+        found: VerifyReport,
         record_id: int,
         table: str,
         genesis: str,
@@ -219,7 +219,7 @@ class _Record:
 
 
 def _epoch(
-    connection: Connection, found: Verified, epoch: int, origin: str, unknown: str, log: bytes
+    connection: Connection, found: VerifyReport, epoch: int, origin: str, unknown: str, log: bytes
 ) -> None:
     """Check a log from its first leaf on, and each of its checkpoints where the tree has its size."""
     checkpoints = {
@@ -274,7 +274,7 @@ def _epoch(
 
 
 def _checkpoint(
-    found: Verified,
+    found: VerifyReport,
     made: Checkpoint,
     stored: bytes,
     note: str,
@@ -315,7 +315,7 @@ def _cosignatures(connection: Connection, epoch: int) -> dict[int, list[tuple[st
     return by_size
 
 
-def _given(connection: Connection, found: Verified, note: str, log: bytes) -> None:
+def _given(connection: Connection, found: VerifyReport, note: str, log: bytes) -> None:
     """Compare a checkpoint from elsewhere with the log."""
     try:
         given = opened(note, log)

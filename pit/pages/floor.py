@@ -22,7 +22,7 @@ from pit.follow.search import Hour, last_hour
 from pit.follow.totals import Unusual, unusual
 from pit.log.state import new_epoch
 from pit.pages.certificates import ends, soon
-from pit.pages.tile import Band, Going, Heard, Tile, is_closed, tile
+from pit.pages.tile import Band, FloorVisit, TableSignal, Tile, is_closed, tile
 from pit.status import freshness
 from pit.status.table_facts import TableFacts
 from pit.status.table_health import health_of
@@ -162,8 +162,8 @@ class FloorLive(Followed[Floor]):
         fresh = freshness.of_row(rest[-freshness.WIDTH :])
         _, facts = self._facts.get(record_id, (0, TableFacts()))
         words = fingerprint(bytes(key)) if key is not None else ""
-        heard = Heard(name, fresh, health_of(health), fork_seq, stuck, words, bad)
-        who = Going(*going) if going[0] is not None else None
+        heard = TableSignal(name, fresh, health_of(health), fork_seq, stuck, words, bad)
+        who = FloorVisit(*going) if going[0] is not None else None
         made = tile(facts, heard, now_ms, who, found.get(record_id, ()))
         return TableTile(table_id, name, record_id, made, not is_closed(facts, now_ms))
 
@@ -212,16 +212,16 @@ class FloorMessages:
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
-        self._spoken: dict[str, _Spoken] = {}
+        self._spoken: dict[str, _LanguageMessages] = {}
 
     def text(self, moment: Floor, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier floor, and the floor that it then has."""
         with self._lock:
-            spoken = self._spoken.setdefault(language, _Spoken(self._app, language))
+            spoken = self._spoken.setdefault(language, _LanguageMessages(self._app, language))
             return spoken.text(moment, has)
 
 
-class _Spoken:
+class _LanguageMessages:
     def __init__(self, app: Flask, language: str) -> None:
         self._app, self._language = app, language
         self._version = -1

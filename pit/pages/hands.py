@@ -13,7 +13,7 @@ from flask import Blueprint, abort, request
 from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from pit.follow.search import MARKS, PAGE, Key, Wanted, names, search
+from pit.follow.search import MARKS, PAGE, Key, SearchFilter, names, search
 from pit.pages import guard
 from pit.pages.people import HANDS, record_act
 from pit.pages.services import page, pit
@@ -31,7 +31,7 @@ LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchForm:
     """The search as the address has it; an empty field matches everything."""
 
     player: str = ""
@@ -44,10 +44,10 @@ class Asked:
     before: Key | None = None
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> SearchFilter:
         """The same as a query; a span is of whole days by the pit's own clock."""
         until = self.until + timedelta(days=1) if self.until else None
-        return Wanted(
+        return SearchFilter(
             self.player,
             self.dealer,
             self.table,
@@ -72,7 +72,7 @@ class Asked:
         return self.address(marks=self.marks ^ {mark})
 
 
-def asked_of(args: Mapping[str, str], marks: list[str]) -> Asked:
+def asked_of(args: Mapping[str, str], marks: list[str]) -> SearchForm:
     """Return the search of an address. Raises BadFilter with a sentence."""
     known = {"player", "dealer", "table", "game", "with", "since", "until", "before"}
     if strange := sorted(set(args) - known):
@@ -83,7 +83,7 @@ def asked_of(args: Mapping[str, str], marks: list[str]) -> Asked:
             raise BadFilter(_("“%(value)s” is no name.", value=given[name][:40]))
     if strange := sorted(set(marks) - set(MARKS)):
         raise BadFilter(_("Hands cannot be listed for “%(what)s”.", what=strange[0][:40]))
-    return Asked(
+    return SearchForm(
         given.get("player", ""),
         given.get("dealer", ""),
         given.get("table", ""),

@@ -25,7 +25,7 @@ class NoOwner(AccessError):
     """Who asks for a change has no longer the right to it."""
 
 
-class NotListed(AccessError):
+class PersonNotListed(AccessError):
     """Nobody has this number."""
 
 
@@ -92,7 +92,7 @@ def name_of(connection: Connection, person_id: int) -> str:
     if person_id < LARGEST:
         row = connection.execute("SELECT name FROM person WHERE person_id = %s", (person_id,)).fetchone()
     if row is None:
-        raise NotListed("This person is not listed any more.")
+        raise PersonNotListed("This person is not listed any more.")
     return str(row[0])
 
 

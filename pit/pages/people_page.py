@@ -19,7 +19,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.web.passphrases import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
 from pit.pages import guard, people_changes
 from pit.pages.people import ROLE_NAMES, PitRole
-from pit.pages.people_changes import LARGEST, NoOwner, NotListed
+from pit.pages.people_changes import LARGEST, NoOwner, PersonNotListed
 from pit.pages.services import page, pit
 from pit.store.database import Database
 
@@ -65,7 +65,7 @@ DEEDS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Known:
+class PersonLine:
     """One person; `seen_ms` is when they were last logged in, None if never since they were added."""
 
     person_id: int
@@ -178,7 +178,7 @@ def _same(typed: tuple[str, str]) -> str:
 def _need_owner(error: AccessError) -> None:
     if isinstance(error, NoOwner):
         abort(403, say(error))
-    if isinstance(error, NotListed):
+    if isinstance(error, PersonNotListed):
         abort(404, say(error))
 
 
@@ -190,7 +190,7 @@ def _shown_once(name: str, passphrase: str) -> str:
     return page("person_passphrase", _("Passphrase of %(name)s", name=name), passphrase=passphrase)
 
 
-def _known(number: int) -> Known:
+def _known(number: int) -> PersonLine:
     found = [known for known in people(pit().database) if known.person_id == number]
     if not found:
         abort(404, _("This person is not listed any more."))
@@ -240,7 +240,7 @@ def _listed(asked: Mapping[str, str] | None = None, error: str = "") -> str:
     )
 
 
-def people(database: Database) -> list[Known]:
+def people(database: Database) -> list[PersonLine]:
     """Return all who may log in, by name. Raises DatabaseError."""
     with database.transaction() as connection:
         rows = connection.execute(
@@ -252,7 +252,7 @@ def people(database: Database) -> list[Known]:
             (IDLE_S, LONGEST_S),
         ).fetchall()
     return [
-        Known(person_id, name, PitRole(role), _ms(added), _ms(seen) if seen else None, here)
+        PersonLine(person_id, name, PitRole(role), _ms(added), _ms(seen) if seen else None, here)
         for person_id, name, role, added, seen, here in rows
     ]
 

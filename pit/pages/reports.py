@@ -41,7 +41,7 @@ LONGEST_DAYS: Final = 366
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportForm:
     """What the address asks for."""
 
     by: str
@@ -64,7 +64,7 @@ class Asked:
         return f"?{urlencode({name: value for name, value in values.items() if value != ''})}"
 
 
-def _asked(more: frozenset[str]) -> Asked:
+def _asked(more: frozenset[str]) -> ReportForm:
     if strange := sorted(set(request.args) - {"by", "days", "table"} - more):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0][:40]))
     by, days = request.args.get("by", "house"), request.args.get("days", "0")
@@ -76,10 +76,10 @@ def _asked(more: frozenset[str]) -> Asked:
     for name in names:
         if len(name) > 100 or "\0" in name:
             raise BadFilter(_("“%(value)s” is no name.", value=name[:40]))
-    return Asked(by, int(days), *names)
+    return ReportForm(by, int(days), *names)
 
 
-def asked(more: frozenset[str] = frozenset()) -> Asked:
+def asked(more: frozenset[str] = frozenset()) -> ReportForm:
     """Return what the address asks for; 400 for what is no report. `more`: names that this page knows, too."""
     try:
         return _asked(more)
@@ -87,7 +87,7 @@ def asked(more: frozenset[str] = frozenset()) -> Asked:
         abort(400, str(error))
 
 
-def groups(of: Asked, covers: Coverage) -> list[Group]:
+def groups(of: ReportForm, covers: Coverage) -> list[Group]:
     """Return the lines of a report that is not by down; "Table 9" comes before "Table 10".
 
     A table of which something is missing has a line, if there are tables and even if nothing of it came.
@@ -100,7 +100,7 @@ def groups(of: Asked, covers: Coverage) -> list[Group]:
     return sorted(found, key=lambda group: number_in(group.name))
 
 
-def _lines(of: Asked, found: list[Group], covers: Coverage) -> list[Line]:
+def _lines(of: ReportForm, found: list[Group], covers: Coverage) -> list[Line]:
     """Return the lines in words; a table's says what is missing of it."""
     by = of.by in ("house", "table")
     gaps = {gap.table: covered.missing(gap, alone=True) for gap in covers.gaps if by}

@@ -11,7 +11,7 @@ from flask import Blueprint, abort
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from pit.copies import backup
-from pit.follow.search import Found, Wanted, search
+from pit.follow.search import FoundHand, SearchFilter, search
 from pit.follow.totals import DAY_MS, DAYS, Day, Span, days_of, outside
 from pit.options import BACKUP_STATE
 from pit.pages import covered, guard
@@ -74,9 +74,9 @@ def table(table_id: int) -> str:
     if row is None:
         abort(404, _("There is no such table."))
     name, now_ms = row.state.table.name, pit().live.clock_ms()
-    found: list[Found] = []
+    found: list[FoundHand] = []
     if guard.who().role in HANDS:
-        found = search(pit().database, Wanted(table=name), LAST)
+        found = search(pit().database, SearchFilter(table=name), LAST)
     days: list[Day] = [day for some in days_of(pit().database, now_ms, name).values() for day in some]
     return page(
         "table",

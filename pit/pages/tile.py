@@ -73,7 +73,7 @@ class Tone(StrEnum):
 
 
 @dataclass(frozen=True)
-class Heard:
+class TableSignal:
     """What the pit knows of a table without reading its rows; times are the pit's UTC milliseconds."""
 
     name: str = ""
@@ -88,7 +88,7 @@ class Heard:
 
 
 @dataclass(frozen=True)
-class Going:
+class FloorVisit:
     """Who said "I go", to which need, and when."""
 
     person: str
@@ -123,9 +123,9 @@ class Tile:
 
 def tile(
     facts: TableFacts,
-    heard: Heard,
+    heard: TableSignal,
     now_ms: int,
-    going: Going | None = None,
+    going: FloorVisit | None = None,
     unusual: tuple[Unusual, ...] = (),
 ) -> Tile:
     """Return a table's tile at a time."""
@@ -146,7 +146,7 @@ def tile(
     return made
 
 
-def _now(facts: TableFacts, heard: Heard, status: Status, now_ms: int) -> Iterator[Tile]:
+def _now(facts: TableFacts, heard: TableSignal, status: Status, now_ms: int) -> Iterator[Tile]:
     """Yield what needs somebody now, the most urgent first. A call is new; a dispute may be open for hours."""
     offset = facts.offset_ms
     if heard.fork_seq is not None:
@@ -240,7 +240,7 @@ def _dispute_notes(need: Need, facts: TableFacts) -> Iterator[Text]:
         yield Message("marked by %(name)s", name=name)
 
 
-def _soon(facts: TableFacts, heard: Heard, unusual: tuple[Unusual, ...], now_ms: int) -> Iterator[Tile]:
+def _soon(facts: TableFacts, heard: TableSignal, unusual: tuple[Unusual, ...], now_ms: int) -> Iterator[Tile]:
     """Yield what somebody should see to soon."""
     heard_ms = heard.fresh.heard_ms
     if heard_ms is None:
@@ -281,7 +281,7 @@ def _soon(facts: TableFacts, heard: Heard, unusual: tuple[Unusual, ...], now_ms:
         )
 
 
-def _checks(facts: TableFacts, heard: Heard, verdict: str, band: Band, tone: Tone) -> Iterator[Tile]:
+def _checks(facts: TableFacts, heard: TableSignal, verdict: str, band: Band, tone: Tone) -> Iterator[Tile]:
     """Yield what the table's own health checks say. Of a device's fault the record says since when."""
     faulty = {need.detail for need in facts.needs if need.kind == "fault"}
     for one in heard.health.checks or ():

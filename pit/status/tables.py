@@ -14,7 +14,7 @@ from psycopg.rows import TupleRow
 from firmware.messages import Message
 from firmware.names import NameRefused, new_name, spelled
 from firmware.uplink.enrolment import STRUCK
-from pit.errors import NotEnrolled, PitError
+from pit.errors import NotEnrolledError, PitError
 from pit.files.requests import STRUCK_OFF, withdraw_all
 from pit.status import freshness
 from pit.status.freshness import Freshness
@@ -66,9 +66,9 @@ def who(connection: Connection, serial: str) -> Table:
 def enrolled(row: TupleRow | None) -> Table:
     """Return the table of a row that begins with `WHO`. Raises NotEnrolled."""
     if row is None:
-        raise NotEnrolled("No table has this certificate. Enrol the table.")
+        raise NotEnrolledError("No table has this certificate. Enrol the table.")
     if row[3] is not None:
-        raise NotEnrolled("%(table)s was struck off. Enrol it again if it is to send.", table=row[1])
+        raise NotEnrolledError("%(table)s was struck off. Enrol it again if it is to send.", table=row[1])
     return Table(*row[:3])
 
 

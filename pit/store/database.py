@@ -20,7 +20,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firmware.messages import Message
-from pit.errors import UNREADABLE, DatabaseError, Held, TooLong
+from pit.errors import UNREADABLE, DatabaseError, LockTimeout, StatementTimeout
 
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
@@ -132,7 +132,7 @@ class Database:
                 yield connection
                 self._used[connection] = time.monotonic()
         except psycopg.errors.LockNotAvailable as error:
-            raise Held(
+            raise LockTimeout(
                 Message(
                     "Something else in the database has held this for more than %(seconds)s s. Nothing was changed. "
                     "Try again; if it goes on, tell the technician.",
@@ -140,7 +140,7 @@ class Database:
                 )
             ) from error
         except psycopg.errors.QueryCanceled as error:
-            raise TooLong(
+            raise StatementTimeout(
                 Message(
                     "The database needs more than %(seconds)s s for this. Nothing was changed. Ask for less at once: a "
                     "shorter time, or one table.",
@@ -148,7 +148,7 @@ class Database:
                 )
             ) from error
         except psycopg.errors.IdleInTransactionSessionTimeout as error:
-            raise TooLong(
+            raise StatementTimeout(
                 Message(
                     "A step of the pit's own took more than %(seconds)s s, and the database has undone it. Nothing was "
                     "changed. Try again; if it goes on, tell the technician.",

@@ -16,7 +16,7 @@ from firmware.table.event import Event, apply
 from firmware.table.people import Role
 from firmware.table.state import State
 from pit.follow import following
-from pit.follow.following import Following
+from pit.follow.following import RecordState
 from pit.follow.now import Follower
 from pit.store.database import Database
 from tests.dealer_ui.felt import HANDS, Felt
@@ -119,7 +119,7 @@ def test_what_is_followed_at_once_is_as_what_is_followed_row_by_row(felt: Felt, 
     )
     felt.to_setting()
     felt.to_reading()
-    one_by_one, at_once = (Following(RunningReport(nothing), nothing) for nothing in [lambda _: None] * 2)
+    one_by_one, at_once = (RecordState(RunningReport(nothing), nothing) for nothing in [lambda _: None] * 2)
     rows = [(row, row.seq) for row in sent.reader.events_since(0, 10_000)]
     for row in rows:
         one_by_one.take_all([row])

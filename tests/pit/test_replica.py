@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from pit.errors import DatabaseError
-from pit.follow.search import Wanted, search
+from pit.follow.search import SearchFilter, search
 from pit.pages.app import create_app
 from pit.pages.people import PitRole
 from pit.pages.services import pit
@@ -76,7 +76,7 @@ def test_a_search_is_answered_by_the_copy_while_it_follows(pair: Pair, record: P
     Sent(pair.database, record).send()
     pair.write()
     until(pair.is_copied)
-    until(lambda: len(search(pair.copy, Wanted())) == len(search(pair.database, Wanted())) > 0)
+    until(lambda: len(search(pair.copy, SearchFilter())) == len(search(pair.database, SearchFilter())) > 0)
     app = create_app(pair.database, tmp_path, "Pit", secure=False, copy=pair.copy)
     client = Visited(app, pair.database).logged_in(PitRole.AUDITOR)
     until(lambda: pit(app).searched is pair.copy)

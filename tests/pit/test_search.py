@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pit.follow.search import Wanted, names, query, search
+from pit.follow.search import SearchFilter, names, query, search
 from pit.store.database import Database
 from tests.campaigns.pit.many_hands import fill, filters
 from tests.pit.postgres import Postgres
@@ -48,21 +48,21 @@ def test_pages_follow_each_other_without_a_gap_or_a_repetition(many: Database, n
     paged = []
     before = None
     for _ in range(3):
-        paged += search(many, Wanted(**{**vars(wanted), "before": before}), 40)
+        paged += search(many, SearchFilter(**{**vars(wanted), "before": before}), 40)
         before = paged[-1].key
     assert [one.key for one in paged] == [one.key for one in whole]
     assert [one.key for one in whole] == sorted((one.key for one in whole), reverse=True)
 
 
 def test_a_hand_has_its_seats_in_order_and_an_open_one_is_not_listed(many: Database) -> None:
-    first = search(many, Wanted(), 1)[0]
+    first = search(many, SearchFilter(), 1)[0]
     assert [seat.seat for seat in first.seats] == [1, 2, 3, 4]
     with many.transaction() as connection:
         connection.execute(
             "UPDATE hand SET outcome = 'open' WHERE (record_id, hand) = (%s, %s)",
             (first.record_id, first.hand),
         )
-    assert first.key not in {one.key for one in search(many, Wanted(), 50)}
+    assert first.key not in {one.key for one in search(many, SearchFilter(), 50)}
 
 
 def test_every_dealer_and_game_is_named_once(many: Database) -> None:

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from firmware.table import events as ev
-from pit.errors import DatabaseError, Held, TooLong
+from pit.errors import DatabaseError, LockTimeout, StatementTimeout
 from pit.follow import now
 from pit.follow.now import Follower
 from pit.store import database as pit_database
@@ -55,7 +55,7 @@ def test_who_waits_for_a_lock_is_told_that_something_else_holds_it(
 ) -> None:
     holder.execute("LOCK TABLE gaming_table IN ACCESS EXCLUSIVE MODE")
     with (
-        pytest.raises(Held, match=r"more than 0\.2 s. Nothing was changed. Try again"),
+        pytest.raises(LockTimeout, match=r"more than 0\.2 s. Nothing was changed. Try again"),
         short.transaction() as one,
     ):
         one.execute("INSERT INTO gaming_table (name, serial) VALUES ('7', '7')")
@@ -70,7 +70,7 @@ def test_a_statement_that_goes_on_for_too_long_is_undone(short: Database) -> Non
             one.execute("INSERT INTO gaming_table (name, serial) VALUES ('7', '7')")
             one.execute("SELECT pg_sleep(60)")
 
-    with pytest.raises(TooLong, match="Ask for less at once"):
+    with pytest.raises(StatementTimeout, match="Ask for less at once"):
         slow()
     with short.transaction() as one:
         assert one.execute("SELECT count(*) FROM gaming_table").fetchone() == (0,)
@@ -85,7 +85,7 @@ def test_a_transaction_that_is_left_open_ends_and_holds_nothing(
             holder.execute("SELECT FROM gaming_table")  # waits until the other one is ended
             one.execute("SELECT 1")
 
-    with pytest.raises(TooLong, match="undone it"):
+    with pytest.raises(StatementTimeout, match="undone it"):
         left()
     with short.transaction() as one:
         assert one.execute("SELECT 1").fetchone() == (1,)

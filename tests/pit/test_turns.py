@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from pit.door.turns import LONG_BYTES, PLACES, Turns
-from pit.errors import Busy
+from pit.errors import ServerBusy
 from tests.waiting import until
 
 
@@ -41,7 +41,7 @@ def test_whoever_finds_no_place_is_told_to_come_later_and_places_are_given_back(
             one.daemon = True
             one.start()
         until(lambda: turns._places._value == 0)
-        with pytest.raises(Busy), turns.of(LONG_BYTES):
+        with pytest.raises(ServerBusy), turns.of(LONG_BYTES):
             pass
         with turns.of(0):
             pass

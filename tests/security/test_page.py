@@ -246,7 +246,7 @@ def test_a_name_is_never_a_part_of_a_question_to_the_record(
     felt.to_settled()
     felt.do("archive")
     kept = archive.Archive(felt.folder)
-    everything = archive.Wanted(dealer="nobody' OR '1'='1")
+    everything = archive.HandFilter(dealer="nobody' OR '1'='1")
     assert len(kept.hands()) == 1
     assert kept.hands(everything) == []
     real = read_lines

@@ -25,7 +25,7 @@ _SAME_TURN = 0.85  # cosine: the network's largest error of a card's direction
 
 
 @dataclass(frozen=True)
-class Laid:
+class CardPlace:
     """A card's place on the felt, in millimetres, and the extent of its indices from its corners, across and down."""
 
     middle: Points
@@ -33,7 +33,7 @@ class Laid:
     indices: Points
 
     @classmethod
-    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> Laid:
+    def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> CardPlace:
         """Compute the card's place from its indices: between two opposite ones, else from one."""
         width, height = layout.card.width_mm, layout.card.height_mm
         k = cluster.members[0]
@@ -63,15 +63,15 @@ class Laid:
 
 
 def cards_on(
-    indices: Indices, layout: TableLayout, look: Callable[[Sequence[Laid]], Floats] | None = None
-) -> list[tuple[Named, Laid]]:
+    indices: Indices, layout: TableLayout, look: Callable[[Sequence[CardPlace]], Floats] | None = None
+) -> list[tuple[Named, CardPlace]]:
     """Name all cards whose indices were seen on the felt, and locate each.
 
     `look` returns the log-probabilities of cards (n × 52) from everything except their indices.
     """
     stance = learnt_stance(indices)
     found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
-    laid = [(cluster, Laid.of(indices, cluster, layout, stance)) for cluster in found]
+    laid = [(cluster, CardPlace.of(indices, cluster, layout, stance)) for cluster in found]
     hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
     cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
     if look is not None:
@@ -115,7 +115,9 @@ def _of_a_court(whole: Floats) -> Floats:
     return np.tile(by_rank, len(SUITS))
 
 
-def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple[Cluster, Laid]]) -> bool:
+def _is_print(
+    indices: Indices, cluster: Cluster, place: CardPlace, hosts: list[tuple[Cluster, CardPlace]]
+) -> bool:
     """Return whether a cluster is print: wholly inside a card that shows both of its own indices.
 
     A clearly named card stays: neighbours overlap, and an outline computed from indices is accurate to a few
@@ -132,7 +134,7 @@ def _is_print(indices: Indices, cluster: Cluster, place: Laid, hosts: list[tuple
     )
 
 
-def homes(cards: Sequence[Laid], layout: TableLayout) -> list[Zone | None]:
+def homes(cards: Sequence[CardPlace], layout: TableLayout) -> list[Zone | None]:
     """Return for each card the zone of its centre, or else the nearest one within the tolerance."""
     middles = np.array([card.middle for card in cards]).reshape(-1, 2)
     scores = []

@@ -31,7 +31,7 @@ _LIGHT_LEVELS = 6.0  # of 255, the mean of the picture: a lamp was switched, or 
 _SAME_PLACE = 0.35  # of a card's height
 
 
-class Waiting(Enum):
+class WaitReason(Enum):
     """The reason why there is no reading yet."""
 
     FIRST = N_("the first frame has nothing to compare with")
@@ -58,7 +58,7 @@ class StillReader:
         self._last: Image | None = None
         self._readings: list[TableReading] = []
 
-    def offer(self, frame: Image) -> TableReading | Waiting:
+    def offer(self, frame: Image) -> TableReading | WaitReason:
         """Process a frame (BGR, h × w × 3); return the joint reading, or the reason to wait.
 
         Raises:
@@ -69,7 +69,7 @@ class StillReader:
         last, self._last = self._last, small
         if last is None or last.shape != small.shape:
             self._readings.clear()
-            return Waiting.FIRST
+            return WaitReason.FIRST
         why = _change(last, small)
         if why is not None:
             self._readings.clear()
@@ -80,7 +80,7 @@ class StillReader:
             read(frame, self.layout, self.reader, lens=self.lens, reference=reference, look=before)
         )
         if len(self._readings) < self.agree:
-            return Waiting.MORE
+            return WaitReason.MORE
         readings, self._readings = self._readings, []
         return agreed(readings)
 
@@ -93,14 +93,14 @@ def _shrunk(frame: Image) -> Image:
     return np.asarray(grey, np.uint8)
 
 
-def _change(before: Image, after: Image) -> Waiting | None:
+def _change(before: Image, after: Image) -> WaitReason | None:
     """Return the change between two small frames: the light as a whole, or something in them."""
     difference = after.astype(np.float32) - before
     light = float(np.median(difference))
     if abs(light) > _LIGHT_LEVELS:
-        return Waiting.LIGHT
+        return WaitReason.LIGHT
     moved = np.abs(difference - light) > _CHANGED_LEVELS
-    return Waiting.MOVING if moved.mean() > _MOVING_SHARE else None
+    return WaitReason.MOVING if moved.mean() > _MOVING_SHARE else None
 
 
 def looks_alike(before: Image, after: Image) -> bool:

@@ -23,7 +23,7 @@ from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
 from vision.reading.decode import Named, fuse, is_whole_deck
-from vision.reading.laid import Laid, cards_on, homes
+from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
 from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
@@ -227,7 +227,7 @@ def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard
     return tuple(ordered if len(cards) <= zone.capacity else (replace(card, sure=False) for card in ordered))
 
 
-def _unclear(found: Sequence[tuple[ReadCard, Laid, Zone | None]]) -> list[Zone]:
+def _unclear(found: Sequence[tuple[ReadCard, CardPlace, Zone | None]]) -> list[Zone]:
     """Return the zones with an unsure or not clearly named card."""
     every = len({card.card for card, _, _ in found}) == len(CARDS)
     clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
@@ -243,13 +243,13 @@ def _judged(
     *,
     fit: bool,
     soft: float = 1.0,
-) -> tuple[list[tuple[ReadCard, Laid, Zone | None]], Verdict]:
+) -> tuple[list[tuple[ReadCard, CardPlace, Zone | None]], Verdict]:
     """Name all cards, judge and locate each; return the verdict on their suits too.
 
     A card whose indices and whole card disagree has no margin.
     """
 
-    def look(places: Sequence[Laid]) -> Floats:
+    def look(places: Sequence[CardPlace]) -> Floats:
         assert reader.pips is not None
         seen, enough = _whole_cards(whole, places, reader.pips)
         return np.where(enough[:, None], scores(seen, reader.deck.pips if reader.deck else None), 0.0)
@@ -324,7 +324,9 @@ def observe_whole(
     return np.array([place.middle for place in places]).reshape(-1, 2)[enough], seen[enough]
 
 
-def _whole_cards(whole: _Whole, places: Sequence[Laid], pips: PipReader) -> tuple[Floats, NDArray[np.bool_]]:
+def _whole_cards(
+    whole: _Whole, places: Sequence[CardPlace], pips: PipReader
+) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the pips' readings of cards, and which cards show enough of themselves."""
     cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
     return pips.readings(cards), enough

@@ -38,7 +38,7 @@ _TURN = 0.01  # seconds between two polls of the line; a sweep takes longer
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ReaderState:
     """The state of a simulated reader."""
 
     plugged: bool
@@ -80,10 +80,10 @@ class SimulatedPuck:
         return str(self._link)
 
     @property
-    def standing(self) -> Standing:
+    def standing(self) -> ReaderState:
         """The current state."""
         with self._lock:
-            return Standing(
+            return ReaderState(
                 self._line is not None,
                 self._frozen,
                 self._stuck,

@@ -223,7 +223,7 @@ def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:
             yield Message("The journal's file is damaged: %(what)s.", what=" ".join(str(what).split()))
 
 
-class _Found(NamedTuple):
+class _RecordFacts(NamedTuple):
     """What the rows about the record itself say."""
 
     signed: list[tuple[int, str, ev.HeadSigned | None]]
@@ -233,8 +233,8 @@ class _Found(NamedTuple):
     proven: dict[str, list[int]]
 
 
-def _told(chain: Chain) -> _Found:
-    found = _Found([], set(), set(), {}, {})
+def _told(chain: Chain) -> _RecordFacts:
+    found = _RecordFacts([], set(), set(), {}, {})
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
             found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
@@ -248,7 +248,7 @@ def _told(chain: Chain) -> _Found:
     return found
 
 
-def _images(data: Path, chain: Chain, found: _Found) -> tuple[list[Problem], int, int]:
+def _images(data: Path, chain: Chain, found: _RecordFacts) -> tuple[list[Problem], int, int]:
     """Compare every image with its hash; return the problems, how many were dropped, and how many were lost."""
     store = CaptureStore(data)
     problems: list[Problem] = []
@@ -293,7 +293,7 @@ def _contents(reader: JournalReader, chain: Chain) -> Iterator[Problem]:
             )
 
 
-def _heads(found: _Found) -> Iterator[Problem]:
+def _heads(found: _RecordFacts) -> Iterator[Problem]:
     """Check the signed heads in the record: each must sign the row right before it."""
     for seq, previous, event in found.signed:
         if event is None or (event.seq, event.hash) != (seq - 1, previous):
@@ -306,7 +306,9 @@ def _heads(found: _Found) -> Iterator[Problem]:
                 yield _problem(seq, "The head was signed with a key that the record never announced.")
 
 
-def _slips(reader: JournalReader, end: int, found: _Found, anchors: Sequence[Anchor]) -> Iterator[Problem]:
+def _slips(
+    reader: JournalReader, end: int, found: _RecordFacts, anchors: Sequence[Anchor]
+) -> Iterator[Problem]:
     for anchor in anchors:
         rows = reader.events_since(anchor.seq - 1, 1)
         if anchor.seq > end:

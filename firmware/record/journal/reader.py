@@ -13,7 +13,7 @@ from firmware.record.journal.row_index import (
     END,
     PROFILE_TYPES,
     SET_UP_TYPES,
-    Sought,
+    RowQuery,
     find,
     scan,
 )
@@ -64,7 +64,7 @@ class JournalReader:
             if db is None:
                 return []
             folder = self.path.parent
-            sought = Sought({ev.HandOpened.type}, (hand, hand + 2))
+            sought = RowQuery({ev.HandOpened.type}, (hand, hand + 2))
             opened = [(entry.hand, entry.seq) for entry in find(db, folder, sought)]
             last = entries(db, "ORDER BY seq DESC LIMIT 1", ())
             if last and [number for number, _ in opened] != [
@@ -79,11 +79,11 @@ class JournalReader:
 
     def openings(self, before: int = END, limit: int = 100) -> list[Entry]:
         """Return the opening rows of hands below number `before`, newest first, at most `limit`."""
-        return self._find(Sought({ev.HandOpened.type}, (0, before), newest_first=True, limit=limit))
+        return self._find(RowQuery({ev.HandOpened.type}, (0, before), newest_first=True, limit=limit))
 
     def about(self, hand: int) -> list[Entry]:
         """Return the later entries about a past hand: reopened, disputed, reviewed, images dropped."""
-        return self._find(Sought(ABOUT_TYPES, (hand, hand + 1)))
+        return self._find(RowQuery(ABOUT_TYPES, (hand, hand + 1)))
 
     def head(self) -> tuple[int, str]:
         """Return the last row's number and hash; 0 and "" where there is none."""
@@ -93,7 +93,7 @@ class JournalReader:
 
     def anchors(self, since: int = 0, limit: int = -1) -> list[Entry]:
         """Return the rows after number `since` that hold a signed head, in order."""
-        return self._find(Sought({ev.HeadSigned.type}, since=since, limit=limit))
+        return self._find(RowQuery({ev.HeadSigned.type}, since=since, limit=limit))
 
     def last_anchor(self) -> Entry | None:
         """Return the row with the last signed head, or None."""
@@ -113,26 +113,26 @@ class JournalReader:
 
     def last_reading_before(self, hand: int) -> Entry | None:
         """Return the row of the last reading before this hand, from any earlier hand; or None."""
-        found = self._find(Sought({ev.ReadingTaken.type}, (0, hand), newest_first=True, limit=1))
+        found = self._find(RowQuery({ev.ReadingTaken.type}, (0, hand), newest_first=True, limit=1))
         return found[0] if found else None
 
     def _last(self, kind: str) -> Entry | None:
-        found = self._find(Sought({kind}, newest_first=True, limit=1))
+        found = self._find(RowQuery({kind}, newest_first=True, limit=1))
         return found[0] if found else None
 
     def of_set_up(self) -> list[Entry]:
         """Return the entries of the set-up: settled steps, device tests, calibrations, decks."""
-        return self._find(Sought(SET_UP_TYPES))
+        return self._find(RowQuery(SET_UP_TYPES))
 
     def about_profiles(self) -> list[Entry]:
         """Return the rows in which a house profile was stored or the table's settings were changed, of all hands."""
-        return self._find(Sought(PROFILE_TYPES))
+        return self._find(RowQuery(PROFILE_TYPES))
 
     def of_type(self, type_name: str) -> list[Entry]:
         """Return the entries of one type, of all hands; fast for the types in `row_index.INDEXED`."""
-        return self._find(Sought({type_name}))
+        return self._find(RowQuery({type_name}))
 
-    def _find(self, sought: Sought) -> list[Entry]:
+    def _find(self, sought: RowQuery) -> list[Entry]:
         with self.opened() as db:
             return find(db, self.path.parent, sought) if db else []
 

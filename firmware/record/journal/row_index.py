@@ -158,7 +158,7 @@ def hand_of(kind: str, hand: int, payload: str) -> int:
 
 
 @dataclass(frozen=True)
-class Sought:
+class RowQuery:
     """A query: rows of these types, about a hand from `hands[0]` to before `hands[1]`, after row `since`.
 
     The result is in order, or newest first; `limit` rows at most, -1 for no limit.
@@ -175,7 +175,7 @@ class _Wrong(Exception):
     """The index does not match the journal."""
 
 
-def find(db: sqlite3.Connection, folder: Path, sought: Sought) -> list[Entry]:
+def find(db: sqlite3.Connection, folder: Path, sought: RowQuery) -> list[Entry]:
     """Return rows of the journal that `db` is open to. Raises sqlite3.Error."""
     if not set(sought.types) <= INDEXED:
         return scan(db, sought)
@@ -189,7 +189,7 @@ def find(db: sqlite3.Connection, folder: Path, sought: Sought) -> list[Entry]:
     return scan(db, sought)
 
 
-def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: Sought) -> list[Entry]:
+def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: RowQuery) -> list[Entry]:
     upto, digest, _ = index.execute("SELECT seq, hash, subject FROM head").fetchone()
     there = db.execute("SELECT hash FROM main.journal WHERE seq = ?", (upto,)).fetchone()
     if upto and (there is None or there[0] != digest):
@@ -204,7 +204,7 @@ def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: Sought)
     return both[: sought.limit] if sought.limit >= 0 else both
 
 
-def _numbers(index: sqlite3.Connection, sought: Sought, end: int) -> list[int]:
+def _numbers(index: sqlite3.Connection, sought: RowQuery, end: int) -> list[int]:
     """Return the row numbers up to `end` from the index; for one type ordered by hand, otherwise by row number."""
     types = sorted(sought.types)
     marks = ", ".join("?" * len(types))
@@ -218,21 +218,21 @@ def _numbers(index: sqlite3.Connection, sought: Sought, end: int) -> list[int]:
     return [seq for (seq,) in found]
 
 
-def _checked(db: sqlite3.Connection, seq: int, sought: Sought) -> Entry:
+def _checked(db: sqlite3.Connection, seq: int, sought: RowQuery) -> Entry:
     row = db.execute(f"SELECT {COLUMNS} FROM journal WHERE seq = ?", (seq,)).fetchone()
     if row is None or not _fits(entry := Entry(*row), sought):
         raise _Wrong(f"row {seq} is not what it says")
     return entry
 
 
-def _fits(entry: Entry, sought: Sought) -> bool:
+def _fits(entry: Entry, sought: RowQuery) -> bool:
     if entry.type not in sought.types:
         return False
     first, after = sought.hands
     return (first, after) == (0, END) or first <= hand_of(entry.type, entry.hand, entry.payload) < after
 
 
-def scan(db: sqlite3.Connection, sought: Sought, since: int = 0) -> list[Entry]:
+def scan(db: sqlite3.Connection, sought: RowQuery, since: int = 0) -> list[Entry]:
     """Return the matching rows after number `since` by reading the journal. Raises sqlite3.Error."""
     types = sorted(sought.types)
     marks = ", ".join("?" * len(types))

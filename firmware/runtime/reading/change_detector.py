@@ -18,7 +18,7 @@ from vision.felt.calibration import FeltCalibration
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.network import CardReader
-from vision.reading.still import StillReader, Waiting, looks_alike
+from vision.reading.still import StillReader, WaitReason, looks_alike
 from vision.reading.table_reading import TableReading
 
 LOOKS_FOR: Final = 1.0
@@ -71,7 +71,7 @@ class TableWatch:
                 time.sleep(BETWEEN_FRAMES)
             else:
                 answer = still.offer(image)
-                if not isinstance(answer, Waiting):
+                if not isinstance(answer, WaitReason):
                     self._read, self._read_at = image, self._clock()
                     facts = signature(answer)
                     if facts == self._told and not watch.fresh:
@@ -79,7 +79,7 @@ class TableWatch:
                     self._told = facts
                     return image, answer
                 why = Message(answer.value)
-                if answer in (Waiting.FIRST, Waiting.MORE):
+                if answer in (WaitReason.FIRST, WaitReason.MORE):
                     continue  # a reading has begun and is completed
             if self._clock() > until:
                 return why

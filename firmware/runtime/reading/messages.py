@@ -43,7 +43,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Failed:
+class ReadingFailure:
     """The reading process cannot continue, for this reason; a new one may."""
 
     reason: Text

@@ -20,7 +20,6 @@ from firmware.messages import Message, Text
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (
     CameraJob,
-    Failed,
     JobDone,
     JobLost,
     JobProgress,
@@ -29,6 +28,7 @@ from firmware.runtime.reading.messages import (
     ReaderSpec,
     ReaderState,
     ReadingDone,
+    ReadingFailure,
     ReadingJob,
     ReadingLost,
     Ready,
@@ -196,15 +196,17 @@ class ReadingProcess:
         try:
             answer = self._receive(0)
         except (EOFError, OSError):
-            answer = Failed(STOPPED)
+            answer = ReadingFailure(STOPPED)
         if isinstance(answer, ReaderState):
             if self._listening:
                 limit.took(self._heard_at - before)
             self._listening = True
         if answer is None and self._clock() - before >= (silent := limit.seconds):
             limit.timed_out(silent)
-            answer = Failed(Message("The reading process says nothing any more; it is being replaced."))
-        if isinstance(answer, Failed):
+            answer = ReadingFailure(
+                Message("The reading process says nothing any more; it is being replaced.")
+            )
+        if isinstance(answer, ReadingFailure):
             log.warning("reading: %s", answer.reason)
             with self._lock:
                 self._end_child()
@@ -270,7 +272,7 @@ class ReadingProcess:
         return "" if ready else answer
 
     def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
-        """Send a request (None: only receive) and return the answer, or `Failed` after ending the child.
+        """Send a request (None: only receive) and return the answer, or `ReadingFailure` after ending the child.
 
         The limit applies to each step of a job that reports progress. It adapts to the time of each step, but not to
         that of a child that fails.
@@ -288,16 +290,16 @@ class ReadingProcess:
                     within, began = limit.seconds, self._clock()
                     self._put(answer)
         except (EOFError, OSError):
-            answer = Failed(STOPPED)
+            answer = ReadingFailure(STOPPED)
         if answer is None:
             limit.timed_out(within)
-            answer = Failed(
+            answer = ReadingFailure(
                 Message(
                     "No reading within %(within)s s; the reading process is being replaced.",
                     within=f"{within:.4g}",
                 )
             )
-        if isinstance(answer, Failed):
+        if isinstance(answer, ReadingFailure):
             with self._lock:
                 self._end_child()
             return answer.reason

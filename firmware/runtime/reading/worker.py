@@ -19,7 +19,6 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import TableWatch, changed, is_new, lacks, of_places
 from firmware.runtime.reading.messages import (
     CameraJob,
-    Failed,
     JobDone,
     JobLost,
     JobProgress,
@@ -28,6 +27,7 @@ from firmware.runtime.reading.messages import (
     ReaderSpec,
     ReaderState,
     ReadingDone,
+    ReadingFailure,
     ReadingJob,
     ReadingLost,
     Ready,
@@ -45,7 +45,7 @@ from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.network import CardReader
 from vision.reading.profile_files import profile_of_json
-from vision.reading.still import StillReader, Waiting
+from vision.reading.still import StillReader, WaitReason
 from vision.reading.table_reading import TableReading
 
 FRAME_QUALITY: Final = 88
@@ -62,12 +62,12 @@ TROUBLED_EVERY: Final = 0.25
 
 
 def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
-    """Run the reading process: send `Ready` or `Failed` first, then an answer for every (attempt, job).
+    """Run the reading process: send `Ready` or `ReadingFailure` first, then an answer for every (attempt, job).
 
     A `ReaderSetup` in between has no answer; it applies to the jobs after it.
 
     Between jobs the camera is checked, so that the table knows of a fault before it needs a picture: `ReaderState` once
-    a second, `Failed` where only a new process may help.
+    a second, `ReadingFailure` where only a new process may help.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the table handles Ctrl-C
     with suppress(EOFError, BrokenPipeError):
@@ -90,9 +90,9 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
                 else:
                     line.send(worker.read(replace(job, name=f"{job.name}-{attempt}")))
         except CameraHung as error:  # only a new process gets rid of a hung driver
-            line.send(Failed(Message("%(error)s A fresh reading process takes over.", error=error)))
+            line.send(ReadingFailure(Message("%(error)s A fresh reading process takes over.", error=error)))
         except VisionError as error:
-            line.send(Failed(message_of_vision(error)))
+            line.send(ReadingFailure(message_of_vision(error)))
 
 
 class _Worker:
@@ -247,12 +247,12 @@ class _Worker:
             answer = still.offer(self._seen)
             took = time.monotonic() - came
             waited, looked, longest = waited + came - began, looked + took, max(longest, took)
-            if not isinstance(answer, Waiting):
+            if not isinstance(answer, WaitReason):
                 whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
                 facts = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
                 return self._seen, replace(answer, ms=answer.ms | facts)
             # A reading that has begun is completed, however slow the machine: the table is at rest.
-            if answer not in (Waiting.FIRST, Waiting.MORE) and time.monotonic() > deadline:
+            if answer not in (WaitReason.FIRST, WaitReason.MORE) and time.monotonic() > deadline:
                 raise _RestlessError(
                     "The table did not lie still: %(why)s. Look again.", why=Message(answer.value)
                 )

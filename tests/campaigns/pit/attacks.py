@@ -32,7 +32,7 @@ from firmware.table.event import payload
 from firmware.table.events import HandVoided, HeadSigned, canonical
 from firmware.uplink.wire import Head, Offer
 from pit.door.take import take_from
-from pit.errors import Fork, NotEnrolled
+from pit.errors import Fork, NotEnrolledError
 from pit.log.heads import anchor_in, looked_at
 from pit.log.verify import verify
 from pit.status.tables import strike
@@ -67,7 +67,7 @@ class Scene:
     def _taken(self, offer: Offer) -> str:
         try:
             take_from(self.house.database, self.house.tables[0].table.serial, offer)
-        except (Fork, NotEnrolled) as error:
+        except (Fork, NotEnrolledError) as error:
             return str(error)
         return ""
 
@@ -270,7 +270,7 @@ def signs_a_second_history_after_a_set_back(scene: Scene) -> str:
 
 
 def counts_a_cosignature_of_another_key(scene: Scene) -> str:
-    from pit.log.cosigned import Held
+    from pit.log.cosigned import HeldCheckpoint
 
     house = scene.house
     house.tables[0].deal()
@@ -280,7 +280,7 @@ def counts_a_cosignature_of_another_key(scene: Scene) -> str:
     thief = DeviceKey.open(house.folder / "thief")
     note = house.keeper.newest.note
     note += cosign(thief, note, 1_790_000_000)
-    house.keeper.held(1, Held(note, thief.public))
+    house.keeper.held(1, HeldCheckpoint(note, thief.public))
     house.keeper.turn()
     size = house.keeper.newest.checkpoint.size
     return "" if house.one("SELECT count(*) FROM cosignature WHERE size = %s", size) else "Not counted."

@@ -28,7 +28,7 @@ import psycopg
 from pit.follow.news import Source
 from pit.follow.now import Follower
 from pit.follow.projector import project_in
-from pit.follow.search import Wanted, search
+from pit.follow.search import SearchFilter, search
 from pit.log.heads import new_heads
 from pit.status.tables import listed
 from pit.store.database import Database, migrate
@@ -168,12 +168,12 @@ def measure(url: str, sent: Sent, hands: int) -> dict[str, Any]:
             "a look for signed heads": timed(heads),
             "the rows of one hand": timed(one_hand),
             "the list of tables": timed(lambda: listed(sent.database)),
-            "the newest hands": timed(lambda: search(sent.database, Wanted())),
-            "the hands of one player": timed(lambda: search(sent.database, Wanted(player="Player 77"))),
+            "the newest hands": timed(lambda: search(sent.database, SearchFilter())),
+            "the hands of one player": timed(lambda: search(sent.database, SearchFilter(player="Player 77"))),
             "the hands of one table in a span": timed(
                 lambda: search(
                     sent.database,
-                    Wanted(
+                    SearchFilter(
                         table="Table 5", since_ms=BEGAN_MS + 40 * HAND_MS, until_ms=BEGAN_MS + 90 * HAND_MS
                     ),
                 )

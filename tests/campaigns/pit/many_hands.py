@@ -21,7 +21,7 @@ from typing import Any, Final
 import click
 
 from dealer_ui.web.log_in import access
-from pit.follow.search import Wanted, search
+from pit.follow.search import SearchFilter, search
 from pit.pages.app import create_app
 from pit.store.database import Database, migrate
 from tests.pit.postgres import Postgres
@@ -75,11 +75,11 @@ def fill(database: Database, hands: int, tables: int) -> None:
         connection.execute("ANALYZE")
 
 
-def filters() -> dict[str, Wanted]:
+def filters() -> dict[str, SearchFilter]:
     """Return every filter and every pair of filters, and nothing at all."""
-    found = {"nothing": Wanted()}
+    found = {"nothing": SearchFilter()}
     for names in (*((name,) for name in ONE), *combinations(ONE, 2)):
-        wanted = Wanted()
+        wanted = SearchFilter()
         for name in names:
             marks = wanted.marks | ONE[name].get("marks", frozenset())
             wanted = replace(wanted, **{**ONE[name], "marks": marks})
@@ -102,7 +102,7 @@ def pages_ms(database: Database, folder: Path) -> list[float]:
     client.environ_base |= {"REMOTE_ADDR": "192.0.2.10", "HTTP_ACCEPT": "text/html"}
     client.set_cookie(access(app).sessions.cookie, access(app).sessions.open("A", "x"))
     found = []
-    for hand in (one.hand for one in search(database, Wanted(table="Played"))):
+    for hand in (one.hand for one in search(database, SearchFilter(table="Played"))):
         times = []
         for _ in range(3):
             start = time.perf_counter()

@@ -29,7 +29,7 @@ from firmware.record.report_span import reported
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
 from firmware.table.people import Role
-from pit.follow.search import Wanted, last_hour, search
+from pit.follow.search import SearchFilter, last_hour, search
 from pit.follow.totals import Span, by_dealer, by_game, by_table, report_of
 from pit.store.database import Database, migrate
 from tests.dealer_ui.felt import Felt
@@ -107,7 +107,7 @@ class Evening:
             whole.hands + whole.voids,
         )
         for table in self.tables:
-            listed = search(self.database, Wanted(table=table.name), 10_000)
+            listed = search(self.database, SearchFilter(table=table.name), 10_000)
             least = hands[table.name] + own[table.name].voids
             same(f"{table.name} in the list, at least", min(len(listed), least), least)
         return found

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dealer_ui.profiles.form import Draft, Typed, read, sections
+from dealer_ui.profiles.form import Draft, FormInput, read, sections
 from dealer_ui.text.i18n import LANGUAGES, SOURCE, speaking
 from dealer_ui.text.words import capital
 from firmware.cli.main import main
@@ -34,7 +34,7 @@ def typed(profile: Profile, **changes: str) -> Draft:
     """Read a form in which some cells, `.` written as `__`, were typed over."""
     named = {name.replace("__", "."): value for name, value in changes.items()}
     pairs = [(name, named.get(name, value)) for name, value in sent(profile)]
-    return read(Typed(pairs), profile)
+    return read(FormInput(pairs), profile)
 
 
 @every_profile
@@ -133,7 +133,7 @@ def test_mistakes_in_tables_are_said_at_the_table() -> None:
         ("collection.schedule:" + key, value)
         for key, value in (("option", "9"), ("limit", "100"), ("fee", "5"))
     ]
-    draft = read(Typed([*sent(california), *odd]), california)
+    draft = read(FormInput([*sent(california), *odd]), california)
     assert "even fees" in draft.errors["collection.schedule"]
 
 
@@ -144,7 +144,7 @@ def test_all_mistakes_are_said_at_once() -> None:
 
 def test_a_name_that_is_taken_is_refused() -> None:
     traditional = load_profile("traditional")
-    draft = read(Typed(sent(traditional)), traditional, taken=("house",))
+    draft = read(FormInput(sent(traditional)), traditional, taken=("house",))
     assert "house already" in draft.errors["name"]
 
 
@@ -164,7 +164,7 @@ def test_naturals_take_the_order_in_which_they_stand() -> None:
     pairs = sent(western)
     kinds = [pair for pair in pairs if pair[0].startswith("naturals.kinds:")]
     turned = [pair for pair in pairs if pair not in kinds] + kinds[::-1]
-    draft = read(Typed(turned), western)
+    draft = read(FormInput(turned), western)
     assert draft.profile is not None
     assert draft.profile.naturals.kinds == western.naturals.kinds[::-1]
 
@@ -176,7 +176,7 @@ def test_whatever_is_typed_is_taken_or_refused_at_a_field(name: str, data: st.Da
     pairs = sent(profile)
     cell = data.draw(st.sampled_from([pair[0] for pair in pairs]))
     text = data.draw(st.text(max_size=12) | st.sampled_from(("0", "3", "-1", "9" * 30, "\0", "٣")))
-    draft = read(Typed([(n, text if n == cell else v) for n, v in pairs]), profile)
+    draft = read(FormInput([(n, text if n == cell else v) for n, v in pairs]), profile)
     if draft.profile is None:
         assert draft.errors
         assert draft.errors.keys() <= {*OPTIONS, "name", "title"}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from dealer_ui.profiles.house_rules import Numbered, house_rules, rules_of
+from dealer_ui.profiles.house_rules import NumberedRule, house_rules, rules_of
 from dealer_ui.reports.house_rules_pdf import pdf
 from dealer_ui.reports.pdf import Type
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, speaking
@@ -354,5 +354,5 @@ def test_a_letter_that_no_font_has_is_noticed() -> None:
 
 def test_a_rule_knows_its_number() -> None:
     first = rules_of(load_profile("traditional"))[0]
-    assert isinstance(first, Numbered)
+    assert isinstance(first, NumberedRule)
     assert first.number == "1.1"

@@ -24,7 +24,7 @@ from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.record.archive import Archive
-from firmware.record.hand_history import PastHand, StillOpen, load_hand
+from firmware.record.hand_history import HandStillOpen, PastHand, load_hand
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile
@@ -78,7 +78,7 @@ def test_what_happened_between_hands_is_no_part_of_the_hand_before(felt: Felt) -
 
 def test_a_hand_that_is_open_or_was_never_played_cannot_be_recalled(felt: Felt) -> None:
     felt.to_setting()
-    with pytest.raises(StillOpen):
+    with pytest.raises(HandStillOpen):
         of(felt)
     with pytest.raises(CommandRefused, match="Hand 7 is not in the record"):
         of(felt, 7)

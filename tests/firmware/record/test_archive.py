@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from firmware.record.archive import Archive, Wanted
+from firmware.record.archive import Archive, HandFilter
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.row_index import index_to_write
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
 
 
-ALL = Wanted()
+ALL = HandFilter()
 
 
 def settled(deal: Deal) -> ev.Settled:
@@ -65,7 +65,7 @@ def data(tmp_path: Path, deal: Deal, ticking: Callable[[], Timestamp]) -> Path:
     return tmp_path
 
 
-def numbers(archive: Archive, wanted: Wanted = ALL, **more: int) -> list[int]:
+def numbers(archive: Archive, wanted: HandFilter = ALL, **more: int) -> list[int]:
     return [line.hand for line in archive.hands(wanted, **more)]
 
 
@@ -96,31 +96,31 @@ def test_a_line_says_what_became_of_a_hand(data: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "hands"),
     [
-        (Wanted(marks=frozenset({"foul"})), [2]),
-        (Wanted(marks=frozenset({"natural", "correction"})), [2]),
-        (Wanted(marks=frozenset({"correction"})), [2, 1]),
-        (Wanted(marks=frozenset({"dispute"})), [2]),
-        (Wanted(marks=frozenset({"not_reviewed"})), [3, 2]),
-        (Wanted(player="p2"), [3, 2, 1]),
-        (Wanted(player="p2", seat=1), []),
-        (Wanted(seat=2, marks=frozenset({"foul"})), [2]),
-        (Wanted(player="p1", marks=frozenset({"dispute"})), [2]),
-        (Wanted(player="nobody"), []),
-        (Wanted(profile="washington-1-unit"), [3, 2, 1]),
-        (Wanted(profile="traditional"), []),
-        (Wanted(dealer="Lin"), []),
+        (HandFilter(marks=frozenset({"foul"})), [2]),
+        (HandFilter(marks=frozenset({"natural", "correction"})), [2]),
+        (HandFilter(marks=frozenset({"correction"})), [2, 1]),
+        (HandFilter(marks=frozenset({"dispute"})), [2]),
+        (HandFilter(marks=frozenset({"not_reviewed"})), [3, 2]),
+        (HandFilter(player="p2"), [3, 2, 1]),
+        (HandFilter(player="p2", seat=1), []),
+        (HandFilter(seat=2, marks=frozenset({"foul"})), [2]),
+        (HandFilter(player="p1", marks=frozenset({"dispute"})), [2]),
+        (HandFilter(player="nobody"), []),
+        (HandFilter(profile="washington-1-unit"), [3, 2, 1]),
+        (HandFilter(profile="traditional"), []),
+        (HandFilter(dealer="Lin"), []),
     ],
 )
-def test_the_list_can_be_narrowed(data: Path, wanted: Wanted, hands: list[int]) -> None:
+def test_the_list_can_be_narrowed(data: Path, wanted: HandFilter, hands: list[int]) -> None:
     assert numbers(Archive(data), wanted) == hands
 
 
 def test_the_list_can_be_narrowed_to_a_time_and_goes_on_by_page_there_too(data: Path) -> None:
     archive = Archive(data)
     times = {line.hand: line.opened_ms for line in archive.hands()}
-    assert numbers(archive, Wanted(since_ms=times[2])) == [3, 2]
-    assert numbers(archive, Wanted(until_ms=times[2])) == [1]
-    assert numbers(archive, Wanted(since_ms=times[1], player="p1"), before=3) == [2, 1]
+    assert numbers(archive, HandFilter(since_ms=times[2])) == [3, 2]
+    assert numbers(archive, HandFilter(until_ms=times[2])) == [1]
+    assert numbers(archive, HandFilter(since_ms=times[1], player="p1"), before=3) == [2, 1]
 
 
 def test_the_names_to_choose_from_are_those_that_occur(data: Path) -> None:

@@ -37,8 +37,8 @@ from firmware.runtime.stick_disks import (
     SEVERAL,
     BlockStick,
     FolderStick,
-    NotWritten,
     Stick,
+    StickWriteError,
     plugged_in,
 )
 from firmware.table.errors import CommandRefused
@@ -176,7 +176,7 @@ def test_a_stick_that_is_taken_out_before_it_was_read_back_is_told(box: Box, fol
     class Pulled(FolderStick):
         def mounted(self, *, write: bool) -> Any:
             if not write:
-                raise NotWritten(GONE)
+                raise StickWriteError(GONE)
             return super().mounted(write=write)
 
     assert why(box.put(Pulled(folder))) == str(GONE)
@@ -352,14 +352,14 @@ def test_a_stick_without_partitions_is_one_file_system(disks: Disks) -> None:
 def test_of_two_sticks_none_is_chosen(disks: Disks) -> None:
     disks.add("sda")
     disks.add("sdb")
-    with pytest.raises(NotWritten) as refused:
+    with pytest.raises(StickWriteError) as refused:
         disks.found()
     assert refused.value.sentence is SEVERAL
 
 
 def test_a_switch_on_the_stick_is_told_before_anything_is_mounted(disks: Disks) -> None:
     disks.add("sda", ro="1")
-    with pytest.raises(NotWritten) as refused:
+    with pytest.raises(StickWriteError) as refused:
         disks.found()
     assert refused.value.sentence is PROTECTED
 

@@ -101,10 +101,10 @@ def test_a_lost_key_of_the_log_begins_a_new_epoch_that_tables_do_not_cosign(play
 
 
 def test_a_checkpoint_that_the_logs_key_did_not_sign_moves_nothing(played: LogHouse) -> None:
-    from pit.log.cosigned import Held
+    from pit.log.cosigned import HeldCheckpoint
 
     note = played.tables[0].witness.state.note.replace("\n12\n", "\n99\n")
-    played.keeper.held(1, Held(note, bytes(32)))
-    played.keeper.held(2, Held("no note", bytes(32)))
+    played.keeper.held(1, HeldCheckpoint(note, bytes(32)))
+    played.keeper.held(2, HeldCheckpoint("no note", bytes(32)))
     played.keeper.turn()
     assert played.one("SELECT max(epoch) FROM epoch") == 1

@@ -12,7 +12,7 @@ import pytest
 from pit.channels.stepper import Stepper
 from pit.channels.store import move, put
 from pit.channels.words import Name
-from pit.follow.search import Wanted, disputes, last_hour, names, record_of, search
+from pit.follow.search import SearchFilter, disputes, last_hour, names, record_of, search
 from pit.follow.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
 from pit.pages.floor import FloorLive
 from pit.pages.people_page import _names, acts, people
@@ -39,7 +39,7 @@ LISTS: dict[str, Callable[[Database], object]] = {
     "the sums over the floor": lambda pit: last_hour(pit, HOUR.until_ms),
     "the tiles of the floor": lambda pit: FloorLive(pit)._tiles(),
     "the queue of disputes": disputes,
-    "the last hands of a table": lambda pit: search(pit, Wanted(table="Table 3"), 10),
+    "the last hands of a table": lambda pit: search(pit, SearchFilter(table="Table 3"), 10),
     "every dealer": lambda pit: names(pit, "dealer"),
     "every game": lambda pit: names(pit, "profile"),
     "a record": lambda pit: record_of(pit, 3),

@@ -21,8 +21,8 @@ from pit.pages.tile import (
     UNHEARD_MS,
     UNUSUAL,
     Band,
-    Going,
-    Heard,
+    FloorVisit,
+    TableSignal,
     Tile,
     Tone,
     tile,
@@ -34,7 +34,7 @@ from pit.status.table_health import TableCheck, TableHealth
 NOW = 10_000_000
 FRESH = Freshness(NOW - 1_000, 992, 992, 992, 0.4, NOW - 2_000)
 WELL = TableHealth(0.4, 992, (), {"heat": "48 °C"})
-HERE = Heard("7", FRESH, WELL)
+HERE = TableSignal("7", FRESH, WELL)
 DEALING = TableFacts(
     "setting",
     NOW - 14_000,
@@ -89,7 +89,9 @@ FULL = TableCheck("disk", "bad", Message("Disk"), Message("There is no room left
 RED = frozenset({"forked", "key", "signature"})
 
 
-def of(*names: str, heard: Heard = HERE, health: TableHealth = WELL, facts: TableFacts = DEALING) -> Tile:
+def of(
+    *names: str, heard: TableSignal = HERE, health: TableHealth = WELL, facts: TableFacts = DEALING
+) -> Tile:
     return tile(
         replace(facts, needs=tuple(NEEDS[name] for name in names)), replace(heard, health=health), NOW
     )
@@ -186,12 +188,12 @@ def test_i_go_stands_until_the_need_ends_or_five_minutes_have_passed() -> None:
     facts = replace(DEALING, needs=(NEEDS["dispute"],))
 
     def going(need: str, at_ms: int) -> str:
-        return tile(facts, HERE, NOW, Going("Ito", need, at_ms)).going
+        return tile(facts, HERE, NOW, FloorVisit("Ito", need, at_ms)).going
 
     assert going("dispute:9", NOW - GOING_MS + 1) == "Ito"
     assert going("dispute:9", NOW - GOING_MS) == ""
     assert going("dispute:8", NOW) == ""
-    assert tile(DEALING, HERE, NOW, Going("Ito", "dispute:9", NOW)).going == ""
+    assert tile(DEALING, HERE, NOW, FloorVisit("Ito", "dispute:9", NOW)).going == ""
 
 
 def test_a_down_that_ends_is_soon_and_of_the_box_the_table_judges_itself() -> None:

@@ -15,7 +15,7 @@ from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.decode import Named
-from vision.reading.laid import Laid, cards_on
+from vision.reading.laid import CardPlace, cards_on
 from vision.reading.network import FEATURES, CardReader, Indices
 from vision.reading.pips import COUNTS, DIFFERS, HIDDEN, SIZE, PipReader, count_of, cut_out, learnt, scores
 from vision.reading.table_reading import TableReading, read
@@ -130,7 +130,7 @@ def test_a_card_whose_index_and_pips_differ_is_asked_about_and_no_other(
     assert unsure(read(frame, layout, reader)) == []
     names = cards_on
 
-    def with_a_liar(*args: Any) -> list[tuple[Named, Laid]]:
+    def with_a_liar(*args: Any) -> list[tuple[Named, CardPlace]]:
         """Deny one card, whatever it shows."""
         found = names(*args)
         for named, _ in found:

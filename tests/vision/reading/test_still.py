@@ -13,7 +13,7 @@ from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.reading.objects import Other
-from vision.reading.still import StillReader, Waiting, agreed
+from vision.reading.still import StillReader, WaitReason, agreed
 from vision.reading.table_reading import TableReading, ZoneReading, read
 from vision.synthetic.render import Scene, deal
 
@@ -43,7 +43,7 @@ def test_three_frames_of_a_still_table_make_a_reading(
 ) -> None:
     still = StillReader(layout, reader)
     answers = [still.offer(_noisy(scene.frame, k)) for k in range(4)]
-    assert answers[:3] == [Waiting.FIRST, Waiting.MORE, Waiting.MORE]
+    assert answers[:3] == [WaitReason.FIRST, WaitReason.MORE, WaitReason.MORE]
     assert isinstance(answers[3], TableReading)
     cards = {(z.place, z.row): [c.card for c in z.cards] for z in answers[3].zones if z.cards}
     assert cards == {(p, r): c for p, rows in scene.truth.items() for r, c in rows.items()}
@@ -56,8 +56,8 @@ def test_a_hand_over_the_table_starts_the_count_again(
     hand = scene.frame.copy()
     cv2.line(hand, (200, 0), (900, 700), (120, 150, 200), 90)
     answers = [still.offer(f) for f in (scene.frame, scene.frame, hand, hand, scene.frame)]
-    assert answers[2] is Waiting.MOVING
-    assert answers[4] is Waiting.MOVING
+    assert answers[2] is WaitReason.MOVING
+    assert answers[4] is WaitReason.MOVING
     assert not any(isinstance(a, TableReading) for a in answers)
 
 
@@ -65,8 +65,8 @@ def test_a_lamp_switched_off_is_waited_out(scene: Scene, layout: TableLayout, re
     still = StillReader(layout, reader)
     dark = np.clip(scene.frame * 0.6, 0, 255).astype(np.uint8)
     still.offer(scene.frame)
-    assert still.offer(dark) is Waiting.LIGHT
-    assert still.offer(dark) is Waiting.MORE
+    assert still.offer(dark) is WaitReason.LIGHT
+    assert still.offer(dark) is WaitReason.MORE
 
 
 def _with_first_card(reading: TableReading, card: str | None) -> TableReading:
