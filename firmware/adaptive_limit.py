@@ -110,6 +110,6 @@ class AdaptiveLimit:
             len(recent) - len(done),
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the figures as plain data."""
         return asdict(self.figures())

@@ -23,9 +23,9 @@ class Message:
     >>> asked = Message("Seat %(seat)s has %(what)s.", seat=3, what=Message("an unsure card"))
     >>> str(asked)
     'Seat 3 has an unsure card.'
-    >>> asked.as_json()["args"]
+    >>> asked.to_json()["args"]
     {'seat': 3, 'what': {'message': 'an unsure card', 'args': {}}}
-    >>> Message.from_json(asked.as_json()) == asked
+    >>> Message.from_json(asked.to_json()) == asked
     True
     """
 
@@ -46,16 +46,16 @@ class Message:
     def __hash__(self) -> int:
         return hash(self.message)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the message as JSON-able data, `{"message", "args"}`; messages among the arguments likewise."""
         args = {
-            name: word.as_json() if isinstance(word, Message) else word for name, word in self.args.items()
+            name: word.to_json() if isinstance(word, Message) else word for name, word in self.args.items()
         }
         return {"message": self.message, "args": args}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Return the message that `as_json` wrote. Raises ValueError if the data is no message."""
+        """Return the message that `is_json` wrote. Raises ValueError if the data is no message."""
         match data:
             case {"message": str(message), "args": dict(args)}:
                 found = cls(message, **{str(name): _word_of_json(word) for name, word in args.items()})
@@ -80,7 +80,7 @@ class Message:
 
     def refusal(self) -> dict[str, Any]:
         """Return the socket's answer to a command that is refused with this message."""
-        return {"ok": False, "error": str(self), **self.as_json()}
+        return {"ok": False, "error": str(self), **self.to_json()}
 
 
 Word: TypeAlias = Message | str | int | float

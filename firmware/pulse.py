@@ -33,19 +33,19 @@ class PulseCheck:
     says: Text
     figure: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able data, its texts with their templates."""
         return {
             "name": self.name,
             "verdict": self.verdict,
-            "title": _as_json(self.title),
-            "says": _as_json(self.says),
+            "title": _to_json(self.title),
+            "says": _to_json(self.says),
             "figure": self.figure,
         }
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Return the check that `as_json` wrote. Raises ValueError, LookupError, TypeError for anything else."""
+        """Return the check that `is_json` wrote. Raises ValueError, LookupError, TypeError for anything else."""
         return cls(
             str(data["name"]),
             str(data["verdict"]),
@@ -73,7 +73,7 @@ class Pulse:
 
 def write_pulse(path: Path, pulse: Pulse) -> None:
     """Replace the file. It lies in memory, so nothing is synced. Raises OSError."""
-    checks = None if pulse.checks is None else [check.as_json() for check in pulse.checks]
+    checks = None if pulse.checks is None else [check.to_json() for check in pulse.checks]
     value = {"at_s": pulse.at_s, "seq": pulse.seq, "checks": checks}
     temporary = path.with_name(f".{path.name}.new")
     try:
@@ -100,5 +100,5 @@ def read_pulse(path: Path) -> Pulse | None:
         return None
 
 
-def _as_json(text: Text) -> object:
-    return text if isinstance(text, str) else text.as_json()
+def _to_json(text: Text) -> object:
+    return text if isinstance(text, str) else text.to_json()

@@ -52,4 +52,4 @@ def painted() -> Response:
 @guard.open_to(guard.EVERYBODY)
 def screen() -> Response:
     """Return when the screen at the table last acknowledged what it painted, for its supervisor."""
-    return jsonify(services().kiosk.as_json())
+    return jsonify(services().kiosk.to_json())

@@ -63,7 +63,7 @@ def rules() -> str:
 def data() -> Response:
     """Return the view as JSON, for programs."""
     moment = services().live.now()
-    return jsonify({**moment.screen.as_json(), "trouble": moment.trouble})
+    return jsonify({**moment.screen.to_json(), "trouble": moment.trouble})
 
 
 def _is_the_kiosk(response: Response) -> Response:

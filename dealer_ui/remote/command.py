@@ -190,17 +190,17 @@ def remove(name: str, secrets: Path) -> None:
 
 @command.command("list")
 @_secrets_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def list_people(secrets: Path, as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def list_people(secrets: Path, is_json: bool) -> None:
     """Show who may log in."""
     from dealer_ui.remote.access import LanPeople
 
     names = LanPeople(secrets).names()
-    if as_json:
+    if is_json:
         say_json({"people": names})
     elif not names:
         say("Nobody may look. Begin with: sudo feltwatch review add NAME")
-    for name in [] if as_json else names:
+    for name in [] if is_json else names:
         say(name)
 
 
@@ -212,8 +212,8 @@ def list_people(secrets: Path, as_json: bool) -> None:
     "--name", "names", multiple=True, help="Another name or address of the box; may be given more than once."
 )
 @_secrets_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, is_json: bool) -> None:
     """Show the box's certificate and its fingerprint; make it if there is none."""
     from dealer_ui.web.tls import certificate
 
@@ -223,7 +223,7 @@ def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, as_j
         shown = certificate(secrets, names, again=again)
     except ValueError as error:  # a name that no certificate can hold
         raise click.UsageError(str(error)) from error
-    if not as_json:
+    if not is_json:
         _print_certificate(shown)
         if again:
             say(

@@ -34,12 +34,12 @@ def facts() -> Facts:
         link = services().link
         answer = link.send({"do": "health"})
         found |= answer.get("facts", {})
-        found["limits"] = found.get("limits", {}) | {"answer": link.limit.as_json()}
+        found["limits"] = found.get("limits", {}) | {"answer": link.limit.to_json()}
         found["answers"] = True
     except TableUnreachable:
         found["answers"] = False
         found["faults"] = {}  # the devices' last reports are out of date
-    return Facts.of_json(found)
+    return Facts.from_json(found)
 
 
 @blueprint.get("/health")

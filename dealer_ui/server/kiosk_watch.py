@@ -32,7 +32,7 @@ class Report:
     up_s: float
 
     @classmethod
-    def of_json(cls, said: Any) -> Self:
+    def from_json(cls, said: Any) -> Self:
         """Return the report that a server sent. Raises ValueError, LookupError, TypeError for anything else."""
         painted = said["painted_s"]
         return cls(None if painted is None else float(painted), bool(said["leaving"]), float(said["up_s"]))
@@ -45,7 +45,7 @@ def ask(origin: str) -> Report | None:
         connection.request("GET", "/screen", headers={"Accept": "application/json"})
         answer = connection.getresponse()
         body = answer.read(LONGEST)
-        return Report.of_json(json.loads(body)) if answer.status == 200 else None
+        return Report.from_json(json.loads(body)) if answer.status == 200 else None
     except (OSError, HTTPException, ValueError, LookupError, TypeError):
         return None
     finally:

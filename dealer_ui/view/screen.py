@@ -1,4 +1,4 @@
-"""What the screen shows, as plain frozen data: the templates render it, `as_json` sends it, tests read it.
+"""What the screen shows, as plain frozen data: the templates render it, `is_json` sends it, tests read it.
 
 Nothing here decides anything; `dealer_ui.view.build` fills it from the table's state and the settlement.
 """
@@ -454,6 +454,6 @@ class Screen:
             return None
         return sum(pay.state == "paid" for pay in self.payments)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the screen as JSON-compatible dicts and lists."""
         return {**asdict(self), "mode": self.mode}

@@ -72,7 +72,7 @@ class Kiosk:
         """Take an acknowledgement of the screen; `leaving`: it has begun to load another page."""
         self._painted_at, self._leaving = self._clock(), leaving
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return what the kiosk's supervisor asks for, in seconds (`feltwatch kiosk`).
 
         `painted_s`: since the last acknowledgement, None if there was none; `leaving`; `up_s`: since the server began.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Where the uplink says what this table holds of the pit's log.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,
     by: str | None,
@@ -39,7 +39,7 @@ def command(
     png: Path | None,
     pdf: Path | None,
     pit_state: Path,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Sign the record's head, the hash of its last row, and print it.
 
@@ -67,7 +67,7 @@ def command(
                 write_whole(path, content if isinstance(content, bytes) else content.encode())
     except OSError as error:
         raise click.ClickException(f"The slip cannot be written: {error.strerror or error}.") from error
-    if as_json:
+    if is_json:
         added = {} if held is None else {"checkpoint": held.note, "proven": held.is_proven}
         say_json({**vars(anchor), "text": anchor.text, "words": anchor.fingerprint, **added})
         return

@@ -23,9 +23,9 @@ SHOWN: Final = 50
 @click.option(
     "--processes", type=click.IntRange(1, 256), help="Number of processes.  [default: one for each core]"
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every difference.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object with every difference.")
 def command(
-    data: Path, first: int | None, last: int | None, no_pictures: bool, processes: int | None, as_json: bool
+    data: Path, first: int | None, last: int | None, no_pictures: bool, processes: int | None, is_json: bool
 ) -> None:
     """Check the whole record again and list every difference.
 
@@ -65,8 +65,8 @@ def command(
             )
     except (TableError, VisionError) as error:
         raise click.ClickException(str(error)) from error
-    if as_json:
-        say_json(found.as_json())
+    if is_json:
+        say_json(found.to_json())
     else:
         for one in found.differences[:SHOWN]:
             say(f"hand {one.hand}, row {one.row}: {WORDS[one.what]}: {one.words}")

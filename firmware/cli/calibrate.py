@@ -35,7 +35,7 @@ CONSOLE: Final = "console"
 @LAYOUT
 @config_option
 @configured_data_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],
     of_lens: bool,
@@ -47,7 +47,7 @@ def command(
     layout_file: Path | None,
     config_file: Path | None,
     data: Path | None,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Measure where the felt lies in the camera's picture.
 
@@ -72,7 +72,7 @@ def command(
         result = _lens(frames, out, config.data if keep else None)
     else:
         result = _felt(frames, felt, through, before, out, config.data if keep else None)
-    say_json(result) if as_json else say_all(_format_result(result))
+    say_json(result) if is_json else say_all(_format_result(result))
 
 
 def _write_board(path: Path) -> None:
@@ -136,7 +136,7 @@ def _felt(
         result["moved"] = moved
     stands_on = {"layout": made.layout, "lens": made.lens}
     event = Calibrated("felt", Calibration(made.sha256, "", stands_on, made.figures), None, moved)
-    return result | _kept(made.to_json(), out, data, event)
+    return result | _kept(made.to_text(), out, data, event)
 
 
 def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str,
     figures = lens_figures(made)
     result = {"what": "lens", "pictures": len(frames), "hash": made.sha256, "figures": figures}
     return result | _kept(
-        made.to_json(), out, data, Calibrated("lens", Calibration(made.sha256, "", {}, figures))
+        made.to_text(), out, data, Calibrated("lens", Calibration(made.sha256, "", {}, figures))
     )
 
 
@@ -156,7 +156,7 @@ def _stored(path: Path) -> FeltCalibration:
     from vision.felt.calibration import FeltCalibration
 
     try:
-        return FeltCalibration.from_json(path.read_text(encoding="utf-8"))
+        return FeltCalibration.from_text(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise click.UsageError(f"The calibration {path} cannot be read: {error.strerror}.") from error
 
@@ -171,7 +171,7 @@ def _lens_in_force(data: Path | None) -> Lens | None:
     reader = JournalReader(data)
     in_force = reader.recover()[0].calibrations.get("lens")
     text = reader.content(in_force.hash) if in_force else None
-    return Lens.from_json(text.decode()) if text else None
+    return Lens.from_text(text.decode()) if text else None
 
 
 def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:

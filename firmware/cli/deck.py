@@ -25,13 +25,13 @@ def command() -> None:
 
 @command.command("list")
 @data_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
-def list_command(data: Path, as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
+def list_command(data: Path, is_json: bool) -> None:
     """List the decks that this table has learnt or was sent, the last one first."""
     reader, found = _decks(data)
     in_use = reader.recover()[0].calibration_hash("deck")
-    if as_json:
-        say_json([_as_json(entry, event, in_use) for entry, event in found])
+    if is_json:
+        say_json([_to_json(entry, event, in_use) for entry, event in found])
         return
     for entry, event in found:
         made = event.calibration
@@ -90,7 +90,7 @@ def _day(entry: Entry) -> str:
     return f"{datetime.fromtimestamp(entry.wall_ms / 1000):%Y-%m-%d %H:%M}"
 
 
-def _as_json(entry: Entry, event: DeckEnrolled, in_use: str) -> dict[str, object]:
+def _to_json(entry: Entry, event: DeckEnrolled, in_use: str) -> dict[str, object]:
     made = event.calibration
     return {
         "name": made.name,

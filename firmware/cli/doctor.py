@@ -38,9 +38,9 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
 )
 @by_option
 @key_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
-    data: Path, full: bool, look: bool, look_within: float, by: str | None, key_folder: Path, as_json: bool
+    data: Path, full: bool, look: bool, look_within: float, by: str | None, key_folder: Path, is_json: bool
 ) -> None:
     """Check the table: each check with a figure, a verdict and what to do.
 
@@ -52,8 +52,8 @@ def command(
     if look:
         _look(data, by, look_within)
     checks = examine(data, key_folder, full=full)
-    if as_json:
-        report = {"verdict": worst(checks), "checks": [check.as_json() for check in checks]}
+    if is_json:
+        report = {"verdict": worst(checks), "checks": [check.to_json() for check in checks]}
         say_json(report, indent=1)
     else:
         for line in as_text(checks):
@@ -74,7 +74,7 @@ def examine(data: Path, key_folder: Path | None = None, *, full: bool = False) -
     record |= note_facts(reader, key_folder) if key_folder else {}
     if (what := in_memory(data)) and not record.get("record_wrong"):
         record["record_wrong"] = what
-    return judge(Facts.of_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
+    return judge(Facts.from_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
 
 
 def _of_table(data: Path) -> dict[str, Any] | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
 SHOWN: Final = 20
 """Number of problems printed as text; JSON has all of them."""
-_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+_json = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 
 
 class _Hands(click.Group):
@@ -85,8 +85,8 @@ def command() -> None:
     show_default=True,
     help="List at most so many hands.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each hand.")
-def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, **asked: Any) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON line for each hand.")
+def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, **asked: Any) -> None:
     """List hands, the newest first."""
     from firmware.cli.hands_text import line_json, line_text
     from firmware.record.archive import HandFilter
@@ -96,11 +96,11 @@ def list_hands(data: Path, since: int | None, until: int | None, as_json: bool, 
     marks = frozenset(asked.pop("marks"))
     before, limit = asked.pop("before"), asked.pop("limit")
     lines = archive.hands(HandFilter(since, until, marks=marks, **asked), before, limit)
-    if not lines and not as_json:
+    if not lines and not is_json:
         say("No such hands.", err=True)
     for line in lines:
-        say_json(line_json(line)) if as_json else say(line_text(line))
-    if len(lines) == limit and not as_json:
+        say_json(line_json(line)) if is_json else say(line_text(line))
+    if len(lines) == limit and not is_json:
         say(f"More: --before {lines[-1].hand}", err=True)
 
 
@@ -120,14 +120,14 @@ def _refresh(archive: Archive) -> None:
 @click.argument("number", type=click.IntRange(1))
 @data_option
 @_json
-def show(number: int, data: Path, as_json: bool) -> None:
+def show(number: int, data: Path, is_json: bool) -> None:
     """Show hand NUMBER: its rows in the record, its images, and every settlement that was shown."""
     from firmware.cli.hands_text import hand_json, hand_text
 
     archive = _opened(data)
     hand = archive.hand(number)
     images = archive.images(hand)
-    lines = [json.dumps(hand_json(hand, images), ensure_ascii=False)] if as_json else hand_text(hand, images)
+    lines = [json.dumps(hand_json(hand, images), ensure_ascii=False)] if is_json else hand_text(hand, images)
     for line in lines:
         say(line)
 
@@ -136,7 +136,7 @@ def show(number: int, data: Path, as_json: bool) -> None:
 @click.argument("number", type=click.IntRange(1), required=False)
 @data_option
 @_json
-def recall(number: int | None, data: Path, as_json: bool) -> None:
+def recall(number: int | None, data: Path, is_json: bool) -> None:
     """Show the settlement of hand NUMBER again; without NUMBER, of the hand that was settled last."""
     from firmware.cli.hands_text import settlement_lines, when
     from firmware.table.events import Settled
@@ -153,7 +153,7 @@ def recall(number: int | None, data: Path, as_json: bool) -> None:
     row = hand.settlements[-1]
     event = row.event
     assert isinstance(event, Settled)
-    if as_json:
+    if is_json:
         facts = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
         say_json(facts | {"settlement": event.settlement})
         return
@@ -250,7 +250,7 @@ def verify(
     no_images: bool,
     replay: bool,
     key_folder: Path,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Check a dispute FILE, or --all of the record, and name the first place that is wrong.
 
@@ -266,10 +266,10 @@ def verify(
         raise click.UsageError("--log is for a dispute file. For a pit's whole log: feltwatch pit verify")
     texts = [_anchor_text(anchor) for anchor in anchors]
     if file is not None:
-        holds = _verify_file(file, texts, key, log, as_json)
+        holds = _verify_file(file, texts, key, log, is_json)
     else:
         need_open(data)
-        holds = _verify_record(data, texts, not no_images, replay, as_json, key_folder)
+        holds = _verify_record(data, texts, not no_images, replay, is_json, key_folder)
     sys.exit(0 if holds else 1)
 
 
@@ -281,11 +281,11 @@ def _anchor_text(given: str) -> str:
         raise click.UsageError(f"The anchor {given} cannot be read as text.") from error
 
 
-def _verify_file(file: Path, anchors: list[str], key: str, log: str, as_json: bool) -> bool:
+def _verify_file(file: Path, anchors: list[str], key: str, log: str, is_json: bool) -> bool:
     from firmware.record.evidence.dispute_verifier import check
 
     report = check(str(file), tuple(anchors), key, log)
-    if as_json:
+    if is_json:
         facts = {"holds": report.holds, "beside": report.beside, "wrong": report.wrong}
         say_json({"ok": report.ok, "signed": report.is_signed} | facts)
         return report.ok
@@ -295,7 +295,7 @@ def _verify_file(file: Path, anchors: list[str], key: str, log: str, as_json: bo
 
 
 def _verify_record(
-    data: Path, texts: list[str], images: bool, replay: bool, as_json: bool, key_folder: Path
+    data: Path, texts: list[str], images: bool, replay: bool, is_json: bool, key_folder: Path
 ) -> bool:
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.evidence.verify import verify as verify_record
@@ -310,7 +310,7 @@ def _verify_record(
             settled=replay,
             done=done,
         )
-    if as_json:
+    if is_json:
         say_json(_found_json(found))
         return found.holds
     if not found.entries and not slips:

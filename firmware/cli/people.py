@@ -39,19 +39,19 @@ def command() -> None:
 
 @command.command("list")
 @data_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def list_people(data: Path, as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def list_people(data: Path, is_json: bool) -> None:
     """Show who is listed, and who is logged on."""
     from firmware.record.journal.journal import JournalReader
 
     state, _ = JournalReader(data).recover()
     say_missing_record(data)
     people = [{"name": p.name, "role": str(p.role), "wrong_pins": p.tried} for p in state.people]
-    if as_json:
+    if is_json:
         say_json({"people": people, "dealer": state.dealer or None, "down": state.down})
     elif not people:
         say("Nobody is listed. Begin with: feltwatch people add NAME --role technician")
-    for person in [] if as_json else state.people:
+    for person in [] if is_json else state.people:
         columns = [f"{person.name}  {person.role}"]
         columns += [f"{person.tried} wrong PINs in a row"] if person.tried else []
         columns += [f"logged on, down {state.down}"] if person.name == state.dealer else []

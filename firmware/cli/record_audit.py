@@ -79,7 +79,7 @@ class Audit:
     def __add__(self, other: Audit) -> Audit:
         return Audit(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the same as JSON-able data."""
         return asdict(self)
 
@@ -263,7 +263,7 @@ class _Worker:
         layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
         lens = self._text(opened, "lens")
         places = tuple(dict.fromkeys(row.place for row in event.rows))
-        return read(picture, of_places(layout, places), cards, lens=Lens.from_json(lens) if lens else None)
+        return read(picture, of_places(layout, places), cards, lens=Lens.from_text(lens) if lens else None)
 
     def _zone(self, opened: ev.HandOpened, seat: int, row: ev.Row, picture: Image) -> tuple[ReadCard, ...]:
         layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)

@@ -28,7 +28,7 @@ from firmware.terminal import escaped, say, say_all, say_json
     "--csv", "as_csv", is_flag=True, help="Print a line for each down, for a spreadsheet; money in cents."
 )
 @click.option("--pdf", "pdf_file", type=ANY_PATH, metavar="FILE", help="Write a PDF with plots.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     data: Path,
     since_ms: int | None,
@@ -37,7 +37,7 @@ def command(
     is_shift: bool,
     as_csv: bool,
     pdf_file: Path | None,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Report a shift: hands, fouls, naturals, corrections, cards asked about or read wrong, faults, collection.
 
@@ -52,7 +52,7 @@ def command(
     timed = since_ms is not None or until_ms is not None
     if timed + (down is not None) + is_shift > 1:
         raise click.UsageError("Choose one of --shift, --down, and --from with --to.")
-    if as_csv and as_json:
+    if as_csv and is_json:
         raise click.UsageError("Choose --csv or --json.")
     reader = JournalReader(data)
     if not reader.openings(limit=1):
@@ -72,8 +72,8 @@ def command(
         except OSError as error:
             raise click.ClickException(f"{pdf_file} cannot be written: {error.strerror}.") from error
         say(f"{pdf_file} is written.", err=True)
-    if as_json:
-        say_json(found.as_json())
+    if is_json:
+        say_json(found.to_json())
     elif as_csv:
         say_all(csv_of(found).replace("\r\n", "\n"))
     elif pdf_file is None:

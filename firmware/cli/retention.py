@@ -40,7 +40,7 @@ SHOWN: Final = 20
 )
 @click.option("--do", "really", is_flag=True, help="Delete them; without it they are only listed.")
 @by_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def keep(
     data: Path,
     config_file: Path | None,
@@ -48,7 +48,7 @@ def keep(
     megabytes: int | None,
     really: bool,
     by: str | None,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """List the images that the house's rule deletes, and delete them with --do.
 
@@ -63,7 +63,7 @@ def keep(
     kept = load_config(config_file, data=data).keeping
     rule = Rule(days, megabytes) if days or megabytes else Rule(kept.days, kept.megabytes)
     if not rule.is_set:
-        _print_deletions([], "would go", as_json, _no_rule(config_file))
+        _print_deletions([], "would go", is_json, _no_rule(config_file))
         return
     need_record(data)
     drops = _planned(data, rule)
@@ -74,7 +74,7 @@ def keep(
         done = "go one by one, between hands" if answer else "are gone"
         if answer is None:
             drops = _drop_here(data, drops)
-    _print_deletions(drops, done, as_json)
+    _print_deletions(drops, done, is_json)
 
 
 def _planned(data: Path, rule: Rule) -> list[Deletion]:
@@ -126,10 +126,10 @@ def _no_rule(config_file: Path | None) -> str:
 
 
 def _print_deletions(
-    drops: list[Deletion], done: str, as_json: bool, none: str = "No image goes by that rule."
+    drops: list[Deletion], done: str, is_json: bool, none: str = "No image goes by that rule."
 ) -> None:
     size = sum(drop.size for drop in drops)
-    if as_json:
+    if is_json:
         hands = [
             {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": str(d.reason)} for d in drops
         ]

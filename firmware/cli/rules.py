@@ -40,13 +40,13 @@ _to_json = json.JSONEncoder(check_circular=False).encode
 @click.command()
 @click.argument("file", type=click.File("rb"), default="-", metavar="[FILE|-]")
 @click.option("--profile", metavar="P", help="The profile for hands that name none: a name, or a .toml file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line for each hand.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object a line for each hand.")
 @click.option(
     "--schema",
     type=click.Choice(("input", "output")),
     help="Settle nothing; print the JSON Schema of a hand (input) or of an answer of --json (output).",
 )
-def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: str | None) -> None:
+def settle_command(file: BinaryIO, profile: str | None, is_json: bool, schema: str | None) -> None:
     """Settle hands given as JSON: who pays whom, how much, and why.
 
     FILE holds one hand, an array of hands, or one hand a line. Without FILE, or with -, hands are read from standard
@@ -67,8 +67,8 @@ def settle_command(file: BinaryIO, profile: str | None, as_json: bool, schema: s
     inputs = json_inputs(file, before_reading=out.flush)
     try:
         for count, found in enumerate(_readable(inputs, name), start=1):
-            answer, asked = _settle_one(found, profile, name, as_json=as_json)
-            if count > 1 and not as_json:
+            answer, asked = _settle_one(found, profile, name, is_json=is_json)
+            if count > 1 and not is_json:
                 out.write("\n")
             if answer:
                 out.write(f"{answer}\n")
@@ -113,7 +113,7 @@ def _bounded(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
-def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) -> tuple[str, int]:
+def _settle_one(found: Input, profile: str | None, file: str, *, is_json: bool) -> tuple[str, int]:
     """Return the answer to one input and its exit status; print malformed input's error on standard error."""
     try:
         if found.error:
@@ -123,8 +123,8 @@ def _settle_one(found: Input, profile: str | None, file: str, *, as_json: bool) 
         message = _bounded(str(error))
         say(f"{file}: line {found.line}: {message}", err=True)
         answer = {"error": {"line": found.line, "key": _bounded(error.key), "message": message}}
-        return _to_json(answer) if as_json else "", MALFORMED
-    text = _to_json(settlement_json(settlement)) if as_json else settlement_text(settlement)
+        return _to_json(answer) if is_json else "", MALFORMED
+    text = _to_json(settlement_json(settlement)) if is_json else settlement_text(settlement)
     return text, IRREGULAR if settlement.irregularities else 0
 
 
@@ -134,11 +134,11 @@ def profiles() -> None:
 
 
 @profiles.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-def list_profiles(as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print a JSON array.")
+def list_profiles(is_json: bool) -> None:
     """List the packaged profiles."""
     found = [load_profile(name) for name in profile_names()]
-    if as_json:
+    if is_json:
         keys = ("name", "title", "source")
         say_json([{key: getattr(profile, key) for key in keys} for profile in found])
         return
@@ -149,12 +149,12 @@ def list_profiles(as_json: bool) -> None:
 
 @profiles.command()
 @click.argument("profile", metavar="P")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def show(profile: str, as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print a JSON object.")
+def show(profile: str, is_json: bool) -> None:
     """Show a profile as TOML that names every option: a file to copy, change and check."""
     loaded = load_profile(profile)
     text = profile_toml(loaded)
-    if as_json:
+    if is_json:
         say_json(tomllib.loads(text))
     else:
         say_all(text)

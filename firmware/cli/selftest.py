@@ -38,9 +38,9 @@ _STORED: Final = {"ok": "pass", "bad": "fail", "unknown": "skip"}
     help="Leave a step out; may be given more than once. 'hands': all steps that need a person.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the steps, and do nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")
 def command(
-    data: Path, by: str | None, yes: bool, skip: tuple[str, ...], listing: bool, as_json: bool
+    data: Path, by: str | None, yes: bool, skip: tuple[str, ...], listing: bool, is_json: bool
 ) -> None:
     """Test a whole table: its devices, camera, rules, record, export, clock, power and speed.
 
@@ -61,10 +61,10 @@ def command(
     left_out = set(skip) | (HANDS if "hands" in skip else set())
 
     def show(text: str) -> None:
-        say(text, err=as_json)
+        say(text, err=is_json)
 
     def asked(text: str) -> bool:
-        return yes or click.confirm(text, err=as_json)
+        return yes or click.confirm(text, err=is_json)
 
     results: list[Check] = []
     with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
@@ -74,7 +74,7 @@ def command(
             show(line(number, result))
     document = report(results, by, yes)
     kept = _keep(folder, document, results)
-    if as_json:
+    if is_json:
         say_json(document, indent=1)
     show(f"{counts(results)} The report: {kept}")
     sys.exit(any(result.verdict == "bad" for result in results))

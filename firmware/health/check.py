@@ -35,7 +35,7 @@ class Check:
     advice: Message | None = None
     figures: Mapping[str, Any] = field(default_factory=dict)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able data, in English."""
         advice = "" if self.advice is None else str(self.advice)
         return {

@@ -97,7 +97,7 @@ class Facts:
     """How far the pit has heard (`firmware.uplink.heard.read`); None: this table is not enrolled with any."""
 
     @classmethod
-    def of_json(cls, answer: Mapping[str, Any]) -> Facts:
+    def from_json(cls, answer: Mapping[str, Any]) -> Facts:
         """Return facts from their JSON; fields that this release does not know are ignored."""
         known = {one.name: answer[one.name] for one in fields(cls) if one.name in answer}
         for name, read in (

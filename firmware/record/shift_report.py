@@ -104,7 +104,7 @@ class Report:
             found[down.dealer] = found.get(down.dealer, Counts()) + down.counts
         return tuple(found.items())
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the report as JSON-able data."""
         return {
             "from": self.began_ms,

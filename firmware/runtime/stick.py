@@ -75,10 +75,10 @@ def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float)
         name = _put(request, data, _stick(find, teller, wait_s), teller)
     except StickWriteError as error:
         log.warning("hand %s is on no stick: %s", request.hand, error)
-        teller.say(step="failed", refusal=error.sentence.as_json())
+        teller.say(step="failed", refusal=error.sentence.to_json())
         return False
     except Exception:
-        teller.say(step="failed", refusal=OURS.as_json())
+        teller.say(step="failed", refusal=OURS.to_json())
         raise
     log.info("hand %s is on the stick as %s", request.hand, name)
     teller.say(step="done")

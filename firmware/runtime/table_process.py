@@ -455,9 +455,9 @@ class TableProcess:
         if isinstance(command, AskHealth):
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
                 "faults": self._faults(),
-                "screen": self._screen.as_json(),
+                "screen": self._screen.to_json(),
             }
-            limits = {name: limit.as_json() for name, limit in self._limits.items()}
+            limits = {name: limit.to_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
         return {"ok": True, "seq": self.order(command, who.actor)}
 
@@ -467,7 +467,7 @@ class TableProcess:
             self._screen.take(command)
             if not was_known:
                 self._show()
-        return {"ok": True, "seq": self.seq, "screen": self._screen.as_json()}
+        return {"ok": True, "seq": self.seq, "screen": self._screen.to_json()}
 
     def order(self, command: Command, actor: str) -> int:
         """Decide a command and record what comes of it, with the texts that it names; return the last row's number.

@@ -56,7 +56,7 @@ RETRY_S: Final = 0.2
     is_flag=True,
     help="The page is a kiosk's (/?kiosk): push-buttons count for what it has painted.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each hand.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON line for each hand.")
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
@@ -71,7 +71,7 @@ def command(
     headless: bool,
     speed: float | None,
     kiosk: bool,
-    as_json: bool,
+    is_json: bool,
     data: Path | None,
 ) -> None:
     """Play a simulated table through the real product.
@@ -94,14 +94,14 @@ def command(
         config = simulated_house(folder, profile, STACK_UNITS, 1.5 / pace if pace else 0.0)
         config = config.model_copy(update={"screen": ScreenConfig(kiosk=kiosk)})
         interrupted = _play(
-            config, hands or (20 if headless else None), seed, pace, None if headless else port, as_json
+            config, hands or (20 if headless else None), seed, pace, None if headless else port, is_json
         )
     if interrupted and headless:
         sys.exit(130)
 
 
 def _play(
-    config: Config, hands: int | None, seed: int, pace: float | None, port: int | None, as_json: bool
+    config: Config, hands: int | None, seed: int, pace: float | None, port: int | None, is_json: bool
 ) -> bool:
     """Play; return whether it was interrupted. Without a port there is no page."""
     from firmware.record.journal.journal import JournalReader
@@ -142,7 +142,7 @@ def _play(
                 say(line, err=True)
             say(f"The record: feltwatch hands list --data {config.data}", err=True)
         for report in dealer.play(hands):
-            say_json(report) if as_json else say(_line(report))
+            say_json(report) if is_json else say(_line(report))
         if port is not None and not over.is_set():
             say("All hands are played; the page stays open until Ctrl-C.", err=True)
             over.wait()

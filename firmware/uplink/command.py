@@ -158,11 +158,11 @@ def join_command(asked: Path, progress: Path, into: Path, witness: Path) -> None
             lambda: read_join_answer(asked, request.id),
         )
     except UplinkError as error:
-        JoinProgress(request.id, "failed", refusal=error.sentence.as_json()).write(progress)
+        JoinProgress(request.id, "failed", refusal=error.sentence.to_json()).write(progress)
         raise
     except Exception:
         ours = Message("The program that enrols this table met an error of ours; look at the box's log.")
-        JoinProgress(request.id, "failed", refusal=ours.as_json()).write(progress)
+        JoinProgress(request.id, "failed", refusal=ours.to_json()).write(progress)
         raise
     JoinProgress(request.id, "done").write(progress)
     say("The pit has taken this table in.")

@@ -44,9 +44,9 @@ def answers(health: Mapping[str, Any]) -> bool:
 
 
 def _sent(check: PulseCheck) -> dict[str, Any]:
-    texts = {"title": _as_json(check.title), "says": _as_json(check.says)}
+    texts = {"title": _to_json(check.title), "says": _to_json(check.says)}
     return {"name": check.name, "verdict": check.verdict, "figure": check.figure, **texts}
 
 
-def _as_json(text: Text) -> object:
-    return text.as_json() if isinstance(text, Message) else text
+def _to_json(text: Text) -> object:
+    return text.to_json() if isinstance(text, Message) else text

@@ -44,15 +44,15 @@ def write(
         "have": heard.have.seq,
         "behind": heard.behind,
         "at_s": heard.at,
-        "trouble": _as_json(heard.trouble),
-        "log_trouble": _as_json(log_trouble),
+        "trouble": _to_json(heard.trouble),
+        "log_trouble": _to_json(log_trouble),
         "checkpoint": checkpoint,
     }
     write_whole(folder / FILE, json.dumps(value).encode())
 
 
-def _as_json(text: Text) -> object:
-    return text.as_json() if isinstance(text, Message) else text
+def _to_json(text: Text) -> object:
+    return text.to_json() if isinstance(text, Message) else text
 
 
 def read(folder: Path, now_s: float) -> dict[str, Any] | None:

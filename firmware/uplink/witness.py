@@ -125,7 +125,7 @@ class Witness:
             return
         if state != self.state:
             # Before it is shown to anybody: what was cosigned is never forgotten.
-            write_whole(self._folder / HELD, json.dumps(_as_json(state)).encode())
+            write_whole(self._folder / HELD, json.dumps(_to_json(state)).encode())
             self.state = state
 
     def _checked(self, answer: dict[str, Any], anchor_at: AnchorAt) -> State:
@@ -260,6 +260,6 @@ def _read(path: Path) -> State:
         raise OSError(f"{path} cannot be read ({error}): what this table has cosigned is in it") from error
 
 
-def _as_json(state: State) -> dict[str, Any]:
-    trouble = state.trouble.as_json() if isinstance(state.trouble, Message) else state.trouble
+def _to_json(state: State) -> dict[str, Any]:
+    trouble = state.trouble.to_json() if isinstance(state.trouble, Message) else state.trouble
     return asdict(replace(state, trouble="")) | {"trouble": trouble}

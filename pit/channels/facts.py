@@ -111,12 +111,12 @@ def _trouble(fork: int | None, facts: str | None, is_cloned: bool) -> Text:
         return Message("Record differs at row %(row)s", row=f"{fork:,}")
     if facts is None:
         return ""
-    return next((need.text for need in TableFacts.from_json(facts).needs if need.kind in _TROUBLES), "")
+    return next((need.text for need in TableFacts.from_text(facts).needs if need.kind in _TROUBLES), "")
 
 
 def text_to_store(text: Text) -> str:
     """Return a text as JSON: a table may have put characters into it that the database does not take."""
-    return json.dumps(text if isinstance(text, str) else text.as_json()) if text else ""
+    return json.dumps(text if isinstance(text, str) else text.to_json()) if text else ""
 
 
 def text_from(stored: str) -> Text:

@@ -18,11 +18,11 @@ from pit.options import pit_database_option
 @click.option(
     "--without", multiple=True, metavar="TABLE", help="With `again`: leave this table out. May be repeated."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @by_option
 @pit_database_option
 def channels_command(
-    words: tuple[str, ...], without: tuple[str, ...], as_json: bool, by: str, url: str
+    words: tuple[str, ...], without: tuple[str, ...], is_json: bool, by: str, url: str
 ) -> None:
     """Show the channels first, tenth and rest; move a release to one, or put a table into one.
 
@@ -62,7 +62,7 @@ def channels_command(
                 )
         with database.transaction() as connection:
             found = list(store.shown(connection).values())
-    if as_json:
+    if is_json:
         say_json(json.loads(json.dumps([asdict(one) for one in found], default=str)))
         return
     for one in found:

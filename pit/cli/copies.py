@@ -128,14 +128,14 @@ def subscribe_command(house_url: str, again: bool, url: str) -> None:
 
 
 @chain_group.command("houses")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @pit_database_option
-def houses_command(as_json: bool, url: str) -> None:
+def houses_command(is_json: bool, url: str) -> None:
     """List the houses at the head office: how many hands, and when each house was last heard of."""
     from pit.copies.chain import houses
 
     found = houses(url)
-    if as_json:
+    if is_json:
         say_json(
             [
                 {

@@ -105,7 +105,7 @@ def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> 
 
 
 @click.command("files")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @click.option(
     "--remove", metavar="NAME", help="Remove an offered file, by its name or SHA-256, from this server."
 )
@@ -113,7 +113,7 @@ def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> 
 @by_option
 @pit_database_option
 @pit_folder_option
-def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: str, folder: Path) -> None:
+def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: str, folder: Path) -> None:
     """List the files that were sent to tables, and how far each is; or remove one that no table needs any more.
 
     What was removed, when and by whom stays in this list. A file that a table is still to fetch or to take is not
@@ -128,8 +128,8 @@ def files_command(as_json: bool, remove: str | None, yes: bool, by: str, url: st
         return
     with Database(url, connections=1) as database, database.transaction() as connection:
         sent, offered, gone = requests(connection), listed(connection), removed(connection)
-    if as_json:
-        say_json([_as_json(one) for one in sent])
+    if is_json:
+        say_json([_to_json(one) for one in sent])
         return
     for one in sent:
         why = f": {one.why}" if one.why is not None else ""
@@ -160,7 +160,7 @@ def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> Non
         say(f"removed: {what}")
 
 
-def _as_json(one: Request) -> dict[str, object]:
+def _to_json(one: Request) -> dict[str, object]:
     return {
         "table": one.table,
         "kind": one.kind,

@@ -23,8 +23,8 @@ from pit.options import pit_database_option, pit_folder_option
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="A checkpoint from elsewhere, a text file: from a slip, from a table, from another house.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, ...], as_json: bool) -> None:
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, ...], is_json: bool) -> None:
     """Check every row, every signed head, the whole log and every checkpoint.
 
     Ends with 1 if anything is wrong; each sentence says what to do. The pit goes on meanwhile.
@@ -58,7 +58,7 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
             given=given,
             done=lambda rows, of: bar.update(task, completed=rows, total=of),
         )
-    if as_json:
+    if is_json:
         figures = {name: value for name, value in vars(found).items() if name != "problems"}
         say_json(
             {"ok": found.ok, **figures, "log": public.hex(), "problems": [str(one) for one in found.problems]}

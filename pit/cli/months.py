@@ -10,9 +10,9 @@ from pit.options import pit_database_option
 
 @click.group("months", invoke_without_command=True)
 @pit_database_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @click.pass_context
-def months_group(context: click.Context, url: str, as_json: bool) -> None:
+def months_group(context: click.Context, url: str, is_json: bool) -> None:
     """Say how many rows each month has, and where they lie; move an old month to another disk.
 
     "before" is what came before rows were kept by month. Rows are evidence: nothing here removes one.
@@ -24,7 +24,7 @@ def months_group(context: click.Context, url: str, as_json: bool) -> None:
 
     with Database(url, connections=1) as database, database.transaction() as connection:
         months = listed(connection)
-    if as_json:
+    if is_json:
         say_json([month._asdict() for month in months])
         return
     for month in months:

@@ -148,16 +148,16 @@ def remove_person(name: str, url: str) -> None:
 
 
 @person_group.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @pit_database_option
-def list_people(as_json: bool, url: str) -> None:
+def list_people(is_json: bool, url: str) -> None:
     """Show who may log in."""
     from pit.pages.people import PitPeople
     from pit.store.database import Database
 
     with Database(url, connections=1) as database:
         people = PitPeople(database).listed()
-    if as_json:
+    if is_json:
         say_json([{"name": one.name, "role": one.role.value} for one in people])
         return
     for one in people:

@@ -12,9 +12,9 @@ from pit.options import pit_database_option
 
 
 @click.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON array.")
 @pit_database_option
-def list_command(as_json: bool, url: str) -> None:
+def list_command(is_json: bool, url: str) -> None:
     """List the tables: how far each has been heard, and what is not live, whole or right."""
     from pit.status.freshness import status_of
     from pit.status.tables import listed
@@ -24,7 +24,7 @@ def list_command(as_json: bool, url: str) -> None:
         tables = listed(database)
     now_ms = time.time_ns() // 1_000_000
     states = [(one, status_of(one.fresh, now_ms)) for one in tables]
-    if as_json:
+    if is_json:
         say_json(
             [
                 {

@@ -182,7 +182,7 @@ def answer(
         if refused is not None:
             connection.execute(
                 "UPDATE enrolment SET refused_at = now(), refused = %s WHERE enrolment_id = %s",
-                (json.dumps(refused.as_json()), one.number),
+                (json.dumps(refused.to_json()), one.number),
             )
         elif certificate is not None:
             said = {"certificate": certificate, "name": one.name}

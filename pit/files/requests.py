@@ -158,7 +158,7 @@ def keep_progress(connection: Connection, table_id: int, release: str, what: Ite
     for one in what:
         if one.state not in SAID_BY_TABLES:
             continue
-        why = json.dumps(one.why.as_json()) if one.why is not None else ""
+        why = json.dumps(one.why.to_json()) if one.why is not None else ""
         connection.execute(
             "UPDATE file_request r SET state = %(state)s, why = %(why)s, state_at = now(),"
             " ended_at = CASE WHEN %(over)s THEN now() END FROM offered_file f"
@@ -191,7 +191,7 @@ def _end(connection: Connection, where: LiteralString, values: Sequence[Any], wh
     done = connection.execute(
         "UPDATE file_request SET state = 'withdrawn', why = %s, state_at = now(), ended_at = now(), ended_by = %s"
         f" WHERE ended_at IS NULL AND {where}",
-        (json.dumps(why.as_json()), by, *values),
+        (json.dumps(why.to_json()), by, *values),
     )
     return done.rowcount
 

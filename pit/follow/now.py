@@ -57,7 +57,7 @@ class Follower:
             connection.execute(
                 "INSERT INTO table_now SELECT record_id, 0, 0, 0, %s FROM head LEFT JOIN table_now USING (record_id)"
                 " WHERE table_now.record_id IS NULL ORDER BY record_id ON CONFLICT DO NOTHING",
-                (TableFacts().as_json(),),
+                (TableFacts().to_text(),),
             )
         marks = connection.execute(
             "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
@@ -142,7 +142,7 @@ class Follower:
         before = opened[0] - 1 if opened else 0
         rows = [row for row, _ in stored(connection, record_id, before, seq - before)]
         at.state = fold(row.event for row in rows)
-        known = TableFacts.from_json(facts)
+        known = TableFacts.from_text(facts)
         at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
         at.since_ms = {need.key: need.since_ms for need in known.needs}
         at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
@@ -206,7 +206,7 @@ def _write(connection: Connection, followed: Mapping[int, RecordState]) -> None:
             at.seq,
             at.finished,
             at.began_seq,
-            at.last and at.facts().as_json(),
+            at.last and at.facts().to_text(),
             at.stuck and reason(at.stuck),
             record_id,
         )

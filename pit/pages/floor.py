@@ -151,7 +151,7 @@ class FloorLive(Followed[Floor]):
             if news:
                 query = "SELECT record_id, seq, facts FROM table_now WHERE record_id = ANY(%s)"
                 for record_id, seq, text in connection.execute(query, (news,)):
-                    self._facts[record_id] = seq, TableFacts.from_json(text)
+                    self._facts[record_id] = seq, TableFacts.from_text(text)
         now_ms, unusual_now = self.clock_ms(), self._out_of_range()
         tiles = [self._tile(row, now_ms, unusual_now) for row in heads]
         return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))

@@ -29,9 +29,9 @@ class Need:
     text: Text = ""
     by: str = ""
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the need as JSON-able data."""
-        text = self.text if isinstance(self.text, str) else self.text.as_json()
+        text = self.text if isinstance(self.text, str) else self.text.to_json()
         return {**vars(self), "text": text}
 
 
@@ -69,13 +69,13 @@ class TableFacts:
         """Milliseconds to add to the table's times for the pit's: a table without a set clock may be years off."""
         return 0 if self.synchronised else self.taken_ms - self.last_ms
 
-    def as_json(self) -> str:
+    def to_text(self) -> str:
         """Return the facts as JSON."""
-        return canonical({**vars(self), "needs": [need.as_json() for need in self.needs]})
+        return canonical({**vars(self), "needs": [need.to_json() for need in self.needs]})
 
     @classmethod
-    def from_json(cls, text: str) -> TableFacts:
-        """Return the facts that `as_json` wrote."""
+    def from_text(cls, text: str) -> TableFacts:
+        """Return the facts that `is_json` wrote."""
         data = json.loads(text)
         needs = tuple(Need(**{**need, "text": text_of(need["text"])}) for need in data.pop("needs"))
         return cls(**data, needs=needs)

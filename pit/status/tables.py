@@ -150,7 +150,7 @@ def end_codes(connection: Connection, where: sql.Composable, why: Message) -> No
     connection.execute(
         sql.SQL(
             "UPDATE enrolment SET ended_at = now(), code = NULL, why = {} WHERE ended_at IS NULL AND {}"
-        ).format(json.dumps(why.as_json()), where)
+        ).format(json.dumps(why.to_json()), where)
     )
 
 

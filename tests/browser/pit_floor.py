@@ -34,7 +34,7 @@ class At:
 
 def check(name: str, verdict: str, title: str, says: str, figure: str = "") -> dict[str, Any]:
     """A health check that is not well, as an uplink sends it."""
-    texts = {"title": Message(title).as_json(), "says": Message(says).as_json()}
+    texts = {"title": Message(title).to_json(), "says": Message(says).to_json()}
     return {"name": name, "verdict": verdict, "figure": figure, **texts}
 
 
@@ -145,7 +145,7 @@ def furnish(database: Database) -> None:
             connection.execute("INSERT INTO projection (record_id, seq) VALUES (%s, 900)", made)
             connection.execute(
                 "INSERT INTO table_now VALUES (%s, %s, %s, 1, %s)",
-                (made[0], at.followed, at.followed, at.facts.as_json()),
+                (made[0], at.followed, at.followed, at.facts.to_text()),
             )
             if at.followed < 900:
                 _wait(connection, made[0], at.followed + 1)

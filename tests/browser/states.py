@@ -101,7 +101,7 @@ def not_done(felt: Felt) -> None:
         "A push-button did nothing: the screen had shown nothing for %(seconds)s s. Look, then press again.",
         seconds="12",
     )
-    felt.heartbeat = {"screen": {"notice": {"number": 1, "why": why.as_json()}}}
+    felt.heartbeat = {"screen": {"notice": {"number": 1, "why": why.to_json()}}}
 
 
 def twice(felt: Felt) -> None:

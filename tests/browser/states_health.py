@@ -45,7 +45,7 @@ _FACTS: Final[dict[str, Any]] = {
     "memory_mb": 1240,
     "model_hash": "c8654ec2" * 8,
     "model_named": "c8654ec2" * 8,
-    "limits": {"reading": _READING.as_json(), "reader_start": _START.as_json()},
+    "limits": {"reading": _READING.to_json(), "reader_start": _START.to_json()},
     "pit": {"have": 3, "silent_s": 4.0, "trouble": ""},
 }
 

@@ -134,7 +134,7 @@ PAST: Final = (
     _past("hand seen bare", "/review/1/look?marks=off", played),
     _on_stick("dispute file being written", "copying", at=60, of=100),
     _on_stick("dispute file on the stick", "done", name="feltwatch-12-hand-1.zip"),
-    _on_stick("dispute file on no stick", "failed", refusal=FULL.as_json()),
+    _on_stick("dispute file on no stick", "failed", refusal=FULL.to_json()),
     _past("shift report", "/report", many),
     _past("slip", "/slip", signed, None),
     _past("slip with a checkpoint", "/slip", held, None),

@@ -121,8 +121,8 @@ class PictureBench:
             what: (JournalReader(self.felt.folder).content(made.hash) or b"").decode()
             for what, made in self.felt.state.calibrations.items()
         }
-        lens = Lens.from_json(texts["lens"]) if "lens" in texts else None
-        felt = FeltCalibration.from_json(texts["felt"]) if "felt" in texts else None
+        lens = Lens.from_text(texts["lens"]) if "lens" in texts else None
+        felt = FeltCalibration.from_text(texts["felt"]) if "felt" in texts else None
         self._bench.use(lens, felt)
 
     def _still(self, _layout: TableLayout) -> tuple[Image, TableReading]:

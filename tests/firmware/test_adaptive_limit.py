@@ -117,7 +117,7 @@ def test_its_figures_say_what_it_follows_from() -> None:
     for seconds in (1.0, 1.2, 1.5):
         limit.took(seconds)
     limit.timed_out(6.0)
-    assert limit.as_json() == {
+    assert limit.to_json() == {
         "limit_s": 12.0,
         "floor_s": 5.0,
         "ceiling_s": 60.0,

@@ -56,7 +56,7 @@ class Sent:
 
     @property
     def facts(self) -> TableFacts:
-        return TableFacts.from_json(
+        return TableFacts.from_text(
             str(self._one("SELECT facts FROM table_now WHERE record_id = %s", self.record_id))
         )
 

@@ -30,7 +30,7 @@ def says(box: Path, data: Path) -> tuple[str, str]:
     """The verdict and the sentence of the pit's check, as the table process gathers and the page reads the facts."""
     facts = json.loads(json.dumps(BoxFacts(data, box).of_box()))
     rows = JournalReader(data).head()[0]
-    found = {check.name: check for check in judge(Facts.of_json({**facts, "rows": rows}))}
+    found = {check.name: check for check in judge(Facts.from_json({**facts, "rows": rows}))}
     return str(found["pit"].verdict), str(found["pit"].says)
 
 

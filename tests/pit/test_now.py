@@ -54,7 +54,7 @@ def test_no_card_of_an_open_hand_is_in_the_facts(felt: Felt, sent: Sent) -> None
     felt.to_setting()
     felt.to_reading()
     sent.send()
-    text = sent.facts.as_json()
+    text = sent.facts.to_text()
     cards = {card for rows in HANDS.values() for row in rows for card in row.split()}
     assert not [card for card in cards if f'"{card}"' in text or f" {card}" in text]
 
@@ -247,5 +247,5 @@ def test_facts_come_back_from_their_json(felt: Felt, sent: Sent) -> None:
     felt.say(ev.DeviceFault("puck", "gone"))
     sent.send()
     facts = sent.facts
-    assert json.loads(facts.as_json())["needs"][0]["detail"] == "puck"
-    assert type(facts).from_json(facts.as_json()) == facts
+    assert json.loads(facts.to_text())["needs"][0]["detail"] == "puck"
+    assert type(facts).from_text(facts.to_text()) == facts

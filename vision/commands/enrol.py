@@ -25,7 +25,7 @@ from vision.reading.table_reading import read
 )
 @click.option("--deck", type=FILE, help="With --check: the file of the enrolled deck.")
 @LAYOUT
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     paths: tuple[Path, ...],
     name: str,
@@ -33,7 +33,7 @@ def command(
     only_check: bool,
     deck: Path | None,
     layout_file: Path | None,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Learn a deck from pictures of its 52 cards laid out on the felt.
 
@@ -50,7 +50,7 @@ def command(
         found = check_deck(read(frames[0], layout, CardReader(deck=profile)), layout)
         click.echo(
             json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
-            if as_json
+            if is_json
             else str(found)
         )
         if not found.whole:
@@ -62,7 +62,7 @@ def command(
     result = {"deck": name, "file": str(target), "sha256": learnt.sha256, "pictures": len(frames)}
     click.echo(
         json.dumps(result)
-        if as_json
+        if is_json
         else one_line(f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}.")
     )
 

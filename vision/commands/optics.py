@@ -36,7 +36,7 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
     "--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True, help="The sensor's gain."
 )
 @click.option("--list", "listed", is_flag=True, help="Print the known cameras at usual heights, as Markdown.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(
     key: str,
     height: float | None,
@@ -44,7 +44,7 @@ def command(
     mains: str,
     iso: int,
     listed: bool,
-    as_json: bool,
+    is_json: bool,
 ) -> None:
     """Compute what a camera sees from a height: area, px/mm, cards in pixels, depth of field, light.
 
@@ -71,7 +71,7 @@ def command(
         mains_hz=int(mains),
         iso=iso,
     )
-    click.echo(json.dumps(seen.to_json()) if as_json else _text(seen, felt, iso))
+    click.echo(json.dumps(seen.to_json()) if is_json else _text(seen, felt, iso))
     if seen.grade is Grade.NO:
         raise click.exceptions.Exit(1)
 

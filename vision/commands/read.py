@@ -40,7 +40,7 @@ _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
     help="Draw what was read: to a file for one photo, to a folder for several.",
 )
 @click.option("--deck", type=FILE, help="The file of the enrolled deck (feltwatch enrol).")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line for each photo.")
+@click.option("--json", "is_json", is_flag=True, help="Print one JSON line for each photo.")
 @THREADS
 def command(
     paths: tuple[Path, ...],
@@ -48,7 +48,7 @@ def command(
     loose: bool,
     out: Path | None,
     deck: Path | None,
-    as_json: bool,
+    is_json: bool,
     threads: int,
 ) -> None:
     """Read the cards in photos and folders of photos.
@@ -75,10 +75,10 @@ def command(
             if isinstance(error, NoMarkersError):
                 why = f"{why.rstrip('.')}; for a photo without the felt use --loose."
             click.echo(f"Error: {_named(file, why)}", err=True)
-            if as_json:
+            if is_json:
                 click.echo(json.dumps({"image": str(file), "error": why}))
             continue
-        click.echo(json.dumps({"image": str(file), **result}) if as_json else _in_words(file, result))
+        click.echo(json.dumps({"image": str(file), **result}) if is_json else _in_words(file, result))
         if out is not None:
             _draw(picture, outlines, out / f"{file.stem}.png" if len(files) > 1 or out.is_dir() else out)
     if failed:

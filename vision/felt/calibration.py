@@ -90,7 +90,7 @@ class FeltCalibration:
     @property
     def sha256(self) -> str:
         """The hash of the calibration's JSON; records refer to it by this."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return hashlib.sha256(self.to_text().encode()).hexdigest()
 
     def reference(self, width: int, height: int) -> Matrix:
         """Return the homography for a picture of this size.
@@ -100,7 +100,7 @@ class FeltCalibration:
         """
         return scaling((self.width_px, self.height_px), (width, height), OTHER_PROPORTIONS) @ self.homography
 
-    def to_json(self) -> str:
+    def to_text(self) -> str:
         """Write the calibration as canonical JSON: the same calibration always gives the same text."""
         values = {
             "homography": self.homography.tolist(),
@@ -113,7 +113,7 @@ class FeltCalibration:
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> FeltCalibration:
+    def from_text(cls, text: str) -> FeltCalibration:
         """Read a stored calibration.
 
         Raises:

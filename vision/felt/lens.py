@@ -108,10 +108,10 @@ class Lens:
     @property
     def sha256(self) -> str:
         """The hash of the calibration's JSON; records refer to it by this."""
-        return hashlib.sha256(self.to_json().encode()).hexdigest()
+        return hashlib.sha256(self.to_text().encode()).hexdigest()
 
-    def to_json(self) -> str:
-        """Write the calibration as JSON; :meth:`from_json` reads the same back."""
+    def to_text(self) -> str:
+        """Write the calibration as JSON; :meth:`from_text` reads the same back."""
         return json.dumps(
             {
                 "width_px": self.width_px,
@@ -124,7 +124,7 @@ class Lens:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> Lens:
+    def from_text(cls, text: str) -> Lens:
         """Read a stored calibration.
 
         Raises:
@@ -157,7 +157,7 @@ class Lens:
             CalibrationFileError: the file cannot be written.
         """
         try:
-            Path(path).write_text(self.to_json() + "\n", encoding="utf-8")
+            Path(path).write_text(self.to_text() + "\n", encoding="utf-8")
         except OSError as error:
             raise CalibrationFileError(
                 f"the lens calibration cannot be stored in {path}: {error.strerror}"
@@ -172,7 +172,7 @@ class Lens:
             CalibrationError: it is no calibration.
         """
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+            return cls.from_text(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
             raise CalibrationFileError(
                 f"the lens calibration {path} cannot be read: {error.strerror}"

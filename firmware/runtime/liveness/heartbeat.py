@@ -95,7 +95,7 @@ class Heartbeat:
 
     def _judge(self) -> Sequence[Check]:
         record = record_facts(self._reader, time.time_ns() // 1_000_000, CHECKED_ROWS)
-        return judge(Facts.of_json({**record, **self.ask("health").get("facts", {})}))
+        return judge(Facts.from_json({**record, **self.ask("health").get("facts", {})}))
 
     def ask(self, do: str) -> dict[str, Any]:
         """Return the table's answer to a command. Raises TableError."""

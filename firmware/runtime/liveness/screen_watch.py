@@ -116,7 +116,7 @@ class ScreenWatch:
         number = self._notice[0] + 1 if self._notice else 1
         self._notice, self._notice_from = (number, why), None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return what a heartbeat's answer says of the screen.
 
         `expected`; `silent_s`: seconds since it answered, None if it never has; `leaving`: it loads another page;
@@ -133,5 +133,5 @@ class ScreenWatch:
         if self._notice is not None:
             number, why = self._notice
             if self._notice_from is None or now - self._notice_from <= NOTICE_S:
-                told["notice"] = {"number": number, "why": why.as_json()}
+                told["notice"] = {"number": number, "why": why.to_json()}
         return told

@@ -72,7 +72,7 @@ class _Job:
     error: Message | None = None
     picture: bytes = b""
 
-    def to_dict(self, picture: bool) -> dict[str, Any]:
+    def to_json(self, picture: bool) -> dict[str, Any]:
         answer: dict[str, Any] = {
             "job": self.number,
             "name": self.name,
@@ -85,7 +85,7 @@ class _Job:
             "has_picture": bool(self.picture),
         }
         if self.error is not None:
-            answer |= {"why": str(self.error), **self.error.as_json()}
+            answer |= {"why": str(self.error), **self.error.to_json()}
         if picture:
             answer["picture"] = base64.b64encode(self.picture).decode()
         return answer
@@ -182,7 +182,7 @@ class CameraJobs:
             raise CommandRefused("Nothing is known of that any more; begin again.")
         if who.role not in COMMAND_ROLES[job.do]:
             raise NotAllowed("That was asked by somebody else.", roles=COMMAND_ROLES[job.do])
-        return {"ok": True, **job.to_dict(command.picture)}
+        return {"ok": True, **job.to_json(command.picture)}
 
     def _check(self, command: CheckDeck, record: Record, who: Who) -> dict[str, Any]:
         match command.step:

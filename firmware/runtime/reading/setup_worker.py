@@ -104,7 +104,7 @@ class CameraBench:
             case "lens_commit":
                 lens = lens_of(self._views)
                 self._views = []
-                return JobDone(job.number, {"figures": lens_figures(lens)}, lens.to_json()), None
+                return JobDone(job.number, {"figures": lens_figures(lens)}, lens.to_text()), None
             case "deck_begin":
                 self._lessons, self._last = [], None
                 return JobDone(job.number, {"pictures": 0, "needed": MIN_FRAMES}), None
@@ -148,7 +148,7 @@ class CameraBench:
             else:
                 moved = movement(made.homography, before, self._layout)
                 result["moved"] = {name: round(value, 4) for name, value in vars(moved).items()}
-        return JobDone(job.number, result, made.to_json()), frames[-1]
+        return JobDone(job.number, result, made.to_text()), frames[-1]
 
     # ---- the lens ----
 

@@ -118,8 +118,8 @@ class _Worker:
 
     def use(self, setup: ReaderSetup) -> None:
         """Use these calibrations from now on. Raises VisionError for an invalid one."""
-        self._lens = Lens.from_json(setup.lens) if setup.lens else None
-        self._calibration = FeltCalibration.from_json(setup.felt) if setup.felt else None
+        self._lens = Lens.from_text(setup.lens) if setup.lens else None
+        self._calibration = FeltCalibration.from_text(setup.felt) if setup.felt else None
         self._reader.deck = profile_of_json(setup.deck, model_of(self._reader)) if setup.deck else None
         self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
         deck = content_hash(setup.deck.encode()) if setup.deck else ""

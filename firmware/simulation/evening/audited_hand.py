@@ -96,7 +96,7 @@ class AuditedHand:
                 found.append(f"seat {seat}'s natural unconfirmed")
         return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the hand as input of `feltwatch settle`."""
         seats = []
         for opened in self.opened["seats"]:

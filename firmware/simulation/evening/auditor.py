@@ -371,7 +371,7 @@ class Auditor:
             self.problem("unasked", f"Hand {hand.number} settled with {what}.")
         if self._surely_wrong(hand):
             self.counts["shown_surely_misread"] += 1
-        expected = settle_json(hand.as_json(), None)
+        expected = settle_json(hand.to_json(), None)
         if expected != payload["settlement"]:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 

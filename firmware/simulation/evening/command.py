@@ -50,7 +50,7 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
     metavar="N",
     help="Play N hands in real time instead, through rendered pictures, the card reader and real processes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--json", "is_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--data",
     envvar="FELTWATCH_DATA",
@@ -63,7 +63,7 @@ def command(
     seed: int,
     profile: str,
     pixels: int | None,
-    as_json: bool,
+    is_json: bool,
     data: Path | None,
 ) -> None:
     """Play a simulated table faster than real time, let things go wrong, and report what was lost.
@@ -88,7 +88,7 @@ def command(
             outcome = _played(data, pixels or hands, faults, seed, profile, pixels is not None)
     finally:
         logging.disable(logging.NOTSET)
-    if as_json:
+    if is_json:
         say_json(outcome.to_json())
     else:
         from firmware.simulation.evening.report import show

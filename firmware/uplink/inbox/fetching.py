@@ -93,7 +93,7 @@ class Inbox:
         """Return how far each request is, for the pit: what the table says of a file that lies here."""
         said = {one.key: one for one in read_list(self._notes)} if self._items else {}
         return tuple(
-            (said.get(one.key, one) if one.state == "fetched" else one).progress.as_json()
+            (said.get(one.key, one) if one.state == "fetched" else one).progress.to_json()
             for one in self._items[:MOST_OPEN]
         )
 

@@ -77,7 +77,7 @@ def read_list(path: Path) -> tuple[Item, ...]:
 
 def write_list(path: Path, items: Iterable[Item]) -> None:
     """Replace a file of either side, for the other user of the group. Raises OSError."""
-    values = [asdict(one) | {"why": one.why and one.why.as_json()} for one in items]
+    values = [asdict(one) | {"why": one.why and one.why.to_json()} for one in items]
     write_whole(path, json.dumps(values).encode())
     path.chmod(FILE_MODE)
 

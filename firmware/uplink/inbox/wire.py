@@ -39,9 +39,9 @@ class Progress:
     state: str
     why: Message | None = None
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as the table sends it."""
-        why = self.why.as_json() if self.why is not None else None
+        why = self.why.to_json() if self.why is not None else None
         if why is not None and len(json.dumps(why)) > MOST_WHY:
             why = {"message": "The reason is too long to be sent; look at the table.", "args": {}}
         return {"number": self.number, "state": self.state, "why": why}

@@ -130,7 +130,7 @@ REFUSALS = [
 def test_each_reason_why_a_stick_is_not_written_is_said_in_each_language(
     client: FlaskClient, told: Path, refusal: Message
 ) -> None:
-    Progress("a", 1, "failed", refusal=refusal.as_json()).write(told)
+    Progress("a", 1, "failed", refusal=refusal.to_json()).write(told)
     said = {language: asked(client, language=language)["says"] for language in ("en", "es", "zh_Hans")}
     assert said["en"] == str(refusal)
     assert len(set(said.values())) == 3

@@ -40,7 +40,7 @@ def test_the_page_names_what_to_put_right_first(felt: Felt) -> None:
 def test_how_far_the_pit_has_heard_is_shown_in_the_pages_language_and_nothing_without_a_pit(
     felt: Felt,
 ) -> None:
-    why = Message("The pit cannot be reached (%(why)s).", why="Connection refused").as_json()
+    why = Message("The pit cannot be reached (%(why)s).", why="Connection refused").to_json()
     silent = {"have": 4711, "silent_s": 750.0, "trouble": why}
     with felt.answering():
         felt.health = WELL

@@ -325,7 +325,7 @@ def test_a_message_within_a_message_is_said_in_the_same_language() -> None:
     why = Message("The table did not lie still: %(why)s. Look again.", why=Message("the light is changing"))
     with speaking("es"):
         assert "la luz está cambiando" in say(why)
-        assert say_json(why.as_json()) == say(why)
+        assert say_json(why.to_json()) == say(why)
         assert say_json("") == ""
 
 

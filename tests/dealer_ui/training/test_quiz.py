@@ -145,11 +145,11 @@ def test_nothing_of_the_settlement_is_told_before_it_is_answered(hand: tuple[Sta
     open_ = Lesson().shown(view(7, state, rules), state, rules)
     assert open_.quiz is not None
     assert open_.mode == "quiz"
-    told = json.dumps(open_.as_json() | {"sheet": None})
+    told = json.dumps(open_.to_json() | {"sheet": None})
     unsettled = replace(state, settlement=None, phase=Phase.REVIEW)
     blank = hidden(view(7, unsettled, rules), unsettled)
-    shown = open_.as_json() | {"sheet": None, "quiz": None}
-    same = blank.as_json() | {"sheet": None}
+    shown = open_.to_json() | {"sheet": None, "quiz": None}
+    same = blank.to_json() | {"sheet": None}
     for key in ("seats", "payments", "transfers", "actions", "needs", "cues", "more", "notices"):
         assert shown[key] == same[key], key
     assert '"answer"' not in told

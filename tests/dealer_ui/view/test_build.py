@@ -119,7 +119,7 @@ def test_an_undeclared_natural_is_not_named_before_rows_are_compared(felt: Felt)
     screen = shown(felt)
     assert screen.phase == "review"
     assert "natural" not in json.dumps([seat.flags for seat in screen.seats], default=vars).lower()
-    assert "pairs" not in json.dumps(screen.as_json()["needs"])
+    assert "pairs" not in json.dumps(screen.to_json()["needs"])
     assert all(row.category == "" for seat in screen.seats for row in seat.rows)
 
 
@@ -487,7 +487,7 @@ def test_a_payment_that_the_stakes_cut_off_says_what_is_short(lay: Lay) -> None:
 
 def test_the_view_is_plain_json(felt: Felt) -> None:
     felt.to_settled()
-    assert json.loads(json.dumps(shown(felt).as_json()))["phase"] == "settled"
+    assert json.loads(json.dumps(shown(felt).to_json()))["phase"] == "settled"
 
 
 # ---- why a hand ends without a settlement ----

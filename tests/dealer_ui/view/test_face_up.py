@@ -149,7 +149,7 @@ def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:
         if action.command["do"] != "reopen":  # needs the record: tests/firmware/runtime
             felt.state = before
             felt.do(**action.command)
-    assert json.dumps(screen.as_json())
+    assert json.dumps(screen.to_json())
 
 
 def test_what_lies_on_a_card_is_said() -> None:

@@ -45,7 +45,7 @@ def test_a_felt_is_calibrated_from_pictures_and_compared_with_an_earlier_one(
     done = run(pictures / "bare", "--out", tmp_path / "felt.json", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
-    stored = FeltCalibration.from_json((tmp_path / "felt.json").read_text(encoding="utf-8"))
+    stored = FeltCalibration.from_text((tmp_path / "felt.json").read_text(encoding="utf-8"))
     assert (told["hash"], told["figures"]) == (stored.sha256, stored.figures)
     assert told["figures"]["error_px"] < 0.5
     knocked = run(pictures / "knocked", "--before", tmp_path / "felt.json")
@@ -72,7 +72,7 @@ def test_a_calibration_goes_into_the_record_of_a_stopped_table(pictures: Path, t
     assert state.calibrations["felt"].stands_on["lens"] == state.calibrations["lens"].hash
     text = JournalReader(data).content(state.calibrations["lens"].hash)
     assert text is not None
-    assert Lens.from_json(text.decode()).error_px < 0.5
+    assert Lens.from_text(text.decode()).error_px < 0.5
     assert verify(data).ok
     with Journal(data):
         busy = run(pictures / "bare", "--keep", "--data", data)

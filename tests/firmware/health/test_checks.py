@@ -195,7 +195,7 @@ def test_what_nobody_can_say_is_unknown_and_never_well() -> None:
     "name", [one.name for one in fields(Facts) if one.name not in ("faults", "broken_at", "record_wrong")]
 )
 def test_a_single_fact_that_is_missing_makes_nothing_ring_falsely(name: str) -> None:
-    verdicts = {check.verdict for check in judge(Facts.of_json({**vars(WELL), name: None}))}
+    verdicts = {check.verdict for check in judge(Facts.from_json({**vars(WELL), name: None}))}
     assert "look" not in verdicts
     assert ("bad" in verdicts) == (name in ("rows", "checked"))
 
@@ -204,7 +204,7 @@ def test_how_far_the_pit_has_heard_is_said_in_rows_and_how_long_it_is_silent_in_
     assert str(of("pit", WELL).says) == "The pit has everything up to row 9000."
     behind = of("pit", replace(WELL, rows=9030))
     assert str(behind.says) == "The pit has everything up to row 9000; 30 more are on their way."
-    why = Message("The pit cannot be reached (%(why)s).", why="No route to host").as_json()
+    why = Message("The pit cannot be reached (%(why)s).", why="No route to host").to_json()
     silent = of("pit", replace(WELL, pit={"have": 9000, "silent_s": 750.0, "trouble": why}))
     assert silent.figure == "9000", "the last row that the pit has"
     assert str(silent.says) == (
@@ -230,11 +230,11 @@ def test_the_worst_verdict_is_the_tables() -> None:
 
 
 def test_a_fact_of_a_later_release_is_left_out() -> None:
-    assert Facts.of_json({"celsius": 51.0, "humidity": 40}) == Facts(celsius=51.0)
+    assert Facts.from_json({"celsius": 51.0, "humidity": 40}) == Facts(celsius=51.0)
 
 
 def test_a_check_is_told_to_a_program_in_english() -> None:
-    told = of("heat", replace(WELL, celsius=81.4)).as_json()
+    told = of("heat", replace(WELL, celsius=81.4)).to_json()
     assert (told["verdict"], told["figure"]) == ("bad", "81 °C")
     assert told["advice"] == "Check the box's fan and the air around it."
 
@@ -299,7 +299,7 @@ def test_a_row_that_was_changed_breaks_the_chain(tmp_path: Path) -> None:
         db.execute("UPDATE journal SET actor = 'somebody' WHERE seq = 2")
         for _name, sql in guards:
             db.execute(sql)
-    facts = Facts.of_json(record_facts(JournalReader(tmp_path), 0))
+    facts = Facts.from_json(record_facts(JournalReader(tmp_path), 0))
     assert (of("chain", facts).verdict, facts.broken_at) == ("bad", 2)
 
 
@@ -320,7 +320,7 @@ def test_rules_that_the_record_has_lost_or_that_were_changed_ring(tmp_path: Path
             db.execute(spoil)
             for _name, sql in guards:
                 db.execute(sql)
-        rules = of("profile", Facts.of_json(record_facts(JournalReader(tmp_path), 0)))
+        rules = of("profile", Facts.from_json(record_facts(JournalReader(tmp_path), 0)))
         assert rules.verdict == verdict, spoil
 
 
@@ -328,21 +328,21 @@ def test_a_record_that_is_yet_to_be_made_is_no_broken_one(tmp_path: Path) -> Non
     for made in (False, True):
         if made:
             Journal(tmp_path).close()
-        chain = of("chain", Facts.of_json(record_facts(JournalReader(tmp_path), 0)))
+        chain = of("chain", Facts.from_json(record_facts(JournalReader(tmp_path), 0)))
         assert (chain.verdict, str(chain.says)) == ("unknown", "There is no record here yet.")
 
 
 def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 40)
-    assert of("chain", Facts.of_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"
+    assert of("chain", Facts.from_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"
 
 
 def test_a_fault_that_comes_over_the_tables_socket_is_said_with_its_values() -> None:
     fault = Message("Stuck down: %(stuck)s. Free the push-button; meanwhile use the page.", stuck="next")
     answer = json.loads(
-        json.dumps({"answers": True, "faults": {"buttons": fault.as_json(), "view": "Dark."}})
+        json.dumps({"answers": True, "faults": {"buttons": fault.to_json(), "view": "Dark."}})
     )
-    says = {check.name: str(check.says) for check in judge(Facts.of_json(answer))}
+    says = {check.name: str(check.says) for check in judge(Facts.from_json(answer))}
     assert says["buttons"] == "Stuck down: next. Free the push-button; meanwhile use the page."
     assert says["camera"] == "Dark."
 

@@ -43,7 +43,7 @@ def run(*arguments: str, stdin: str = "") -> Result:
     return CliRunner().invoke(main, ["settle", *arguments], input=stdin)
 
 
-def as_json(hand: Hand, profile: str) -> Json:
+def to_json(hand: Hand, profile: str) -> Json:
     """Return a hand as the JSON object that `read_hand` reads."""
     seats = []
     for seat in hand.seats:
@@ -74,7 +74,7 @@ def test_a_schema_is_one_of_draft_2020_12(schema: Any) -> None:
 def test_random_hands_and_their_answers_fit_under_every_profile(name: str) -> None:
     profile, deal = load_profile(name), random.Random(f"schema {name}")
     for _ in range(200):
-        hand = as_json(random_hand(deal, profile), name)
+        hand = to_json(random_hand(deal, profile), name)
         HANDS.validate(hand)
         ANSWERS.validate(settle_json(hand))
 

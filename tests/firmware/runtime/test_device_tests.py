@@ -215,7 +215,7 @@ def test_the_camera_works_once_it_has_taken_a_picture(table: Table) -> None:
     answer = table.attempt("camera")
     assert said(answer) == ("pass", "camera_well")
     assert answer["figures"] == {"width": 2304, "height": 1296}
-    table.picture = {"state": "failed", **Message("The lens cap is on.").as_json()}
+    table.picture = {"state": "failed", **Message("The lens cap is on.").to_json()}
     answer = table.attempt("camera", act="begin")
     assert (answer["verdict"], answer["figures"]) == ("fail", {"says": Message("The lens cap is on.")})
 

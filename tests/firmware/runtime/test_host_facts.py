@@ -84,14 +84,14 @@ def test_a_network_that_is_gone_or_another_than_its_manifest_names_rings(
             (tmp_path / f"{network}.onnx").unlink()
         else:
             (tmp_path / f"{network}.onnx").write_bytes(held)
-        checks = {check.name: check.verdict for check in judge(Facts.of_json(BoxFacts(tmp_path).of_box()))}
+        checks = {check.name: check.verdict for check in judge(Facts.from_json(BoxFacts(tmp_path).of_box()))}
         assert checks["model"] == verdict
 
 
 def test_a_disk_without_room_rings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for left, verdict in ((5_000_000_000, "ok"), (500_000_000, "look"), (5_000_000, "bad")):
         monkeypatch.setattr("firmware.runtime.host_facts.free_bytes", lambda _, left=left: left)
-        checks = {check.name: check.verdict for check in judge(Facts.of_json(BoxFacts(tmp_path).of_box()))}
+        checks = {check.name: check.verdict for check in judge(Facts.from_json(BoxFacts(tmp_path).of_box()))}
         assert checks["room"] == verdict
 
 

@@ -214,7 +214,7 @@ def test_a_reason_that_the_database_does_not_take_as_it_is_holds_up_no_release(r
         connection.execute(
             "UPDATE table_now SET facts = %s WHERE record_id = (SELECT record_id FROM record WHERE table_id = %s)",
             (
-                TableFacts(needs=(Need("fault:camera", "fault", 0, text="gone\0{"),)).as_json(),
+                TableFacts(needs=(Need("fault:camera", "fault", 0, text="gone\0{"),)).to_text(),
                 room.tables[0].table_id,
             ),
         )

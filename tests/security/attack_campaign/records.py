@@ -219,7 +219,7 @@ def seen(data: Path, hands: int) -> Seen:
         return hand_json(hand, archive.images(hand))
 
     def audited() -> Any:
-        return audit(data, pictures=False, processes=1).as_json()
+        return audit(data, pictures=False, processes=1).to_json()
 
     numbers = range(1, hands + 1)
     return Seen(_text(listed), tuple(_text(partial(shown, number)) for number in numbers), _text(audited))

@@ -31,8 +31,8 @@ def made(bare: Image) -> FeltCalibration:
 
 
 def test_a_calibration_comes_back_from_its_text_with_the_same_hash(made: FeltCalibration) -> None:
-    again = FeltCalibration.from_json(made.to_json())
-    assert again.to_json() == made.to_json()
+    again = FeltCalibration.from_text(made.to_text())
+    assert again.to_text() == made.to_text()
     assert again.sha256 == made.sha256
 
 
@@ -64,7 +64,7 @@ GOOD = {
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:
     with pytest.raises(CalibrationError, match="This is no felt calibration"):
-        FeltCalibration.from_json(text)
+        FeltCalibration.from_text(text)
 
 
 def test_a_calibration_serves_pictures_of_another_size_but_not_of_other_proportions(

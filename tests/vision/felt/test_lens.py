@@ -81,14 +81,14 @@ def test_a_calibration_serves_pictures_of_half_the_size() -> None:
 def test_a_calibration_is_kept_on_disk(tmp_path: Path) -> None:
     TRUE.save(tmp_path / "lens.json")
     again = Lens.load(tmp_path / "lens.json")
-    assert again.to_json() == TRUE.to_json()
+    assert again.to_text() == TRUE.to_text()
     with pytest.raises(CalibrationFileError, match=r"nowhere\.json cannot be read"):
         Lens.load(tmp_path / "nowhere.json")
     with pytest.raises(CalibrationFileError, match="cannot be stored"):
         TRUE.save(tmp_path / "no" / "such" / "folder.json")
 
 
-GOOD = json.loads(TRUE.to_json())
+GOOD = json.loads(TRUE.to_text())
 
 
 @pytest.mark.parametrize(
@@ -109,14 +109,14 @@ GOOD = json.loads(TRUE.to_json())
 )
 def test_a_spoilt_calibration_is_refused(text: str) -> None:
     with pytest.raises(CalibrationError, match="This is no lens calibration"):
-        Lens.from_json(text)
+        Lens.from_text(text)
 
 
 def test_the_least_size_of_a_calibrations_picture_is_one_pixel() -> None:
-    assert Lens.from_json(json.dumps({**GOOD, "width_px": 1, "height_px": 1})).height_px == 1
+    assert Lens.from_text(json.dumps({**GOOD, "width_px": 1, "height_px": 1})).height_px == 1
     for side in ("width_px", "height_px"):
         with pytest.raises(CalibrationError, match="impossible values"):
-            Lens.from_json(json.dumps({**GOOD, side: 0}))
+            Lens.from_text(json.dumps({**GOOD, side: 0}))
 
 
 def test_too_few_views_are_refused(photos: list[Image]) -> None:

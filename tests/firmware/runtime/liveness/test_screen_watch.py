@@ -123,7 +123,7 @@ def test_a_table_without_a_screen_is_exempt_by_its_configuration() -> None:
     screen = Watched(NO_SCREEN)
     screen.clock.let_pass(3600)
     assert (screen.watch.is_known, screen.watch.fault, screen.refused()) == (True, "", "")
-    assert screen.watch.as_json()["expected"] is False
+    assert screen.watch.to_json()["expected"] is False
 
 
 def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_ever(screen: Watched) -> None:
@@ -131,12 +131,12 @@ def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_eve
     screen.clock.let_pass(60)
     screen.watch.refuse(CommandRefused("It was dark.").sentence)
     screen.clock.let_pass(3600)
-    assert screen.watch.as_json()["notice"]["why"]["message"] == "It was dark."
+    assert screen.watch.to_json()["notice"]["why"]["message"] == "It was dark."
     screen.paint(7)
     screen.clock.let_pass(29)
-    assert "notice" in screen.watch.as_json()
+    assert "notice" in screen.watch.to_json()
     screen.clock.let_pass(2)
-    assert "notice" not in screen.watch.as_json()
+    assert "notice" not in screen.watch.to_json()
 
 
 def test_an_acknowledgement_that_waited_while_the_table_hung_says_nothing_of_now(screen: Watched) -> None:
