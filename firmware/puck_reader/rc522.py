@@ -142,7 +142,7 @@ class Rc522(Reader):
         raise GarbledAnswer
 
     def _exchange(self, data: bytes, last_bits: int = 0) -> tuple[bytes, int]:
-        """Send bytes (`last_bits` of the last one) and return the answer. Raises Silence, Garbled, ReaderFault."""
+        """Send bytes (`last_bits` of the last one); return the answer. Raises Silence, GarbledAnswer, ReaderFault."""
         answer, bits, collided_at = self._transceive(data, last_bits, 0)
         if collided_at is not None:
             raise GarbledAnswer

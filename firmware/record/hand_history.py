@@ -113,7 +113,7 @@ def frame_of(entry: Entry) -> Capture | None:
 def load_hand(reader: JournalReader, hand: int) -> PastHand:
     """Return a hand with all later corrections and marks.
 
-    Raises CommandRefused for a hand that is not in the record, StillOpen for one on the table, JournalError.
+    Raises CommandRefused for a hand that is not in the record, HandStillOpen for one on the table, JournalError.
     """
     rows = reader.of_hand(hand)
     if not rows:

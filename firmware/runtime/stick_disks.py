@@ -44,7 +44,7 @@ class Stick(Protocol):
     """A target to write to."""
 
     def mounted(self, *, write: bool) -> AbstractContextManager[Path]:
-        """Return its folder while the context is open. Raises NotWritten."""
+        """Return its folder while the context is open. Raises StickWriteError."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
-    """Return the one stick that is plugged in; None where there is none. Raises NotWritten.
+    """Return the one stick that is plugged in; None where there is none. Raises StickWriteError.
 
     A stick is a disk on USB, or one marked as removable, with a medium in it, of which nothing is in use: the box
     itself may run from such a disk.

@@ -16,17 +16,16 @@ from firmware.messages import Text
 from firmware.table.people import Person
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
-from firmware.table.settings import HouseSettings
 from firmware.table.values import (
     AwaitedCards,
     Calibrates,
-    Calibration,
     ChangedRow,
     Irregularity,
+    LastingState,
     Opening,
     Payback,
-    Puck,
     RecordDamage,
+    SeatDecisions,
     SeatOpened,
 )
 
@@ -53,23 +52,16 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Seat(SeatOpened):
+class Seat(SeatOpened, SeatDecisions):
     """A seat in this hand.
 
     An `open` seat's cards are placed face up, in the order in which `row` has them. `things` are other objects that the
-    last reading saw in a row. `found`: the cards hold a natural that counts undeclared. `acted` is the position of its
-    declaration or surrender among all those of the hand, from 1.
+    last reading saw in a row.
     """
 
-    declares: bool = False
-    found: bool = False
-    confirmed: bool = False
-    surrenders: bool = False
-    acted: int | None = None
     front: tuple[Card, ...] = ()
     middle: tuple[Card, ...] = ()
     back: tuple[Card, ...] = ()
-    captures: Mapping[Row, Capture] = field(default_factory=dict)
     things: Mapping[Row, tuple[str, ...]] = field(default_factory=dict)
 
     def row(self, row: Row) -> tuple[Card, ...]:
@@ -117,7 +109,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class State:
+class State(LastingState):
     """The table's current state, as the events imply it.
 
     - `stacks`: cents by player, valid while no hand is open.
@@ -125,7 +117,6 @@ class State:
     - `irregularities`: those still open, of `irregularities_seen`. `dismissed`: findings for which the dealer
       confirmed the record.
     - `fantasyland`, `sits_out`, `passes`: names of players.
-    - `house`: the settings with which the next hand opens.
     - While a past hand is reopened: `reopened` is the reason, `previous_settlement` its settlement before,
       `suspended_state` the table's own state, `names` the current names of players who were renamed since.
     - `set_up`: the first set-up is over, or hands were played. `on_trial`: devices are being tested; no hand opens.
@@ -137,7 +128,6 @@ class State:
     seats: tuple[Seat, ...] = ()
     button: int | None = None
     button_keyed: bool = False
-    puck: Puck = field(default_factory=Puck)
     frame: Capture | None = None
     reading_failure: Text = ""
     awaited: AwaitedCards | None = None
@@ -166,28 +156,15 @@ class State:
     fantasyland: frozenset[str] = frozenset()
     sits_out: frozenset[str] = frozenset()
     passes: frozenset[str] = frozenset()
-    recent: tuple[str, ...] = ()
-    """The players who left the table recently, the last one first."""
-    two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
     reopened: str = ""
     previous_settlement: Mapping[str, Any] | None = None
     suspended_state: State | None = None
     names: Mapping[str, str] = field(default_factory=dict)
-    house: HouseSettings = field(default_factory=HouseSettings)
     disputed: frozenset[int] = frozenset()
     """Hands under dispute."""
-    floor_called: bool = False
-    """Whether a floor person is called and nobody has ended the call."""
-    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
     deck_unchecked: bool = False
     """Whether the deck in force came from a pit and was not checked at this table yet; no hand opens before."""
-    faults: Mapping[str, Text] = field(default_factory=dict)
-    people: tuple[Person, ...] = ()
-    wrong_pins: Mapping[str, int] = field(default_factory=dict)
-    """Wrong PINs since the last right one, by the place at which they were entered; places without any are absent."""
-    dealer: str = ""
-    down: int = 0
     record_fault: RecordDamage | None = None
     """What is wrong with the record, until a floor person has read it; nothing is played until then."""
     set_up: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from pydantic import JsonValue
@@ -57,18 +57,33 @@ class SeatOpened:
     fantasyland: bool = False
 
 
-@dataclass(frozen=True)
-class SeatEnd:
-    """A seat at the end of a hand: its declaration or surrender, the order of these, and its certain cards by row."""
+@dataclass(frozen=True, kw_only=True)
+class SeatDecisions:
+    """What a seat declared in a hand, and the pictures of its rows.
 
-    seat: int
+    `found`: the cards hold a natural that counts undeclared. `acted` is the position of its declaration or surrender
+    among all those of the hand, from 1.
+    """
+
     declares: bool = False
+    found: bool = False
     confirmed: bool = False
     surrenders: bool = False
-    rows: dict[Row, tuple[str, ...]] = field(default_factory=dict)
-    captures: dict[Row, Capture] = field(default_factory=dict)
-    found: bool = False
     acted: int | None = None
+    captures: dict[Row, Capture] = field(default_factory=dict)
+
+    @property
+    def decisions(self) -> dict[str, Any]:
+        """These fields by their names."""
+        return {one.name: getattr(self, one.name) for one in fields(SeatDecisions)}
+
+
+@dataclass(frozen=True)
+class SeatEnd(SeatDecisions):
+    """A seat at the end of a hand, with its certain cards by row."""
+
+    seat: int
+    rows: dict[Row, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -82,20 +97,44 @@ class Payback:
     paid: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class LastingState:
+    """What outlasts a hand: the state has it, and each opening holds it, so that recovery needs no earlier row."""
+
+    puck: Puck = field(default_factory=Puck)
+    faults: dict[str, Text] = field(default_factory=dict)
+    """The faults of the devices."""
+    people: tuple[Person, ...] = ()
+    wrong_pins: dict[str, int] = field(default_factory=dict)
+    """Wrong PINs since the last right one, by the place at which they were entered; places without any are absent."""
+    dealer: str = ""
+    down: int = 0
+    two_hands: bool = False
+    house: HouseSettings = field(default_factory=HouseSettings)
+    """The settings with which the next hand opens."""
+    calibrations: dict[str, Calibration] = field(default_factory=dict)
+    """Those in force, by "felt", "lens", "deck"."""
+    recent: tuple[str, ...] = ()
+    """The players who left the table recently, the last one first."""
+    floor_called: bool = False
+    """Whether a floor person is called and nobody has ended the call."""
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """These fields by their names."""
+        return {one.name: getattr(self, one.name) for one in fields(LastingState)}
+
+
 @dataclass(frozen=True)
-class Opening:
+class Opening(LastingState):
     """How a hand was opened: the whole table state, so that recovery needs no earlier row.
 
     - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
       that the house overrides, by dotted path. `unit`: cents a point.
     - `button`: the puck's seat, if known; `button_keyed`: by the dealer's word, which no reading overrides.
-    - `puck`, `faults`: the state of the devices.
     - `stacks`: those of all players, including players who do not play. `fantasyland`, `sits_out`: names of players.
-      `passed`: the players who pass this hand. `recent`: the players who left recently, the last one first.
+      `passed`: the players who pass this hand.
     - `paybacks`: those still open. `disputed`: the hands under dispute.
-    - `house`: the table's settings. `calibrations`: those in force, by "felt", "lens", "deck".
-    - `floor_called`: whether a floor person is called.
-    - `wrong_pins`: wrong PINs since the last right one, by place.
     - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
     """
 
@@ -105,28 +144,17 @@ class Opening:
     unit: int
     seats: tuple[SeatOpened, ...]
     button: int | None = None
-    puck: Puck = field(default_factory=Puck)
-    faults: dict[str, Text] = field(default_factory=dict)
     options: dict[str, JsonValue] = field(default_factory=dict)
     layout_hash: str = ""
     model_hash: str = ""
     software: str = ""
-    dealer: str = ""
-    down: int = 0
-    people: tuple[Person, ...] = ()
-    wrong_pins: dict[str, int] = field(default_factory=dict)
     stacks: dict[str, int | None] = field(default_factory=dict)
     fantasyland: tuple[str, ...] = ()
     sits_out: tuple[str, ...] = ()
-    two_hands: bool = False
     paybacks: tuple[Payback, ...] = ()
-    house: HouseSettings = field(default_factory=HouseSettings)
     disputed: tuple[int, ...] = ()
-    calibrations: dict[str, Calibration] = field(default_factory=dict)
-    recent: tuple[str, ...] = ()
     closed: int = 0
     passed: tuple[str, ...] = ()
-    floor_called: bool = False
     button_keyed: bool = False
 
 

@@ -24,7 +24,7 @@ class Turns:
 
     @contextmanager
     def of(self, length: int) -> Iterator[None]:
-        """Do the work of a request whose body inflates to this length when it is its turn. Raises Busy."""
+        """Do the work of a request whose body inflates to this length when it is its turn. Raises ServerBusy."""
         if length < LONG_BYTES:
             yield
             return

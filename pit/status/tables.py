@@ -55,7 +55,7 @@ def serial_text(serial: int | str) -> str:
 
 
 def who(connection: Connection, serial: str) -> Table:
-    """Return the table of a certificate. Raises NotEnrolled if there is none, or if it was struck off."""
+    """Return the table of a certificate. Raises NotEnrolledError if there is none, or if it was struck off."""
     return enrolled(
         connection.execute(
             f"SELECT {WHO} FROM gaming_table WHERE serial = %s", (serial_text(serial),)
@@ -64,7 +64,7 @@ def who(connection: Connection, serial: str) -> Table:
 
 
 def enrolled(row: TupleRow | None) -> Table:
-    """Return the table of a row that begins with `WHO`. Raises NotEnrolled."""
+    """Return the table of a row that begins with `WHO`. Raises NotEnrolledError."""
     if row is None:
         raise NotEnrolledError("No table has this certificate. Enrol the table.")
     if row[3] is not None:

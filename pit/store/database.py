@@ -115,7 +115,7 @@ class Database:
         """Yield a connection in a transaction: committed at the end, undone by an error.
 
         Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
-        writer here can be repeated. Raises Held or TooLong beyond the limits.
+        writer here can be repeated. Raises LockTimeout or StatementTimeout beyond the limits.
         """
         with self._connected() as connection, connection.transaction():
             yield connection

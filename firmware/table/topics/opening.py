@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
@@ -20,25 +20,6 @@ from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, OPEN, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import Opening, SeatEnd
-
-OF_HOUSE: Final = ("profile", "profile_hash", "unit", "layout_hash", "model_hash", "software")
-"""The settings that a hand is opened with as they are."""
-OF_STATE: Final = (
-    "puck",
-    "faults",
-    "people",
-    "wrong_pins",
-    "dealer",
-    "down",
-    "two_hands",
-    "house",
-    "calibrations",
-    "recent",
-    "floor_called",
-)
-"""Fields of the state that a hand's opening holds as they are."""
-OF_END: Final = ("declares", "found", "confirmed", "surrenders", "acted", "captures")
-"""Fields of a seat that the end of a hand holds as they are."""
 
 
 class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
@@ -76,7 +57,7 @@ class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
             sits_out=frozenset(self.sits_out),
             paybacks=self.paybacks,
             disputed=frozenset(self.disputed),
-            **_fields(self, OF_STATE),
+            **self.lasting,
         )
 
 
@@ -141,7 +122,7 @@ class HandReopened(Event, leads=leads_to(frozenset(Phase) - {Phase.IDLE}, Phase.
             for card in (card for row in end.rows.values() for card in row):
                 need_card(card)
             cards: dict[str, Any] = {row: tuple(Card(c, True) for c in end.rows.get(row, ())) for row in ROWS}
-            seats.append(Seat(**vars(was), **_fields(end, OF_END), **cards))
+            seats.append(Seat(**vars(was), **end.decisions, **cards))
         phase = Phase.SETTLED if self.settlement else Phase.REVIEW
         laid = replace(
             without_reading(state, phase, tuple(seats)),
@@ -204,8 +185,13 @@ def opened(state: State, house: House) -> HandOpened:
         )
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     return HandOpened(
-        **_fields(house, OF_HOUSE),
-        **_fields(state, OF_STATE),
+        profile=house.profile,
+        profile_hash=house.profile_hash,
+        unit=house.unit,
+        layout_hash=house.layout_hash,
+        model_hash=house.model_hash,
+        software=house.software,
+        **state.lasting,
         hand=state.next_hand,
         seats=dealt_in(state, house, stacks),
         button=state.puck.seat if state.button_kept is None else state.button_kept,
@@ -219,10 +205,6 @@ def opened(state: State, house: House) -> HandOpened:
         closed=_can_be_taken_back(state),
         passed=tuple(sorted(state.passes)),
     )
-
-
-def _fields(of: object, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(of, name) for name in names}
 
 
 def _can_be_taken_back(state: State) -> int:
@@ -330,4 +312,4 @@ def _end(seat: Seat, doubtful: frozenset[tuple[int, Row]]) -> SeatEnd:
         for row in ROWS
         if (seat.seat, row) not in doubtful
     }
-    return SeatEnd(seat.seat, rows=rows, **_fields(seat, OF_END))
+    return SeatEnd(seat.seat, rows=rows, **seat.decisions)
