@@ -12,7 +12,7 @@ import time
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from firmware.record.shift_report import Counts, Down, RulesOf, RunningReport
+from firmware.record.shift_report import Counts, RulesOf, RunningReport
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.errors import TableError
@@ -21,8 +21,9 @@ from firmware.table.settling import rules_of
 from pit.errors import not_taken, of_no_state, reason
 from pit.follow.following import RecordState
 from pit.follow.news import BATCH, Source, stored
+from pit.follow.totals import DOWN, down_of
 from pit.status.table_facts import TableFacts
-from pit.store.database import REFUSED, Connection, Database, insert, write_each
+from pit.store.database import REFUSED, Connection, Database, insert, rows_by_name, write_each
 from pit.store.workers import OURS
 
 MOST: Final = 500
@@ -149,17 +150,15 @@ class Follower:
         for need in known.needs:
             if need.kind == "call":
                 at.call = int(need.key.partition(":")[2]), need.by
-        total = connection.execute(
-            f"SELECT dealer, down, began_ms, ended_ms, readings, reading_ms, {', '.join(_COUNTS)} FROM down_total"
-            " WHERE record_id = %s AND began_seq = %s",
+        total = rows_by_name(
+            connection,
+            f"SELECT {DOWN}, readings, reading_ms FROM down_total WHERE record_id = %s AND began_seq = %s",
             (record_id, down_seq),
-        ).fetchone()
+        )
         began = stored(connection, record_id, down_seq - 1, 1)
         if total and began:
-            dealer, number, began_ms, ended_ms = total[:4]
-            down = Down(dealer, number, began_ms, ended_ms, Counts(*total[6:]))
-            at.report.resume(rows, began[0][0], down, known.joined)
-            at.readings[down_seq] = list(total[4:6])
+            at.report.resume(rows, began[0][0], down_of(total[0]), known.joined)
+            at.readings[down_seq] = [total[0]["readings"], total[0]["reading_ms"]]
         return at
 
     def _rules_of(self) -> RulesOf:

@@ -19,7 +19,7 @@ from firmware.uplink.wire import NAMING_TEXTS, texts_named
 from pit.errors import UNREADABLE, not_taken, of_no_release, reason
 from pit.follow.news import BATCH, Source
 from pit.follow.wishes import images_of_hand, wish
-from pit.store.database import Connection, Database, columns, insert, write_each
+from pit.store.database import Connection, Database, columns, insert, rows_by_name, write_each
 from pit.store.workers import OURS
 
 _OF_NO_INTEREST: Final = frozenset(BY_TYPE) - {*TOLD, *NAMING_TEXTS}
@@ -144,17 +144,18 @@ def _line(connection: Connection, record_id: int, hand: int) -> HandLine | None:
     if type(hand) is not int:
         raise ValueError(f"{hand!r} is not a hand's number")
     names = columns(_LINE).as_string(connection)
-    row = connection.execute(
-        f"SELECT {names} FROM hand WHERE record_id = %s AND hand = %s", (record_id, hand)
-    ).fetchone()
-    if row is None:
+    rows = rows_by_name(
+        connection, f"SELECT {names} FROM hand WHERE record_id = %s AND hand = %s", (record_id, hand)
+    )
+    if not rows:
         return None
-    line = HandLine(**dict(zip(COLUMNS, row[:-1], strict=True)), names=set(row[-1]))
-    seats = connection.execute(
+    line = HandLine(names=set(rows[0].pop("image_names")), **rows[0])
+    seats = rows_by_name(
+        connection,
         'SELECT seat, player, points, foul, "natural" FROM hand_seat WHERE record_id = %s AND hand = %s ORDER BY seat',
         (record_id, hand),
     )
-    line.seats = [SeatLine(*seat) for seat in seats]
+    line.seats = [SeatLine(**seat) for seat in seats]
     return line
 
 

@@ -7,13 +7,12 @@ index that begins with it; a test reads the plans.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from firmware.record.archive_lines import SeatLine
 from firmware.table.events import HandDisputed
-from pit.store.database import Connection, Database
+from pit.store.database import Connection, Database, rows_by_name
 
 PAGE: Final = 50
 MARKS: Final = {
@@ -110,13 +109,14 @@ def query(wanted: SearchFilter, limit: int = PAGE) -> tuple[str, list[Any]]:
     if wanted.table:  # record by record: each has its hands in order, and a table has few records
         inner = order.replace(f"{source}.record_id DESC, ", "")
         return (
-            f"SELECT t.name, {_LINE} FROM gaming_table t JOIN record r USING (table_id) CROSS JOIN LATERAL"
+            f'SELECT t.name AS "table", {_LINE} FROM gaming_table t JOIN record r USING (table_id) CROSS JOIN LATERAL'
             f" (SELECT {_LINE} FROM {hands} WHERE hand.record_id = r.record_id AND {clause}"
             f" ORDER BY {inner}) hand WHERE t.name = %s ORDER BY hand.opened_ms DESC, hand.record_id DESC,"
             f" hand.hand DESC LIMIT {limit:d}"
         ), [*values, wanted.table]
     return (
-        f"SELECT t.name, {_LINE} FROM {hands} JOIN gaming_table t ON t.table_id = hand.table_id WHERE {clause}"
+        f'SELECT t.name AS "table", {_LINE} FROM {hands} JOIN gaming_table t ON t.table_id = hand.table_id'
+        f" WHERE {clause}"
         f" ORDER BY {order}"
     ), values
 
@@ -125,24 +125,21 @@ def search(database: Database, wanted: SearchFilter, limit: int = PAGE) -> list[
     """Return a page of the list, the newest hand first. Raises DatabaseError."""
     with database.transaction() as connection:
         text, values = query(wanted, limit)
-        found = [FoundHand(*row) for row in connection.execute(text, values)]
-        seats = _seats(connection, found)
-    return [
-        FoundHand(**{**vars(one), "seats": tuple(seats.get((one.record_id, one.hand), ()))}) for one in found
-    ]
+        return _with_seats(connection, [FoundHand(**row) for row in rows_by_name(connection, text, values)])
 
 
-def _seats(connection: Connection, found: Iterable[FoundHand]) -> dict[tuple[int, int], list[SeatLine]]:
+def _with_seats(connection: Connection, found: list[FoundHand]) -> list[FoundHand]:
     keys = [(one.record_id, one.hand) for one in found]
-    rows = connection.execute(
+    rows = rows_by_name(
+        connection,
         'SELECT record_id, hand, seat, player, points, foul, "natural" FROM hand_seat'
         " JOIN unnest(%s::bigint[], %s::bigint[]) AS wanted(record_id, hand) USING (record_id, hand) ORDER BY seat",
         ([record for record, _ in keys], [hand for _, hand in keys]),
     )
     seats: dict[tuple[int, int], list[SeatLine]] = {}
-    for record_id, hand, *line in rows:
-        seats.setdefault((record_id, hand), []).append(SeatLine(*line))
-    return seats
+    for row in rows:
+        seats.setdefault((row.pop("record_id"), row.pop("hand")), []).append(SeatLine(**row))
+    return [replace(one, seats=tuple(seats.get((one.record_id, one.hand), ()))) for one in found]
 
 
 def names(database: Database, column: str) -> list[str]:
@@ -211,8 +208,10 @@ class Dispute:
 def disputes(database: Database) -> list[Dispute]:
     """Return the open disputes of all tables, the oldest first. Raises DatabaseError."""
     with database.transaction() as connection:
-        rows = connection.execute(
-            f"SELECT t.name, {_LINE}, least(e.wall_ms, c.ms), c.ms, e.payload, e.actor FROM listed_hand hand"
+        rows = rows_by_name(
+            connection,
+            f'SELECT t.name AS "table", {_LINE}, least(e.wall_ms, c.ms) AS since_ms, c.ms AS came_ms,'
+            " e.payload, e.actor FROM listed_hand hand"
             " JOIN gaming_table t USING (table_id)"
             " CROSS JOIN LATERAL (SELECT seq FROM place WHERE place.record_id = hand.record_id AND type = %s"
             "  AND place.hand = hand.hand ORDER BY seq DESC LIMIT 1) p"
@@ -220,21 +219,13 @@ def disputes(database: Database) -> list[Dispute]:
             " CROSS JOIN LATERAL (SELECT (1000 * extract(epoch FROM e.taken_at))::bigint AS ms) c"
             " WHERE hand.disputed ORDER BY least(e.wall_ms, c.ms)",
             (HandDisputed.type,),
-        ).fetchall()
-        made = [Dispute(FoundHand(*row[:-4]), row[-4], row[-3], _reason(row[-2]), row[-1]) for row in rows]
-        seats = _seats(connection, [one.found for one in made])
-    return [
-        Dispute(
-            FoundHand(
-                **{**vars(one.found), "seats": tuple(seats.get((one.found.record_id, one.found.hand), ()))}
-            ),
-            one.since_ms,
-            one.came_ms,
-            one.reason,
-            one.by,
         )
-        for one in made
-    ]
+        said = [
+            (row.pop("since_ms"), row.pop("came_ms"), _reason(row.pop("payload")), row.pop("actor"))
+            for row in rows
+        ]
+        hands = _with_seats(connection, [FoundHand(**row) for row in rows])
+    return [Dispute(hand, *one) for hand, one in zip(hands, said, strict=True)]
 
 
 def _reason(payload: str) -> str:

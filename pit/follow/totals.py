@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from firmware.record.shift_report import HOUR_MS, Counts, Down, Report
-from pit.store.database import Database
+from pit.store.database import Database, rows_by_name
 
 DAYS: Final = 14
 LEAST_DAYS: Final = 5
@@ -15,7 +15,9 @@ LEAST_DAYS: Final = 5
 LEAST_CARDS: Final = 200
 """Cards in a day below which a share says nothing."""
 _NAMES: Final = tuple(vars(Counts()))
-_SUMS: Final = ", ".join(f"sum({name})::bigint" for name in _NAMES)
+_SUMS: Final = ", ".join(f"sum({name})::bigint AS {name}" for name in _NAMES)
+DOWN: Final = f"dealer, down, began_ms, ended_ms, {', '.join(_NAMES)}"
+"""The columns of a down."""
 DAY_MS: Final = 86_400_000
 
 
@@ -46,15 +48,25 @@ class Group:
     counts: Counts
 
 
+def counts_of(row: Mapping[str, Any]) -> Counts:
+    """Return the counts in a row, by their names; one that is not in it is 0."""
+    return Counts(**{name: int(row[name]) for name in _NAMES if name in row})
+
+
+def down_of(row: Mapping[str, Any]) -> Down:
+    """Return the down in a row with the columns `DOWN`."""
+    return Down(row["dealer"], row["down"], row["began_ms"], row["ended_ms"], counts_of(row))
+
+
 def report_of(database: Database, span: Span) -> Report:
     """Return the downs that began in a span as the tables' own report has them. Raises DatabaseError."""
     where, values = _where(span)
     with database.transaction() as connection:
         downs = [
-            Down(dealer, number, began, ended, Counts(*counts))
-            for dealer, number, began, ended, *counts in connection.execute(
-                f"SELECT dealer, down, began_ms, ended_ms, {', '.join(_NAMES)} FROM counted_down"
-                f" JOIN gaming_table USING (table_id) WHERE {where} ORDER BY began_ms",
+            down_of(row)
+            for row in rows_by_name(
+                connection,
+                f"SELECT {DOWN} FROM counted_down JOIN gaming_table USING (table_id) WHERE {where} ORDER BY began_ms",
                 values,
             )
         ]
@@ -75,17 +87,15 @@ def downs_of(database: Database, span: Span, dealer: str, most: int) -> list[Tab
     """Return the newest downs of a dealer, or of all, the oldest of them first. Raises DatabaseError."""
     where, values = _where(span)
     with database.transaction() as connection:
-        rows = connection.execute(
-            f"SELECT table_id, name, coalesce(down_seq = began_seq, false), dealer, down, began_ms, ended_ms,"
-            f" {', '.join(_NAMES)} FROM counted_down JOIN gaming_table USING (table_id)"
+        rows = rows_by_name(
+            connection,
+            f"SELECT table_id, name, coalesce(down_seq = began_seq, false) AS is_open, {DOWN}"
+            " FROM counted_down JOIN gaming_table USING (table_id)"
             f" LEFT JOIN table_now USING (record_id) WHERE {where} AND dealer <> '' AND (%s = '' OR dealer = %s)"
             " ORDER BY began_ms DESC, record_id DESC LIMIT %s",
             [*values, dealer, dealer, most],
-        ).fetchall()
-    return [
-        TableDown(table_id, table, is_open, Down(name, number, began, ended, Counts(*counts)))
-        for table_id, table, is_open, name, number, began, ended, *counts in reversed(rows)
-    ]
+        )
+    return [TableDown(row["table_id"], row["name"], row["is_open"], down_of(row)) for row in reversed(rows)]
 
 
 def by_table(database: Database, span: Span) -> list[Group]:
@@ -101,27 +111,32 @@ def by_dealer(database: Database, span: Span) -> list[Group]:
 def _grouped(database: Database, span: Span, by: str) -> list[Group]:
     where, values = _where(span)
     with database.transaction() as connection:
-        rows = connection.execute(
-            f"SELECT {by}, {_SUMS} FROM counted_down JOIN gaming_table USING (table_id) WHERE {where}"
+        rows = rows_by_name(
+            connection,
+            f"SELECT {by} AS by, {_SUMS} FROM counted_down JOIN gaming_table USING (table_id) WHERE {where}"
             " GROUP BY 1 ORDER BY 1",
             values,
-        ).fetchall()
-    groups = (Group(name, Counts(*map(int, counts))) for name, *counts in rows)
+        )
+    groups = (Group(row["by"], counts_of(row)) for row in rows)
     return [group for group in groups if any(vars(group.counts).values())]
 
 
 def by_game(database: Database, span: Span) -> list[Group]:
     """Return the totals of each game, from its hands: faults and the collection belong to downs, not to games."""
     with database.transaction() as connection:
-        rows = connection.execute(
-            "SELECT profile, count(*) FILTER (WHERE outcome = 'settled'), count(*) FILTER (WHERE outcome = 'void'),"
-            " count(*) FILTER (WHERE outcome = 'misdeal'), sum(fouls), sum(naturals), sum(reopened), sum(corrections),"
-            " sum(cards), sum(unsure) FROM counted_hand JOIN gaming_table USING (table_id)"
+        rows = rows_by_name(
+            connection,
+            "SELECT profile, count(*) FILTER (WHERE outcome = 'settled') AS hands,"
+            " count(*) FILTER (WHERE outcome = 'void') AS voids,"
+            " count(*) FILTER (WHERE outcome = 'misdeal') AS misdeals,"
+            " sum(fouls) AS fouls, sum(naturals) AS naturals, sum(reopened) AS reopened,"
+            " sum(corrections) AS corrected, sum(cards) AS cards, sum(unsure) AS unsure"
+            " FROM counted_hand JOIN gaming_table USING (table_id)"
             " WHERE outcome <> 'open' AND opened_ms >= %s AND opened_ms < %s AND (%s = '' OR name = %s)"
             " GROUP BY 1 ORDER BY 1",
             (span.since_ms, span.until_ms, span.table, span.table),
-        ).fetchall()
-    return [Group(name, Counts(*map(int, counts))) for name, *counts in rows]
+        )
+    return [Group(row["profile"], counts_of(row)) for row in rows]
 
 
 def _where(span: Span) -> tuple[str, list[Any]]:

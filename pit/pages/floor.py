@@ -26,7 +26,7 @@ from pit.pages.tile import Band, FloorVisit, TableSignal, Tile, is_closed, tile
 from pit.status import freshness
 from pit.status.table_facts import TableFacts
 from pit.status.table_health import health_of
-from pit.store.database import Database
+from pit.store.database import Database, rows_by_name
 
 POLL_S: Final = 0.1
 SUMS_S: Final = 10.0
@@ -34,9 +34,9 @@ SUMS_S: Final = 10.0
 UNUSUAL_S: Final = 60.0
 _HEADS: Final = f"""
 SELECT t.table_id, t.name, h.record_id, n.seq, f.fork_seq,
-       coalesce(n.stuck_why, p.stuck_why, ''),
-       CASE WHEN m.announced IS DISTINCT FROM t.device_key THEN m.announced END, m.bad_seq,
-       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint, coalesce(h.health, ''), {freshness.COLUMNS}
+       coalesce(n.stuck_why, p.stuck_why, '') AS stuck_why,
+       CASE WHEN m.announced IS DISTINCT FROM t.device_key THEN m.announced END AS other_key, m.bad_seq,
+       g.person, g.need, (extract(epoch FROM g.at) * 1000)::bigint AS going_ms, {freshness.COLUMNS}
 FROM gaming_table t {freshness.FROM}
 LEFT JOIN log_mark m ON m.record_id = h.record_id
 LEFT JOIN going g ON g.table_id = t.table_id
@@ -145,9 +145,13 @@ class FloorLive(Followed[Floor]):
 
     def _tiles(self) -> tuple[TableTile, ...]:
         with self._database.transaction() as connection:
-            heads = connection.execute(_HEADS).fetchall()
+            heads = rows_by_name(connection, _HEADS)
             known = {record: seq for record, (seq, _) in self._facts.items()}
-            news = [row[2] for row in heads if row[3] is not None and known.get(row[2]) != row[3]]
+            news = [
+                row["record_id"]
+                for row in heads
+                if row["seq"] is not None and known.get(row["record_id"]) != row["seq"]
+            ]
             if news:
                 query = "SELECT record_id, seq, facts FROM table_now WHERE record_id = ANY(%s)"
                 for record_id, seq, text in connection.execute(query, (news,)):
@@ -156,16 +160,23 @@ class FloorLive(Followed[Floor]):
         tiles = [self._tile(row, now_ms, unusual_now) for row in heads]
         return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
 
-    def _tile(self, row: tuple[Any, ...], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]) -> TableTile:
-        table_id, name, record_id, _seq, fork_seq, stuck, key, bad, *rest = row
-        *going, health = rest[: -freshness.WIDTH]
-        fresh = freshness.of_row(rest[-freshness.WIDTH :])
+    def _tile(
+        self, row: Mapping[str, Any], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]
+    ) -> TableTile:
+        record_id, key = row["record_id"], row["other_key"]
         _, facts = self._facts.get(record_id, (0, TableFacts()))
-        words = fingerprint(bytes(key)) if key is not None else ""
-        heard = TableSignal(name, fresh, health_of(health), fork_seq, stuck, words, bad)
-        who = FloorVisit(*going) if going[0] is not None else None
-        made = tile(facts, heard, now_ms, who, found.get(record_id, ()))
-        return TableTile(table_id, name, record_id, made, not is_closed(facts, now_ms))
+        signal = TableSignal(
+            row["name"],
+            freshness.of_row(row),
+            health_of(row["fresh_health"]),
+            row["fork_seq"],
+            row["stuck_why"],
+            fingerprint(bytes(key)) if key is not None else "",
+            row["bad_seq"],
+        )
+        visit = FloorVisit(row["person"], row["need"], row["going_ms"]) if row["person"] is not None else None
+        made = tile(facts, signal, now_ms, visit, found.get(record_id, ()))
+        return TableTile(row["table_id"], row["name"], record_id, made, not is_closed(facts, now_ms))
 
     def _sums(self) -> Hour:
         if time.monotonic() - self._hour_at > SUMS_S:

@@ -26,15 +26,15 @@ from pit.pages.services import pit
 from pit.status import freshness
 from pit.status.freshness import Lack, status_of
 from pit.status.table_health import health_of
-from pit.store.database import Database
+from pit.store.database import Database, rows_by_name
 from pit.store.workers import LEASE_S
 
 blueprint = Blueprint("metrics", __name__)
 
 _TABLES: Final = f"""
-SELECT t.name, coalesce(h.release, ''), coalesce(h.health, ''),
-       f.fork_seq IS NOT NULL, coalesce(n.stuck_why, p.stuck_why) IS NOT NULL,
-       d.hands, d.cards, d.unsure, d.corrected, d.errors, d.faults, {freshness.COLUMNS}
+SELECT t.name, coalesce(h.release, '') AS release, f.fork_seq IS NOT NULL AS fork,
+       coalesce(n.stuck_why, p.stuck_why) IS NOT NULL AS stuck,
+       d.hands, d.cards, d.unsure AS cards_asked, d.corrected, d.errors, d.faults, {freshness.COLUMNS}
 FROM gaming_table t {freshness.FROM}
 LEFT JOIN LATERAL (SELECT sum(hands) AS hands, sum(cards) AS cards, sum(unsure) AS unsure, sum(corrected) AS corrected,
                    sum(errors) AS errors, sum(faults) AS faults FROM down_total WHERE record_id = h.record_id) d ON true
@@ -75,7 +75,7 @@ class _Now(Collector):
 
     def collect(self) -> Iterator[Metric]:
         with self._database.transaction() as connection:
-            rows = connection.execute(_TABLES).fetchall()
+            rows = rows_by_name(connection, _TABLES)
             slots = connection.execute(
                 "SELECT slot_name, active, wal_status IS NOT DISTINCT FROM 'lost' FROM pg_replication_slots"
             ).fetchall()
@@ -167,7 +167,7 @@ def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
     yield from (active, lost)
 
 
-def _of_tables(rows: list[tuple[Any, ...]], now_ms: int) -> Iterator[Metric]:
+def _of_tables(rows: list[dict[str, Any]], now_ms: int) -> Iterator[Metric]:
     families = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in (*_GAUGES, *_FRESH)]
     ages = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in _AGES]
     release = GaugeMetricFamily("feltwatch_pit_release", "The table's release", labels=["table", "release"])
@@ -179,12 +179,12 @@ def _of_tables(rows: list[tuple[Any, ...]], now_ms: int) -> Iterator[Metric]:
         "The table's own health checks that are not well",
         labels=["table", "check", "verdict"],
     )
-    for name, version, health, *rest in rows:
-        fresh = freshness.of_row(rest[-freshness.WIDTH :])
+    for row in rows:
+        name, version, fresh = row["name"], row["release"], freshness.of_row(row)
         status = status_of(fresh, now_ms)
         behind = max(0, fresh.table_seq - fresh.seq), fresh.seq - fresh.followed
-        figures = (status.is_well, fresh.seq, *behind)
-        for family, value in zip(families, (*rest[: -freshness.WIDTH], *figures), strict=True):
+        of_row = [row[metric.removeprefix("feltwatch_pit_")] for metric, _ in _GAUGES]
+        for family, value in zip(families, (*of_row, status.is_well, fresh.seq, *behind), strict=True):
             family.add_metric([name], float(value or 0))
         for family, at_ms in zip(ages, (fresh.heard_ms, fresh.answered_ms, fresh.last_ms), strict=True):
             if at_ms is not None:
@@ -193,7 +193,7 @@ def _of_tables(rows: list[tuple[Any, ...]], now_ms: int) -> Iterator[Metric]:
             lacking.add_metric([name, lack.value], float(status.has(lack)))
         if version:
             release.add_metric([name, version], 1)
-        for one in health_of(health).checks or ():
+        for one in health_of(row["fresh_health"]).checks or ():
             check.add_metric([name, one.name, one.verdict], 1)
     yield from (*families, *ages, release, lacking, check)
 

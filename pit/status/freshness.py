@@ -5,7 +5,7 @@ A table is well only if its process answers, its uplink speaks, the pit has all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -14,7 +14,7 @@ from firmware.messages import Message
 from firmware.pulse import FRESH_S
 from firmware.uplink.follow import HEARTBEAT_S
 from pit.status.table_health import health_of
-from pit.store.database import Connection
+from pit.store.database import Connection, rows_by_name
 
 SILENT_MS: Final = round(1000 * HEARTBEAT_S) + 1_500
 """A heartbeat is missing: the table is not heard of any more. One that is late by a slow answer still comes in time."""
@@ -179,21 +179,30 @@ LEFT JOIN row_time last_row ON last_row.record_id = h.record_id AND last_row.seq
 _WAITING: Final = f"""CASE WHEN {_FOLLOWED} < h.seq THEN
     (SELECT r.{{}} FROM row_time r WHERE r.record_id = h.record_id AND r.seq = {_FOLLOWED} + 1) END"""
 """A time of the first row that was not followed: looked up only where there is one."""
-COLUMNS: Final = f"""(extract(epoch FROM h.heard_at) * 1000)::bigint, coalesce(h.seq, 0), coalesce(h.table_seq, 0),
-    {_FOLLOWED}, coalesce(h.health, ''), coalesce(last_row.made_ms, (extract(epoch FROM h.taken_at) * 1000)::bigint),
-    {_WAITING.format("taken_ms")}, {_WAITING.format("made_ms")}, (extract(epoch FROM f.fork_at) * 1000)::bigint"""
-WIDTH: Final = 9
-"""How many `COLUMNS` there are."""
+COLUMNS: Final = f"""(extract(epoch FROM h.heard_at) * 1000)::bigint AS fresh_heard_ms, coalesce(h.seq, 0) AS fresh_seq,
+    coalesce(h.table_seq, 0) AS fresh_table_seq, {_FOLLOWED} AS fresh_followed, coalesce(h.health, '') AS fresh_health,
+    coalesce(last_row.made_ms, (extract(epoch FROM h.taken_at) * 1000)::bigint) AS fresh_last_ms,
+    {_WAITING.format("taken_ms")} AS fresh_waits_ms, {_WAITING.format("made_ms")} AS fresh_waiting_ms,
+    (extract(epoch FROM f.fork_at) * 1000)::bigint AS fresh_fork_ms"""
 
 
-def of_row(row: Sequence[Any]) -> Freshness:
+def of_row(row: Mapping[str, Any]) -> Freshness:
     """Return what `COLUMNS` say of a table."""
-    heard_ms, seq, table_seq, followed, health, *times = row
-    box = health_of(health)
-    return Freshness(heard_ms, seq, max(table_seq, box.row), followed, box.table_s, *times)
+    box = health_of(row["fresh_health"])
+    return Freshness(
+        heard_ms=row["fresh_heard_ms"],
+        seq=row["fresh_seq"],
+        table_seq=max(row["fresh_table_seq"], box.row),
+        followed=row["fresh_followed"],
+        table_s=box.table_s,
+        last_ms=row["fresh_last_ms"],
+        waits_ms=row["fresh_waits_ms"],
+        waiting_ms=row["fresh_waiting_ms"],
+        fork_ms=row["fresh_fork_ms"],
+    )
 
 
 def read(connection: Connection) -> dict[int, Freshness]:
     """Return what is known of every table, by its number."""
-    rows = connection.execute(f"SELECT t.table_id, {COLUMNS} FROM gaming_table t {FROM}").fetchall()
-    return {table_id: of_row(row) for table_id, *row in rows}
+    rows = rows_by_name(connection, f"SELECT t.table_id, {COLUMNS} FROM gaming_table t {FROM}")
+    return {row["table_id"]: of_row(row) for row in rows}

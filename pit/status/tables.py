@@ -19,7 +19,7 @@ from pit.files.requests import STRUCK_OFF, withdraw_all
 from pit.status import freshness
 from pit.status.freshness import Freshness
 from pit.status.table_health import TableHealth, health_of
-from pit.store.database import Connection, Database
+from pit.store.database import Connection, Database, rows_by_name
 
 WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""
@@ -157,17 +157,24 @@ def end_codes(connection: Connection, where: sql.Composable, why: Message) -> No
 def listed(database: Database) -> list[TableState]:
     """Return all tables by name, each with its newest record and its oldest fork."""
     with database.transaction() as connection:
-        rows = connection.execute(
-            "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.release, ''), f.fork_seq,"
-            f" coalesce(p.stuck_why, n.stuck_why), coalesce(h.health, ''), {freshness.COLUMNS}"
-            f" FROM gaming_table t {freshness.FROM} ORDER BY t.name"
-        ).fetchall()
-    found = []
-    for table_id, name, serial, struck_at, release, fork_seq, stuck_why, health, *fresh in rows:
-        table, known_of = Table(table_id, name, serial), freshness.of_row(fresh)
-        box = health_of(health)
-        found.append(TableState(table, struck_at, release, fork_seq, stuck_why, box, known_of))
-    return found
+        rows = rows_by_name(
+            connection,
+            "SELECT t.table_id, t.name, t.serial, t.struck_at, coalesce(h.release, '') AS release, f.fork_seq,"
+            f" coalesce(p.stuck_why, n.stuck_why) AS stuck_why, {freshness.COLUMNS}"
+            f" FROM gaming_table t {freshness.FROM} ORDER BY t.name",
+        )
+    return [
+        TableState(
+            table=Table(row["table_id"], row["name"], row["serial"]),
+            struck_at=row["struck_at"],
+            release=row["release"],
+            fork_seq=row["fork_seq"],
+            stuck_why=row["stuck_why"],
+            health=health_of(row["fresh_health"]),
+            fresh=freshness.of_row(row),
+        )
+        for row in rows
+    ]
 
 
 def known(database: Database, name: str) -> str:

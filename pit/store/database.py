@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import TupleRow
+from psycopg.rows import TupleRow, dict_row
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firmware.messages import Message
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
 Connection = psycopg.Connection[TupleRow]
+
+
+def rows_by_name(connection: Connection, text: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """Return the rows of a query, each by the names of its columns. Raises psycopg.Error."""
+    return connection.cursor(row_factory=dict_row).execute(text, values).fetchall()
+
+
 Change = TypeVar("Change")
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _OPTIONS: Final = "-c lock_timeout={:d} -c statement_timeout={:d} -c idle_in_transaction_session_timeout={:d}"

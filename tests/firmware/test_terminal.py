@@ -85,6 +85,7 @@ def test_every_command_prints_through_the_one_place_that_escapes() -> None:
 ELSEWHERE = {
     "dispute_verifier.py": "travels alone and has its own copy",
     "bench.py": "prints names of our own",
+    "bring_in.py": "prints the colours of a QR code",
     "set_clock.py": "root's: it imports nothing of ours, and prints words of its own and what timedatectl said",
 }
 
