@@ -107,7 +107,7 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
 
 
 def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
-    """Explain why a player would get no cards, whoever else plays; "" if they would."""
+    """Explain why a player would get no cards, whichever others play; "" if they would."""
     if name in state.sits_out:
         return _("sits out")
     if name in state.passes:

@@ -1,7 +1,7 @@
 """Finds the rows in the file of a damaged journal, page by page, without its trees.
 
 SQLite reaches a row through the pages above it. Here each page is searched for what looks like the head of a row, and
-its overflow pages are followed. Whoever calls this keeps only what has its own hash, so nothing wrong is taken.
+its overflow pages are followed. Anyone who calls this keeps only what has its own hash, so nothing wrong is taken.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ CLOCK: Final = Message(
 )
 AHEAD: Final = Message(
     "The clock jumped ahead, though the network keeps it: no picture is deleted by its age. Look at the time; if it is "
-    "right, start the box anew."
+    "right, start the box again."
 )
 
 

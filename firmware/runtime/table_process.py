@@ -475,7 +475,7 @@ class TableProcess:
         On the table's own thread. Raises CommandRefused, JournalError.
         """
         self._presses.check_touch(command, self._clock())
-        self._scheduler.afresh()
+        self._scheduler.read_from_start()
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._record.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):

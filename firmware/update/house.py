@@ -25,7 +25,7 @@ from firmware.update.trust import (
 FOLDER: Final = "house"
 """The folder of the house's metadata, in a repository."""
 LASTS: Final = timedelta(days=30)
-"""A pit signs anew once a fortnight: a table that hears nothing newer for so long takes no files."""
+"""A pit signs again once a fortnight: a table that hears nothing newer for so long takes no files."""
 MOST_NAME: Final = 80
 """Characters of a file's name, of a release's, and of who offered it."""
 FIRST_ROOT: Final = "1.root.json"
@@ -82,7 +82,7 @@ def house_files(named: Mapping[str, Target]) -> dict[str, HouseFile]:
 def trust_house(folder: Path, key_file: Path, get: GetFile) -> Trust:
     """Return the trust in the repository of the house whose public key is in a file, as the enrolment left it.
 
-    `folder` is of this user alone; where it is another house's, it begins anew. Raises UpdateRefused, OSError.
+    `folder` is of this user alone; where it is another house's, it begins again. Raises UpdateRefused, OSError.
     """
     try:
         key = bytes.fromhex(key_file.read_text(encoding="ascii"))

@@ -115,7 +115,7 @@ class Trust:
         match error:
             case tuf_error.ExpiredMetadataError():
                 return Message(
-                    "What %(who)s signed has expired: here it is %(today)s. Get it anew, or set the clock. Nothing was"
+                    "What %(who)s signed has expired: here it is %(today)s. Get it again, or set the clock. Nothing was"
                     " changed.",
                     who=self._who,
                     today=str(datetime.now(UTC).date()),

@@ -164,7 +164,7 @@ def subscribe(url: str, house_url: str, *, again: bool = False) -> str:
     """Follow a house at the head office, as a superuser there; return the house's number. Raises ChainError.
 
     `house_url`: the house's database, as its reader; PostgreSQL keeps it. With `again`, what is there of the house is
-    removed and copied anew: after the house had to drop the changes that it kept for a head office that stayed away.
+    removed and copied again: after the house had to drop the changes that it kept for a head office that stayed away.
     """
     with _connected(house_url) as asked:
         row = asked.execute("SELECT house::text, name FROM house").fetchone()

@@ -14,7 +14,7 @@ from firmware.table.entry import COLUMNS, Entry
 
 EVE: Final = "dealer:Eve"
 WAITS_S: Final = 60.0
-"""Timeout in seconds for whoever else reads the file."""
+"""Timeout in seconds for anything else that reads the file."""
 
 
 def rewrite(data: Path) -> Entry:

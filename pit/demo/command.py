@@ -278,7 +278,7 @@ def _incidents(
 
 
 def _call_floor(database: Database, table: DemoTable, stop: threading.Event) -> None:
-    """Let the dealer call the floor, once the dispute is known, and whoever says "I go" on the floor page come."""
+    """Let the dealer call the floor, once the dispute is known, and anyone who says "I go" on the floor page come."""
     from pit.follow.search import disputes
 
     while not disputes(database) and not stop.wait(SHOW_EVERY_S):

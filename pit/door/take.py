@@ -41,7 +41,8 @@ MOST_QUARANTINED: Final = 1_000
 MOST_QUARANTINED_BYTES: Final = 64 << 20
 """Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
 REFUSED_S: Final = 3 * FORKED_S
-"""So long after an offer that was refused a fork stays one, whoever agrees meanwhile: of a copied box's two, one does.
+"""So long after an offer that was refused a fork stays one, even if a table agrees meanwhile: of a copied box's two, one
+does.
 A refused uplink tries again after `FORKED_S` at most. A table that shows where a restore goes on ends it at once."""
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
@@ -228,7 +229,7 @@ def _locked(connection: Connection, table: Table, offer: Offer) -> BranchState |
     connection.execute(
         "SELECT FROM record JOIN head USING (record_id) WHERE genesis = %s AND branch = 1 FOR UPDATE OF head",
         (genesis,),
-    )  # whoever opens a branch holds this lock: what is the newest is read after it
+    )  # anyone who opens a branch holds this lock: what is the newest is read after it
     row = connection.execute(find, (genesis,)).fetchone()
     if row is None:
         if first is None or first.seq != 1:

@@ -44,7 +44,7 @@ REPOSITORY: Final = "repository"
 GOOD_UNTIL: Final = "files good until"
 """The pit's fact of when the repository expires, for pages that may not see its folder; "": it cannot be signed."""
 _LOCK: Final = 0x52_45_50_4F
-"""The advisory lock of whoever signs the repository: there may be several processes, and commands."""
+"""The advisory lock of anyone who signs the repository: there may be several processes, and commands."""
 _COLUMNS: Final = "sha256, kind, name, version, size, offered_by, offered_at"
 
 

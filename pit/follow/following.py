@@ -86,7 +86,7 @@ class RecordState:
     def take_all(self, rows: Rows) -> None:
         """Follow rows up to one that this release cannot read."""
         known = self._until_stuck([Row._make(entry) for entry, _ in rows], _readable)
-        begins = next((at for at in range(len(known) - 1, 0, -1) if _begins_anew(known[at])), 0)
+        begins = next((at for at in range(len(known) - 1, 0, -1) if _begins_again(known[at])), 0)
         passed = self._until_stuck(known[:begins], self._pass_over)
         if len(passed) == begins:
             if begins:
@@ -199,7 +199,7 @@ def _readable(row: Row) -> object:
     return row.type in LONG or row.event
 
 
-def _begins_anew(row: Row) -> bool:
+def _begins_again(row: Row) -> bool:
     """Return whether a state may begin with a row."""
     if row.type != ev.HandOpened.type:
         return False

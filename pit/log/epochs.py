@@ -1,7 +1,7 @@
 """Epochs: each is a log of its own. A database that was set back must never sign a second history.
 
-Whoever has signed a checkpoint that this database does not know has signed it before the database was set back. So that
-log ends there, and the next epoch begins; its first leaf is that checkpoint. The newest checkpoint also lies in a file
+Anyone who has signed a checkpoint that this database does not know has signed it before the database was set back. So
+that log ends there, and the next epoch begins; its first leaf is that checkpoint. The newest checkpoint also lies in a file
 next to the key: a database that lacks it was set back, and no table has to say so.
 """
 

@@ -159,7 +159,7 @@ def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
         "feltwatch_pit_slot_active", "1 while who copies the database is there", labels=["slot"]
     )
     lost = GaugeMetricFamily(
-        "feltwatch_pit_slot_lost", "1 once who copies was away for too long and begins anew", labels=["slot"]
+        "feltwatch_pit_slot_lost", "1 once who copies was away for too long and begins again", labels=["slot"]
     )
     for name, is_active, is_lost in slots:
         active.add_metric([name], float(is_active))

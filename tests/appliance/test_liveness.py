@@ -67,7 +67,7 @@ class Box:
         return page
 
     def restart_screen(self) -> None:
-        """Open the page anew, as the kiosk's supervisor does."""
+        """Open the page again, as the kiosk's supervisor does."""
         with suppress(Exception):
             self.page.close()
         self.page = self.open()
@@ -209,7 +209,7 @@ def test_a_follower_that_hangs_makes_the_page_not_live(chromium: Browser, tmp_pa
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_selector("body[data-seq]:not([data-notlive])")
         live = services(app).live
-        assert live._refreshing.acquire(timeout=DEADLINE)  # whoever looks at the record hangs
+        assert live._refreshing.acquire(timeout=DEADLINE)  # anyone who looks at the record hangs
         try:
             page.wait_for_selector("body[data-notlive='page']")
             assert page.locator("#notlive").is_visible()

@@ -108,7 +108,7 @@ class Room:
         def taken() -> bool:
             place = self.at_pit.locator(".qr").bounding_box()
             if place is None:
-                return False  # the page is drawn anew
+                return False  # the page is drawn again
             shot = self.at_pit.screenshot(full_page=True, clip=place)
             picture = cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
             assert picture is not None

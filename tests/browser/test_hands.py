@@ -160,7 +160,7 @@ def test_an_unsure_card_is_resolved_on_the_page(begin: Begin) -> None:
     dealer.until_phase("settled")
 
 
-def test_a_card_is_corrected_after_the_settlement_and_it_settles_anew(begin: Begin) -> None:
+def test_a_card_is_corrected_after_the_settlement_and_it_settles_again(begin: Begin) -> None:
     evening = begin(**CALIFORNIA)
     dealer = evening.dealer
     evening.deal()

@@ -175,7 +175,7 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
     assert screen.felt.state.stacks["Okafor"] == 330_000
 
 
-def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_anew(show: Show) -> None:
+def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_again(show: Show) -> None:
     screen = show(closed)
     page = screen.page
     sent: list[str] = []

@@ -153,7 +153,7 @@ def test_hash_and_words_on_the_page_are_the_files_and_the_keys_and_so_says_the_q
     assert told == f"FELTWATCH HAND 1 SHA256 {digest} KEY {words}".upper()
 
 
-def test_without_a_stick_it_asks_for_one_and_goes_on_once_it_is_in_also_on_a_page_loaded_anew(
+def test_without_a_stick_it_asks_for_one_and_goes_on_once_it_is_in_also_on_a_page_loaded_again(
     table: Table,
 ) -> None:
     table.to_dispute()

@@ -462,10 +462,10 @@ def test_work_loops_that_hang_are_started_anew_by_the_watchdog(box: Machine) -> 
         box.run("bash", "-c", f"kill -STOP {pid}", check=True)
     hung = time.monotonic()
 
-    def anew() -> bool:
+    def again() -> bool:
         return all(box.unit(u, "MainPID") not in ("0", before[u]) for u in units) and box.is_up()
 
-    box.wait(anew, "both were started again")
+    box.wait(again, "both were started again")
     assert time.monotonic() - hung > 5, "a slow moment is no hang"
     log = box.run("journalctl", "--no-pager", "--unit=feltwatch-table.service").stdout
     assert "Watchdog timeout" in log

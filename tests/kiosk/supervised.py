@@ -120,7 +120,7 @@ class Supervised:
 
 
 def keep(picture: Image) -> Path:
-    """Keep a picture for whoever looks into a failed test; return where."""
+    """Keep a picture for anyone who looks into a failed test; return where."""
     import cv2
 
     path = ROOT / "build/kiosk.png"

@@ -69,7 +69,7 @@ class Postgres(TemporaryPostgres):
         for child in children:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)
-        # Whoever still holds the shared memory would keep the next one from starting.
+        # Anyone who still holds the shared memory would keep the next one from starting.
         until(lambda: not any(_lives(child) for child in children))
 
     def save(self) -> None:

@@ -155,7 +155,7 @@ def test_tables_are_readmitted_by_name_to_a_database_that_was_lost(
     assert "No certificate was issued." in run("table", "readmit", *pit).output
     for name in ("Table 7", "Table 8"):
         run("table", "add", name, "--to", str(tmp_path / name), "--pit", "pit:1", *pit)
-    lost = ["--url", postgres.make("pit_made_anew", "template_pit"), *pit[2:]]
+    lost = ["--url", postgres.make("pit_made_again", "template_pit"), *pit[2:]]
     assert run("table", "readmit", *lost).output == "Table 7\nTable 8\n"
     assert "There is no table Table 9." in run("table", "readmit", "Table 7", "Table 9", *lost).output
     assert "No table is enrolled" in run("table", "list", *lost[:2]).output

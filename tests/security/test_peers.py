@@ -180,7 +180,7 @@ def test_a_link_where_an_enrolment_goes_has_root_write_no_other_file(
 def test_a_link_in_an_enrolment_has_root_give_no_key_away(
     enrolment: Path, tmp_path: Path, linked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The certificate fits, whoever made it: the key is the only secret in it."""
+    """The certificate fits, whichever authority made it: the key is the only secret in it."""
     secret = Path(shutil.copytree(enrolment, tmp_path / "root's"))
     if linked == "file":
         (enrolment / KEY).unlink()

@@ -265,12 +265,12 @@ def test_neither_a_report_nor_a_correction_tells_of_what_goes_on(
         client = logged_in(lan_app(lan_felt.folder, secrets))
         return asked(client, "/report.csv")[1], asked(client, "/review/1/story")[1]
 
-    def anew() -> None:
+    def again() -> None:
         reopen(lan_felt)
         lan_felt.do("key_row", seat=1, row="front", cards="Qh 2s 7c")
 
     before = read()
-    anew()
+    again()
     assert read() == before
     monkeypatch.setattr(lan, "FinishedReader", JournalReader)
     after = read()

@@ -251,7 +251,7 @@ def look(folder: Path, trusted: bool, runs: bool, verified: str, known: bool) ->
         (True, True, "", True, 0),  # the one that runs, once more
         (False, False, "", False, 0),  # the first
         (True, False, "", False, 0),  # on one of 0.2.0, which can verify none of these
-        (False, True, "", False, 0),  # a maker is to be trusted anew: its root was taken away by root
+        (False, True, "", False, 0),  # a maker is to be trusted again: its root was taken away by root
     ],
 )
 def test_the_installer_upgrades_only_what_was_verified(

@@ -156,7 +156,7 @@ def named_by(event: Event) -> Iterator[Capture]:
 
 
 def images_in(payload: Any) -> Iterator[Capture]:
-    """Yield the same from a payload's JSON, whatever its type of event and whoever wrote it."""
+    """Yield the same from a payload's JSON, whatever its type of event and its author."""
     stack = [payload]
     while stack:
         part = stack.pop()

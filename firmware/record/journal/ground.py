@@ -27,7 +27,7 @@ def linked(folder: Path, journal: str) -> Message | None:
         path = folder / name
         try:
             found = path.lstat()
-        except OSError:  # not there yet, or whoever opens it says why
+        except OSError:  # not there yet, or anyone who opens it says why
             continue
         if stat.S_ISLNK(found.st_mode):
             return Message(

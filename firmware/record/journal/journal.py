@@ -183,7 +183,7 @@ class Journal:
         """Read the clock, and say whether a synchronised wall clock went on by more than the monotonic clock did.
 
         One of the two times is wrong then, and nobody knows which; rows do not call such a time synchronised. It lasts
-        until the wall clock agrees again, or until the box starts anew.
+        until the wall clock agrees again, or until the box starts again.
         """
         self._now()
         return self._is_ahead

@@ -40,7 +40,9 @@ class JournalReader:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
         with self.opened() as db:
             rows = entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
-        if rows and rows[-1].seq <= seq:  # a damaged page; whoever reads on from the last row would never end
+        if (
+            rows and rows[-1].seq <= seq
+        ):  # a damaged page; anyone who reads on from the last row would never end
             raise JournalError(
                 "The journal %(path)s is damaged: row %(row)s is not found by its number. Restore a backup.",
                 path=self.path,

@@ -33,7 +33,7 @@ INSTALL_WITHIN_S: Final = 8 * 3600.0
 class Attempt:
     """An update that was begun: by which request, and when, on the clock of that boot.
 
-    A request's number alone names no release: a pit whose database was made anew counts from one again.
+    A request's number alone names no release: a pit whose database was made again counts from one again.
     """
 
     number: int

@@ -95,7 +95,7 @@ class ReadingScheduler:
         self._job: int | None = None
         self._jobs = 0
         self._watching = False
-        self._afresh = True
+        self._from_start = True
         self._looked_at = clock()
         self._unseen: Text = ""
         self._unseen_looks = 0
@@ -107,9 +107,9 @@ class ReadingScheduler:
         self._asks = False
         """Whether the reading under way asks the dealer if it shows the same; then its pictures are stored."""
 
-    def afresh(self) -> None:
+    def read_from_start(self) -> None:
         """Have the next reading report everything on the table: it may contradict what a user has entered."""
-        self._afresh = True
+        self._from_start = True
 
     def on_reader_state(self, reader: ReaderState) -> None:
         """Take the state of the reading process."""
@@ -229,10 +229,10 @@ class ReadingScheduler:
                     fold(events, state)
                 except CommandRefused as error:
                     self._not_seen(_senseless(error))
-                    self._afresh = True
+                    self._from_start = True
                     return
                 if events and not self._table.attempt(events, CAMERA):
-                    self._afresh = True
+                    self._from_start = True
                     return
                 self._seen()
             case NothingNew(why=""):
@@ -241,7 +241,7 @@ class ReadingScheduler:
                 self._not_seen(Message("%(why)s.", why=answer.why))
             case ReadingLost():
                 self._not_seen(answer.reason)
-                self._afresh = True
+                self._from_start = True
                 self._watch_at = self._clock() + RETRY
 
     def _seen(self) -> None:
@@ -268,7 +268,7 @@ class ReadingScheduler:
         if watching is not self._watching or (not watching and phase is not Phase.READING):
             self._job = None
         if watching and not self._watching:
-            self._afresh = True
+            self._from_start = True
             self._seen()
         self._watching = watching
         self.later.request(self._table.state)
@@ -276,8 +276,8 @@ class ReadingScheduler:
             return
         state = self._table.state
         if watching and now >= self._watch_at:
-            self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._afresh))
-            self._afresh = False
+            self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._from_start))
+            self._from_start = False
         elif state.phase is Phase.READING and (self._short is None or now >= self._watch_at):
             self._asks = bool(self._short) and now - self._short_since >= SAME_FOR
             self._ask([seat.place for seat in state.seats], full=() if self._asks else self._full(state))

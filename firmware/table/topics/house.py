@@ -184,7 +184,7 @@ def _table_number(text: str) -> str:
 def _setting(
     state: State, seat: SeatSetting, players: Sequence[str], house: House, unit: int, rules: Profile
 ) -> HouseSeat:
-    """Return a seat to store; whoever sits at the table already keeps the stack. `players` are of all seats."""
+    """Return a seat to store; anyone who sits at the table already keeps the stack. `players` are of all seats."""
     name = _player(state, seat.player, players)
     was = state.house.of(name)
     if was:

@@ -62,7 +62,7 @@ class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
         _need(state, self.person)
         _need_another_technician(state, self.person)
         return replace(
-            _counting_anew(state, *_own_places(self.person)),
+            _counting_again(state, *_own_places(self.person)),
             people=tuple(person for person in state.people if person.name != self.person),
             dealer="" if state.dealer == self.person else state.dealer,
         )
@@ -81,7 +81,7 @@ class PinSet(Event, leads=EVERY_PHASE, in_doubt=True):
         if person.role not in PIN_ROLES:
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
         person = replace(person, pin=self.pin, tried=0, short=False)
-        return _with(_counting_anew(state, *_own_places(self.person)), person)
+        return _with(_counting_again(state, *_own_places(self.person)), person)
 
 
 class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -123,7 +123,7 @@ class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
 
     def apply(self, state: State) -> State:
         person = replace(_need(state, self.person), tried=0, short=self.short)
-        return _with(_counting_anew(state, place_name(self.at, self.person)), person)
+        return _with(_counting_again(state, place_name(self.at, self.person)), person)
 
 
 class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -133,7 +133,7 @@ class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
     title = Message("Wait ended")
 
     def apply(self, state: State) -> State:
-        return _counting_anew(state, SCREEN)
+        return _counting_again(state, SCREEN)
 
 
 class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -279,7 +279,7 @@ def _own_places(name: str) -> tuple[str, ...]:
     return tuple(place_name(at, name) for at in get_args(Place) if at != SCREEN)
 
 
-def _counting_anew(state: State, *places: str) -> State:
+def _counting_again(state: State, *places: str) -> State:
     return replace(state, wrong_pins={name: n for name, n in state.wrong_pins.items() if name not in places})
 
 

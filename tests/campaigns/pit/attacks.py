@@ -168,7 +168,7 @@ def _store(scene: Scene, rows: list[Entry]) -> None:
     )  # fmt: skip
 
 
-def changes_rows_and_signs_them_anew(scene: Scene) -> str:
+def changes_rows_and_signs_them_again(scene: Scene) -> str:
     """With a key of one's own in the place of the table's, everywhere in the database; the log stays."""
     key = DeviceKey.open(scene.house.folder / "own-key")
     made: list[Entry] = []
@@ -201,7 +201,7 @@ def changes_a_leaf(scene: Scene) -> str:
 
 
 def makes_another_log(scene: Scene, *given: str) -> str:
-    """As somebody who has the pit's key, too: one table's entries left out, the log made and signed anew."""
+    """As somebody who has the pit's key, too: one table's entries left out, the log made and signed again."""
     house = scene.house
     with psycopg.connect(scene.owned) as connection:
         kept = connection.execute(
@@ -367,8 +367,8 @@ ATTACKS: Final = (
         ((f"{_VERIFY}_Record._signed_head", _silent),),
     ),
     Attack(
-        "changes rows, signs them anew and exchanges the table's key in the database",
-        changes_rows_and_signs_them_anew,
+        "changes rows, signs them again and exchanges the table's key in the database",
+        changes_rows_and_signs_them_again,
         "heads against the log's entries",
         ((f"{_VERIFY}_Record._is_logged", lambda *_: True),),
     ),
@@ -379,7 +379,7 @@ ATTACKS: Final = (
         ((f"{_VERIFY}_epoch", _silent), (f"{_VERIFY}_Record._is_logged", lambda *_: True)),
     ),
     Attack(
-        "leaves a table out, makes the log anew with the pit's key, shows it to surveillance",
+        "leaves a table out, makes the log again with the pit's key, shows it to surveillance",
         shows_surveillance_another_history,
         "a checkpoint that a table holds, or a slip",
         ((f"{_VERIFY}_given", _silent),),

@@ -51,7 +51,7 @@ class _Pair:
             self.now.stop()
 
     def follower(self) -> Postgres:
-        """Make the other one anew, as one that follows."""
+        """Make the other one again, as one that follows."""
         (folder,) = [one for one in self._folders if one != self.now.folder]
         shutil.rmtree(folder, ignore_errors=True)
         second = Postgres(folder, durable=False, of=self.now, follows=True)

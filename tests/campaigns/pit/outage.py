@@ -135,7 +135,7 @@ class _Live:
         with Journal(self._data) as journal:
             journal._db.execute(
                 "PRAGMA busy_timeout = 0"
-            )  # whoever holds the file now makes this write fail at once
+            )  # anyone who holds the file now makes this write fail at once
             hand = journal.recover().hand
             while True:
                 hand, self.hands = hand + 1, self.hands + 1

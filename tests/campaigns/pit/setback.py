@@ -181,7 +181,7 @@ def empty(tables: int, hands: int) -> Way:
     with _playing(tables, hands) as all_of_it:
         had = _stored(all_of_it)
         all_of_it.stop()
-        all_of_it.serve_on(all_of_it.postgres.make("made_anew"))
+        all_of_it.serve_on(all_of_it.postgres.make("made_again"))
         migrate(all_of_it.url)
         with Database(all_of_it.url, connections=1) as database:
             for name, serial in all_of_it.authority.issued().items():

@@ -67,7 +67,7 @@ def test_several_events_written_together_are_one_view(felt: Felt, live: Live) ->
     assert after.screen.phase == "settled"
 
 
-def test_a_journal_that_is_another_file_now_is_read_anew(felt: Felt, live: Live) -> None:
+def test_a_journal_that_is_another_file_now_is_read_again(felt: Felt, live: Live) -> None:
     felt.to_settled()
     assert live.now().screen.phase == "settled"
     felt.journal.close()

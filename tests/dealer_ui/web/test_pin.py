@@ -47,7 +47,7 @@ def test_a_link_that_asks_for_a_role_leads_to_the_pin_page_and_back(app: Flask) 
     assert 'data-back="/workshop?step=2"' in page.text
     assert "That asks for a PIN: technician." in page.text
     for name in PEOPLE:
-        assert name not in page.text, "nobody's name is offered to whoever stands there"
+        assert name not in page.text, "nobody's name is offered to anyone who stands there"
     token = {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
     order = {"do": "unlock", "by": "Tran", "pin": PEOPLE["Tran"][1]}
     assert client.post("/command", json=order, headers=token).status_code == 200

@@ -147,10 +147,10 @@ def test_a_dispute_file_settles_again_by_what_it_says_of_itself(
     monkeypatch.chdir(unpacked)
     done = CliRunner().invoke(main, [*words, "--json"])
     assert done.exit_code == 0, done.output
-    anew = json.loads(done.stdout)
+    again = json.loads(done.stdout)
     shown = json.loads((unpacked / "settlements.json").read_text())[-1]["settlement"]
-    assert anew.pop("profile") == shown.pop("profile") == "washington-1-unit"
-    assert anew == shown
+    assert again.pop("profile") == shown.pop("profile") == "washington-1-unit"
+    assert again == shown
 
 
 def test_an_export_that_cannot_be_written_is_said(data: Path, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def box(tmp_path: Path) -> Box:
 
 
 def forged(source: Path, to: Path, *, without_heads: bool) -> Path:
-    """A record with other stacks in one settlement, chained anew with a witness that agrees; no key is needed."""
+    """A record with other stacks in one settlement, chained again with a witness that agrees; no key is needed."""
     with Journal(to) as journal, JournalReader(source).opened() as db:
         assert db is not None
         for kind, kept in db.execute("SELECT kind, bytes FROM content"):

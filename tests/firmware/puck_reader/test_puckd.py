@@ -207,7 +207,7 @@ def test_it_says_hello_at_the_start_and_when_asked_and_a_snapshot_twice_a_second
     assert {"HELLO", "STATE"} <= {heard.kind for heard in FrameParser().feed(asked)}
 
 
-def test_a_snapshot_carries_a_new_time_whenever_the_antennas_were_swept_anew() -> None:
+def test_a_snapshot_carries_a_new_time_whenever_the_antennas_were_swept_again() -> None:
     puckd = Puckd({seat: Antenna() for seat in (1, 2, 3)}, "0a0b")
     said = b"".join(puckd.turn(now, b"?\n") for now in range(0, 3000, 25))
     shots = [snapshot(heard) for heard in FrameParser().feed(said) if heard.kind == "STATE"]

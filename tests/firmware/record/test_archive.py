@@ -174,7 +174,7 @@ def test_an_index_follows_the_journal_row_by_row_as_it_does_all_at_once(
     assert archive.behind() == 0
 
 
-def test_a_broken_index_or_one_of_another_record_is_made_anew(data: Path, deal: Deal) -> None:
+def test_a_broken_index_or_one_of_another_record_is_made_again(data: Path, deal: Deal) -> None:
     archive = Archive(data)
     before = archive.hands()
     index_to_write(data).write_bytes(b"no database" * 1000)

@@ -213,7 +213,7 @@ def with_rows(file: Path, rows: list[list[Any]], out: Path) -> Path:
     return signed(contents(file) | {"rows.jsonl": text}, out)
 
 
-def test_a_changed_row_is_named_even_where_the_manifest_was_signed_anew(file: Path, tmp_path: Path) -> None:
+def test_a_changed_row_is_named_even_where_the_manifest_was_signed_again(file: Path, tmp_path: Path) -> None:
     rows = rows_of(file)
     read = next(row for row in rows if row[TYPE] == "reading_taken")
     read[PAYLOAD] = read[PAYLOAD].replace("9c", "9s")
@@ -247,7 +247,7 @@ def test_rows_that_were_rewritten_and_chained_anew_do_not_fit_the_slip(
     assert any("was rewritten" in sentence for sentence in check(str(forged), (slip,)).wrong)
 
 
-def chained_anew(rows: list[list[Any]]) -> list[list[Any]]:
+def chained_again(rows: list[list[Any]]) -> list[list[Any]]:
     """Seal rows again, each after the one before it where that is there: a forger with the box could."""
     before = rows[0]
     for row in rows:
@@ -281,7 +281,7 @@ def test_a_hand_that_was_sealed_anew_without_the_rows_up_to_the_slip_does_not_ho
     ends = next(row[0] for row in rows if row[TYPE] == "hand_archived")
     for row in rows:
         row[PAYLOAD] = row[PAYLOAD].replace("9c", "9s")
-    own = chained_anew([row for row in rows if row[0] <= ends])
+    own = chained_again([row for row in rows if row[0] <= ends])
     for inside, head in ((slip, 99), ("", 99), ("", ends)):  # and whatever the forged manifest says
         text = "".join(dispute_verifier.canonical(row) + "\n" for row in own).encode()
         files = contents(file) | {"rows.jsonl": text, "anchors.txt": inside.encode()}

@@ -157,7 +157,7 @@ def test_the_buttons_are_asked_for_one_after_another(table: Table) -> None:
     assert said(table.attempt("buttons")) == ("pass", "buttons_well")
 
 
-def test_crossed_buttons_fail_until_they_are_tried_anew(table: Table) -> None:
+def test_crossed_buttons_fail_until_they_are_tried_again(table: Table) -> None:
     table.attempt("buttons")
     table.press("reject")
     answer = table.attempt("buttons")

@@ -72,7 +72,7 @@ def test_a_hand_that_ends_on_the_battery_ends_the_waiting(
     assert request_file.exists()
 
 
-def test_mains_that_comes_back_cancels_it_and_the_next_cut_counts_anew(
+def test_mains_that_comes_back_cancels_it_and_the_next_cut_counts_again(
     power_off: PowerOff, clock: Clock, request_file: Path
 ) -> None:
     on_battery(power_off, clock, 29, Phase.IDLE)

@@ -79,7 +79,7 @@ def test_a_folder_put_back_as_a_whole_is_a_fault_that_a_person_reads_and_is_sign
     played(box, 1).close()
     assert sum(isinstance(event, ev.RecordFault) for event in rows(config)) == 1
     start().close()
-    assert sum(isinstance(event, ev.RecordFault) for event in rows(config)) == 1, "read, and noted anew"
+    assert sum(isinstance(event, ev.RecordFault) for event in rows(config)) == 1, "read, and noted again"
 
 
 def test_another_record_of_the_same_length_is_a_fault(

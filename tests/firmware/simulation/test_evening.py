@@ -113,7 +113,7 @@ def test_without_faults_none_strikes(run: Run) -> None:
     assert outcome.counts.get("restarts", 0) == 0
 
 
-def test_dead_table_processes_are_started_anew(run: Run) -> None:
+def test_dead_table_processes_are_started_again(run: Run) -> None:
     outcome = run(20, "table-killed", share=OFTEN)
     assert outcome.counts["restarts"] == outcome.faults["table-killed"]["struck"]
 

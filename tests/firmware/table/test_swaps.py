@@ -27,7 +27,7 @@ def names(state: State) -> list[list[str | None]]:
     return [[card.card for card in cards] for seat in state.seats for cards in seat.rows.values()]
 
 
-def test_both_cards_change_in_one_command_and_the_hand_settles_anew(settled: Felt) -> None:
+def test_both_cards_change_in_one_command_and_the_hand_settles_again(settled: Felt) -> None:
     before = settled.state
     state = settled.do("set_card", **PLACE, card="Kc", swap=True)
     assert (state.seats[0].front[2].card, state.seats[3].back[4].card) == ("Kc", "7c")

@@ -109,7 +109,7 @@ def forget(box: Box, *names: str) -> None:
 
 
 def at(monkeypatch: pytest.MonkeyPatch, moment: datetime.datetime) -> None:
-    """Set the clock of whoever verifies."""
+    """Set the clock of anyone who verifies."""
     now = SimpleNamespace(now=lambda _zone: moment)
     monkeypatch.setattr(
         trusted_metadata_set, "datetime", SimpleNamespace(datetime=now, timezone=datetime.timezone)

@@ -1,4 +1,4 @@
-"""What a repository says, whoever carries it: a table sees the newest state, an earlier one never again."""
+"""What a repository says, by whatever way it comes: a table sees the newest state, an earlier one never again."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_a_file_without_a_sha256_is_refused_in_a_sentence(tmp_path: Path) -> Non
 
 
 def test_what_a_delegate_signed_is_not_the_makers(tmp_path: Path) -> None:
-    """Neither signer of ours delegates; whoever does names nothing here."""
+    """Neither signer of ours delegates; anyone who does names nothing here."""
     other = Other(tmp_path / "other")
     key = CryptoSigner.generate_ed25519()
     role = DelegatedRole("friend", [key.public_key.keyid], 1, terminating=False, paths=["*"])

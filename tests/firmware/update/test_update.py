@@ -41,7 +41,7 @@ def test_a_clock_that_is_wrong_is_named_in_the_refusal(
     box: Box, maker: Maker, new: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, datetime.datetime(2060, 1, 1, tzinfo=datetime.UTC))
-    box.refuses(new, "has expired: here it is 2060-01-01. Get it anew, or set the clock.")
+    box.refuses(new, "has expired: here it is 2060-01-01. Get it again, or set the clock.")
 
 
 def test_a_key_folder_of_another_maker_is_not_gone_on_with(maker: Maker, new: Path, tmp_path: Path) -> None:

@@ -348,7 +348,7 @@ def test_where_every_table_is_left_out_a_release_goes_no_further(room: Room) -> 
         room.move(TENTH)
 
 
-def test_a_release_that_is_withdrawn_is_asked_of_nobody_and_moved_in_again_it_is_judged_anew(
+def test_a_release_that_is_withdrawn_is_asked_of_nobody_and_moved_in_again_it_is_judged_again(
     room: Room,
 ) -> None:
     gone_back(room)

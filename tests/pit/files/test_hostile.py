@@ -167,7 +167,7 @@ def test_a_file_that_the_pit_lost_is_said_and_fetched_once_it_is_offered_again(h
 
 @pytest.mark.parametrize("kind", ["profile", "deck"])
 def test_what_the_house_did_not_sign_is_refused_before_a_byte_of_it_is_fetched(here: Rig, kind: str) -> None:
-    """Whoever owns the database can ask for anything."""
+    """Anyone who owns the database can ask for anything."""
     one = forged(here, kind, PROFILE.encode() if kind == "profile" else deck_text().encode())
     here.ask(one)
     here.turn()
@@ -177,7 +177,7 @@ def test_what_the_house_did_not_sign_is_refused_before_a_byte_of_it_is_fetched(h
 
 
 def test_the_repository_of_another_key_is_taken_by_no_table(here: Rig) -> None:
-    """Whoever owns the pit's folder, without the house's key, signs all of it anew."""
+    """Anyone who owns the pit's folder, without the house's key, signs all of it again."""
     shutil.rmtree(here.pit.house.folder / "house")
     one = forged(here, "profile", PROFILE.encode(), signer=Authority(here.folder / "eve"))
     here.ask(one)

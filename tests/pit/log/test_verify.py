@@ -54,7 +54,7 @@ def test_the_command_says_that_all_holds_and_what_does_not(proven: LogHouse, own
     assert "Table 2: row 2 was changed in the pit's database." in said.output
 
 
-def test_the_checkpoint_on_a_slip_is_scanned_and_verified_and_finds_a_log_made_anew(
+def test_the_checkpoint_on_a_slip_is_scanned_and_verified_and_finds_a_log_made_again(
     proven: LogHouse, owned: str, tmp_path: Path
 ) -> None:
     table = proven.tables[0]

@@ -48,7 +48,7 @@ class Proven:
     """The file of a hand after the last signed head."""
 
     def verified(self, log: str, files: Files | None = None) -> tuple[int, str]:
-        """What the command says: its exit status and its words. Other files are sealed anew with the pit's key."""
+        """What the command says: its exit status and its words. Other files are sealed again with the pit's key."""
         if files is not None:
             rest = {name: data for name, data in files.items() if not name.startswith("manifest.")}
             manifest = json.loads(files["manifest.json"])

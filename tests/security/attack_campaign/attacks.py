@@ -122,7 +122,7 @@ ATTACKS: Final[tuple[Attack, ...]] = (
         "6",
         "a hand sealed again, without the rows up to the slip",
         "a slip vouches for the hand, or the check fails",
-        outside.sealed_anew,
+        outside.sealed_again,
         of.VOUCHING,
     ),
     Attack(

@@ -86,7 +86,7 @@ def _worst(*results: Result) -> Result:
 # ---- 6: an anchor that vouches for nothing ----
 
 
-def sealed_anew(room: Room) -> Result:
+def sealed_again(room: Room) -> Result:
     """A hand's rows sealed again with the device's key, without the rows that lead up to the slip."""
     file = _dispute_file(room)
     slip = contents(file)["anchors.txt"].decode().splitlines()[0]

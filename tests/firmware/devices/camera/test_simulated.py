@@ -67,7 +67,7 @@ def test_a_picture_without_anything_beside_it_is_seen_too(tmp_path: Path) -> Non
     camera.close()
 
 
-def test_a_pulled_cable_is_missing_until_it_is_opened_anew(room: Room, camera: RoomCamera) -> None:
+def test_a_pulled_cable_is_missing_until_it_is_opened_again(room: Room, camera: RoomCamera) -> None:
     room.unplug()
     with pytest.raises(CameraMissing):
         camera.frame()
@@ -83,7 +83,7 @@ def test_a_pulled_cable_is_missing_until_it_is_opened_anew(room: Room, camera: R
         camera.frame()
 
 
-def test_a_hung_driver_gives_nothing_until_it_is_opened_anew(
+def test_a_hung_driver_gives_nothing_until_it_is_opened_again(
     room: Room, camera: RoomCamera, clock: Clock
 ) -> None:
     room.hang()

@@ -194,7 +194,7 @@ def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
     camera.close()
 
 
-def test_an_unplugged_camera_is_missing_until_it_is_opened_anew(camera: ProgramCamera) -> None:
+def test_an_unplugged_camera_is_missing_until_it_is_opened_again(camera: ProgramCamera) -> None:
     camera.unplug()
     with pytest.raises(CameraMissing):
         camera.frame()
@@ -443,7 +443,7 @@ def test_a_recorded_hand_gives_its_full_frames_each_for_one_reading(tmp_path: Pa
     assert shown(ReplayFrames(tmp_path, looks=1)) == [30, 60, 90]
 
 
-def test_a_recorded_hand_is_not_rewound_by_opening_it_anew(tmp_path: Path) -> None:
+def test_a_recorded_hand_is_not_rewound_by_opening_it_again(tmp_path: Path) -> None:
     source = ReplayFrames(recorded(tmp_path / "000007", 30, 60), looks=1)
     source.open()
     source.frame()

@@ -71,7 +71,7 @@ def test_a_later_view_shows_what_an_earlier_row_changed(screen: Watched) -> None
     assert screen.refused() == ""
 
 
-def test_a_change_has_to_be_painted_anew(screen: Watched) -> None:
+def test_a_change_has_to_be_painted_again(screen: Watched) -> None:
     screen.watch.show(7)
     screen.paint(7)
     screen.watch.show(8)
