@@ -1,8 +1,8 @@
 """Epochs: each is a log of its own. A database that was set back must never sign a second history.
 
 Anyone who has signed a checkpoint that this database does not know has signed it before the database was set back. So
-that log ends there, and the next epoch begins; its first leaf is that checkpoint. The newest checkpoint also lies in a file
-next to the key: a database that lacks it was set back, and no table has to say so.
+that log ends there, and the next epoch begins; its first leaf is that checkpoint. The newest checkpoint also lies in a
+file next to the key: a database that lacks it was set back, and no table has to say so.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ OFFER: Final = """# The sources of what this card carries
 Each Debian source package on the card with its version, and the packages that were built from it. Debian's archive has
 each source under its version; a machine with its deb-src lines fetches one with: apt-get source NAME=VERSION
 Anyone who passes the card on has to pass on these sources, or a written offer of them, for the packages whose licences
-ask for it (the Linux kernel, systemd, GNU programs and others under the GPL): licences.tar.gz has every licence. The boot
-firmware (raspi-firmware) comes without sources, and may be used and passed on for Raspberry Pi computers only.
+ask for it (the Linux kernel, systemd, GNU programs and others under the GPL): licences.tar.gz has every licence. The
+boot firmware (raspi-firmware) comes without sources, and may be used and passed on for Raspberry Pi computers only.
 
 """
 
