@@ -42,7 +42,8 @@ MOST_QUARANTINED_BYTES: Final = 64 << 20
 """Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
 REFUSED_S: Final = 3 * FORKED_S
 """So long after an offer that was refused a fork stays one, even if a table agrees meanwhile: of a copied box's two,
-one does. A refused uplink tries again after `FORKED_S` at most. A table that shows where a restore goes on ends it at once."""
+one does. A refused uplink tries again after `FORKED_S` at most. A table that shows where a restore goes on
+ends it at once."""
 FEW: Final = 3
 """Up to so many rows, inserting costs less than COPY."""
 _HEARD: Final = (

@@ -1,7 +1,7 @@
 """People at the pit: who they are, their sessions, and what they did; all in the pit's database.
 
-A token is stored as its hash: anyone who reads the database cannot use a session. Passphrases are judged and limited as in
-the review for other machines (`dealer_ui.web.log_in`).
+A token is stored as its hash: anyone who reads the database cannot use a session. Passphrases are judged and limited as
+in the review for other machines (`dealer_ui.web.log_in`).
 """
 
 from __future__ import annotations
