@@ -29,7 +29,7 @@ IS_INSTALLED: Final = binaries() is not None and is_installed()
 MACHINE: Final = f"{platform.machine()}, {os.cpu_count()} cores, shared"
 AS_ROOT: Final = ["-g", "user root;"] if os.geteuid() == 0 else []
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-_RUN: Final = "from firmware.{} import command; command.main(standalone_mode=True)"
+_RUN: Final = "from {} import command; command.main(standalone_mode=True)"
 
 
 @dataclass
@@ -119,7 +119,7 @@ class House:
                 self.enrolments.append(own)
                 witness = self.folder / f"witness-{number}"
                 given = ("--data", data, "--enrolment", own, "--state", own, "--witness", witness)
-                arguments = feltwatch("uplink.command", *given)
+                arguments = feltwatch("firmware.uplink.command", *given)
                 self.uplinks.append(Part(arguments, self.folder / "log"))
 
     def serve_on(self, url: str) -> None:
@@ -166,7 +166,7 @@ def house(*, durable: bool = True) -> Iterator[House]:
         authority = Authority(folder / "pit" / "authority")
         authority.door()
         address, door, log = f"127.0.0.1:{free_port()}", folder / "door.sock", folder / "log"
-        served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
+        served = feltwatch("pit.cli.main", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
         nginx = nginx_command(address, [door], authority.folder.parent, folder / "nginx")
         made = House(folder, postgres, url, authority, Part(served, log), Part(nginx, log), address)
         try:

@@ -24,7 +24,7 @@ def second_server(first: House, standby: Postgres) -> House:
     folder = first.folder / "second"
     shutil.copytree(first.folder / "pit", folder / "pit")
     url, door = f"postgresql://postgres@/pit?host={standby.folder}", folder / "door.sock"
-    served = feltwatch("pit.command", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
+    served = feltwatch("pit.cli.main", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
     authority = Authority(folder / "pit" / "authority")
     nginx = nginx_command(
         first.second_address,

@@ -22,7 +22,7 @@ def second_pit(made: House) -> House:
     shutil.copytree(made.folder / "pit", folder / "pit")
     door, authority = folder / "door.sock", Authority(folder / "pit" / "authority")
     served = feltwatch(
-        "pit.command", "serve", "--url", made.url, "--folder", folder / "pit", "--socket", door
+        "pit.cli.main", "serve", "--url", made.url, "--folder", folder / "pit", "--socket", door
     )
     nginx = nginx_command(
         made.second_address,
