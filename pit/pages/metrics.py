@@ -21,7 +21,7 @@ from pit.log.state import log_state, new_epoch
 from pit.options import BACKUP_STATE
 from pit.pages import guard
 from pit.pages.certificates import End, ends
-from pit.pages.people import PitRole
+from pit.pages.people import OPEN_SESSION, PitRole
 from pit.pages.services import pit
 from pit.status import freshness
 from pit.status.freshness import Lack, status_of
@@ -80,8 +80,8 @@ class _Now(Collector):
                 "SELECT slot_name, active, wal_status IS NOT DISTINCT FROM 'lost' FROM pg_replication_slots"
             ).fetchall()
             (disputes, people, quarantined, processes) = connection.execute(
-                "SELECT (SELECT count(*) FROM listed_hand WHERE disputed), (SELECT count(*) FROM session"
-                " WHERE used_at > now() - interval '15 minutes'), (SELECT count(*) FROM quarantine),"
+                "SELECT (SELECT count(*) FROM listed_hand WHERE disputed),"
+                f" (SELECT count(*) FROM session, person WHERE {OPEN_SESSION}), (SELECT count(*) FROM quarantine),"
                 " (SELECT count(*) FROM worker WHERE abs(extract(epoch FROM now() - seen)) < %s)",
                 (LEASE_S,),
             ).fetchone() or (0, 0, 0, 0)

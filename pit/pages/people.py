@@ -56,6 +56,12 @@ HANDS: Final = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER})
 """Who may look at past hands: names and pictures of players are none of a technician's business."""
 REPORTS: Final = frozenset({PitRole.FLOOR, PitRole.AUDITOR, PitRole.OWNER})
 FLOOR: Final = frozenset({PitRole.FLOOR})
+OPEN_SESSION: Final = (
+    "person.person_id = session.person_id AND person.passphrase_id = session.passphrase_id"
+    f" AND session.used_at > now() - {IDLE_S} * interval '1 second'"
+    f" AND session.began_at > now() - {LONGEST_S} * interval '1 second'"
+)
+"""The condition under which a row of `session` is an open session of a row of `person`."""
 LOOK_S: Final = 1.0
 """Seconds between two looks at which sessions are open, for the streams."""
 
@@ -164,11 +170,9 @@ class PitSessions(Sessions):
             return known
         with self._database.transaction() as connection:
             row = connection.execute(
-                "UPDATE session SET used_at = now() FROM person WHERE token_hash = %s"
-                " AND person.person_id = session.person_id AND person.passphrase_id = session.passphrase_id"
-                " AND used_at > now() - %s * interval '1 second' AND began_at > now() - %s * interval '1 second'"
+                f"UPDATE session SET used_at = now() FROM person WHERE token_hash = %s AND {OPEN_SESSION}"
                 " RETURNING person.name, person.role",
-                (_hash(token), IDLE_S, LONGEST_S),
+                (_hash(token),),
             ).fetchone()
         who = Who(row[0], PitRole(row[1])) if row else None
         if has_request_context():
@@ -188,7 +192,7 @@ class PitSessions(Sessions):
                     self._tokens = frozenset(
                         row[0]
                         for row in connection.execute(
-                            "SELECT token_hash FROM session JOIN person USING (person_id, passphrase_id)"
+                            f"SELECT token_hash FROM session, person WHERE {OPEN_SESSION}"
                         )
                     )
             return sought in self._tokens

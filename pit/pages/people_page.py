@@ -16,9 +16,9 @@ from werkzeug.wrappers import Response
 from dealer_ui.text.i18n import N_, pgettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.web.passphrases import IDLE_S, LEAST, LONGEST_S, MOST, AccessError
+from dealer_ui.web.passphrases import LEAST, MOST, AccessError
 from pit.pages import guard, people_changes
-from pit.pages.people import ROLE_NAMES, PitRole
+from pit.pages.people import OPEN_SESSION, ROLE_NAMES, PitRole
 from pit.pages.people_changes import LARGEST, NoOwner, PersonNotListed
 from pit.pages.services import page, pit
 from pit.store.database import Database
@@ -244,12 +244,9 @@ def people(database: Database) -> list[PersonLine]:
     """Return all who may log in, by name. Raises DatabaseError."""
     with database.transaction() as connection:
         rows = connection.execute(
-            "SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE session.person_id ="
-            " person.person_id AND session.passphrase_id = person.passphrase_id"
-            " AND used_at > now() - %s * interval '1 second' AND began_at > now() - %s * interval '1 second')"
+            f"SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE {OPEN_SESSION})"
             " FROM person LEFT JOIN LATERAL (SELECT at FROM act WHERE act.person = person.name"
             " ORDER BY act_id DESC LIMIT 1) AS seen ON true ORDER BY name",
-            (IDLE_S, LONGEST_S),
         ).fetchall()
     return [
         PersonLine(person_id, name, PitRole(role), _ms(added), _ms(seen) if seen else None, here)

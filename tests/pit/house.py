@@ -166,7 +166,9 @@ def house(*, durable: bool = True) -> Iterator[House]:
         authority = Authority(folder / "pit" / "authority")
         authority.door()
         address, door, log = f"127.0.0.1:{free_port()}", folder / "door.sock", folder / "log"
-        served = feltwatch("pit.cli.main", "serve", "--url", url, "--folder", folder / "pit", "--socket", door)
+        served = feltwatch(
+            "pit.cli.main", "serve", "--url", url, "--folder", folder / "pit", "--socket", door
+        )
         nginx = nginx_command(address, [door], authority.folder.parent, folder / "nginx")
         made = House(folder, postgres, url, authority, Part(served, log), Part(nginx, log), address)
         try:
