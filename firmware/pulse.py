@@ -45,7 +45,7 @@ class PulseCheck:
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
-        """Return the check that `is_json` wrote. Raises ValueError, LookupError, TypeError for anything else."""
+        """Return the check that `to_json` wrote. Raises ValueError, LookupError, TypeError for anything else."""
         return cls(
             str(data["name"]),
             str(data["verdict"]),

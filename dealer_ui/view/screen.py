@@ -1,4 +1,4 @@
-"""What the screen shows, as plain frozen data: the templates render it, `is_json` sends it, tests read it.
+"""What the screen shows, as plain frozen data: the templates render it, `to_json` sends it, tests read it.
 
 Nothing here decides anything; `dealer_ui.view.build` fills it from the table's state and the settlement.
 """

@@ -18,7 +18,7 @@ from pit.pages.services import page as shown
 from pit.pages.services import pit
 from pit.pages.tile import Band
 
-blueprint = Blueprint("floor", __name__)
+blueprint = Blueprint("floor", __name__, template_folder="templates")  # of all pages of the pit
 
 BANDS = (
     (Band.NOW, N_("Needs somebody now")),

@@ -75,7 +75,7 @@ class TableFacts:
 
     @classmethod
     def from_text(cls, text: str) -> TableFacts:
-        """Return the facts that `is_json` wrote."""
+        """Return the facts that `to_text` wrote."""
         data = json.loads(text)
         needs = tuple(Need(**{**need, "text": text_of(need["text"])}) for need in data.pop("needs"))
         return cls(**data, needs=needs)
