@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.typing import ExtensionMetadata
 
-from docs.facts import ROOT, linked, made
+from docs.facts import ROOT, link_to_pages, render_fact
 from docs.laminate import sheets
 
 BLOCK: Final = re.compile(r"^( *)```\{made\} (.+)\n\1```$", re.MULTILINE)
@@ -23,11 +23,11 @@ def _facts(app: Sphinx, page: str, source: list[str]) -> None:
 
     def fact(block: re.Match[str]) -> str:
         try:
-            return indent(made(block[2]), block[1])
+            return indent(render_fact(block[2]), block[1])
         except (KeyError, OSError) as error:
             raise ExtensionError(f"{page}: nothing in docs/facts.py makes “{block[2]}”: {error}") from error
 
-    text = linked(source[0], Path(app.env.doc2path(page)).parent)
+    text = link_to_pages(source[0], Path(app.env.doc2path(page)).parent)
     source[0] = BLOCK.sub(fact, text)
 
 

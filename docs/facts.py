@@ -263,7 +263,7 @@ def _page(about: str) -> str:
     text = (ROOT / path).read_text(encoding="utf-8")
     if inside:
         text = re.sub(r"^#(?=#+ )", "##", text, flags=re.MULTILINE)
-    return linked(text.split("\n", 1)[1] if text.startswith("# ") else text, (ROOT / path).parent)
+    return link_to_pages(text.split("\n", 1)[1] if text.startswith("# ") else text, (ROOT / path).parent)
 
 
 def _readme(folder: str) -> str:
@@ -316,7 +316,9 @@ def _schema(which: str) -> str:
 
 def _assembly(section: str) -> str:
     """Return the steps of a section of hardware/assembly.toml, each with its picture."""
-    return linked(Assembly.load(ROOT / "hardware/assembly.toml").text(section, 3), ROOT / "hardware/out")
+    return link_to_pages(
+        Assembly.load(ROOT / "hardware/assembly.toml").text(section, 3), ROOT / "hardware/out"
+    )
 
 
 def _clock_setting(_: str) -> str:
@@ -361,7 +363,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
 }
 
 
-def made(asked: str) -> str:
+def render_fact(asked: str) -> str:
     """Return the Markdown of a fact, requested by its name and subject: "help hands list".
 
     Raises:
@@ -378,7 +380,7 @@ LINK: Final = re.compile(r"(?<!!)\[([^\]\n]+)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 """A link in Markdown: its text, its file, its anchor."""
 
 
-def linked(text: str, folder: Path) -> str:
+def link_to_pages(text: str, folder: Path) -> str:
     """Return Markdown of a file in `folder` with links that work in the book.
 
     A README that has a page of its own is linked there. Any other file of the repository is only named, since the book

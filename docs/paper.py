@@ -44,7 +44,7 @@ class PaperError(Exception):
     """The book does not fit on its pages."""
 
 
-def _printed(page: Page, path: Path) -> Mapping[str, int]:
+def _print_pages(page: Page, path: Path) -> Mapping[str, int]:
     """Print, and return on which page each chapter begins, counted from 1, by its title without spaces."""
     page.pdf(
         path=str(path),
@@ -87,14 +87,14 @@ def print_book(html: Path, path: Path) -> int:
                 f"Something of the book is {wide} pixels wider than a page: all of it would be printed smaller."
             )
         chapters = int(page.evaluate(LIST))
-        pages = _printed(page, path)
+        pages = _print_pages(page, path)
         page.eval_on_selector_all(
             "nav.contents a",
             "(links, pages) => links.forEach("
             "(link) => { link.dataset.page = pages[link.textContent.replace(/\\s/g, '')] ?? '' })",
             dict(pages),
         )
-        _printed(page, path)
+        _print_pages(page, path)
     return chapters
 
 

@@ -45,7 +45,7 @@ def short_map() -> str:
     lines = []
     for top in TOPS:
         names = " ".join(str(folder.relative_to(top)) for folder in rooms(top) if len(folder.parts) == 2)
-        lines += [f"{top}/".ljust(12) + sentence(Path(top)), *_wrapped(names)]
+        lines += [f"{top}/".ljust(12) + sentence(Path(top)), *_wrap(names)]
     lines += [f"{top}/".ljust(12) + what for top, what in OTHERS.items()]
     return "\n".join(lines)
 
@@ -80,7 +80,7 @@ def with_map(path: str, drawn: str) -> str:
     return text
 
 
-def written() -> dict[Path, str]:
+def files_to_write() -> dict[Path, str]:
     """Return every file that is made here, with its text."""
     maps = {"README.md": short_map(), "docs/developer/architecture.md": long_map()}
     return {ROOT / path: with_map(path, drawn) for path, drawn in maps.items()} | {
@@ -88,7 +88,7 @@ def written() -> dict[Path, str]:
     }
 
 
-def _wrapped(names: str) -> Iterator[str]:
+def _wrap(names: str) -> Iterator[str]:
     line = " " * 11
     for name in names.split():
         if len(line) + 1 + len(name) > WIDTH:
@@ -101,7 +101,7 @@ def _wrapped(names: str) -> Iterator[str]:
 
 def main() -> None:
     """Write the maps and pages; remove pages of folders that are gone."""
-    files = written()
+    files = files_to_write()
     for path in FOLDERS.glob("*.md"):
         if path not in files:
             path.unlink()

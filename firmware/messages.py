@@ -111,7 +111,7 @@ def message_of(text: Text) -> Message:
     return text if isinstance(text, Message) else Message(text)
 
 
-def listed(words: Iterable[Word]) -> Word:
+def join_words(words: Iterable[Word]) -> Word:
     """Join items with commas: "this, that"."""
     return reduce(lambda one, other: Message("%(one)s, %(other)s", one=one, other=other), words)
 

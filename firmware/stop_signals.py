@@ -12,7 +12,7 @@ NUMBERS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def stopped_by_signals(stop: Callable[[], object], within: int) -> Iterator[None]:
+def stop_at_signals(stop: Callable[[], object], within: int) -> Iterator[None]:
     """Call `stop` at SIGINT and SIGTERM inside the block, on the main thread. It may raise SystemExit.
 
     If the block has not ended `within` seconds later, the kernel ends the process by SIGALRM. That needs no memory, no

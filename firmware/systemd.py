@@ -66,7 +66,7 @@ class ServiceManager:
             log.warning("the service manager cannot be told %s: %s", what, error)
 
 
-def handed_over(environment: MutableMapping[str, str] = os.environ) -> list[socket.socket]:
+def sockets_from_manager(environment: MutableMapping[str, str] = os.environ) -> list[socket.socket]:
     """Return the listening sockets that the service manager opened for this process."""
     ours = environment.pop("LISTEN_PID", "") == str(os.getpid())
     count = environment.pop("LISTEN_FDS", "")

@@ -16,7 +16,7 @@ _CONTROL: Final = {code: f"^{chr(code ^ 64)}" for code in (*range(32), 127)}
 _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e]")
 
 
-def escaped(text: object) -> str:
+def escape(text: object) -> str:
     """Return a text as one line that is safe to print; control characters are written as by `cat -v`.
 
     >>> print(escaped("Ada\\x1b[2K\\rBert\\nAll of it holds."))
@@ -25,27 +25,27 @@ def escaped(text: object) -> str:
     陈 \\u202e \\u009b
     """
     line = str(text)
-    return line if line.isprintable() else "".join(map(_escaped_character, line))
+    return line if line.isprintable() else "".join(map(_escape_character, line))
 
 
-def _escaped_character(character: str) -> str:
+def _escape_character(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     code = ord(character)
     return _CONTROL.get(code) or (f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
 
 
-def escaped_json(value: object, indent: int | None = None) -> str:
+def json_to_print(value: object, indent: int | None = None) -> str:
     """Return a value as JSON that is safe to print: control characters in it are escaped.
 
     >>> escaped_json({"by": "陈\\x9b\\x7f"}) == '{"by": "陈\\\\u009b\\\\u007f"}'
     True
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return text if text.isascii() and "\x7f" not in text else _NOT_ASCII.sub(_escaped_in_json, text)
+    return text if text.isascii() and "\x7f" not in text else _NOT_ASCII.sub(_escape_in_json, text)
 
 
-def _escaped_in_json(found: re.Match[str]) -> str:
+def _escape_in_json(found: re.Match[str]) -> str:
     character = found.group()
     if character == "\n" or character.isprintable():  # in JSON, line ends occur only between values
         return character
@@ -57,7 +57,7 @@ def _escaped_in_json(found: re.Match[str]) -> str:
 def say(line: object = "", *, err: bool = False) -> None:
     """Print one line, escaped."""
     stream = sys.stderr if err else sys.stdout
-    stream.write(f"{escaped(line)}\n")
+    stream.write(f"{escape(line)}\n")
     stream.flush()
 
 
@@ -69,5 +69,5 @@ def say_all(text: str) -> None:
 
 def say_json(value: object, *, indent: int | None = None) -> None:
     """Print a value as JSON."""
-    sys.stdout.write(f"{escaped_json(value, indent)}\n")
+    sys.stdout.write(f"{json_to_print(value, indent)}\n")
     sys.stdout.flush()

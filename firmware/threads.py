@@ -39,7 +39,7 @@ def end_with_its_threads() -> None:
 def start(thread: threading.Thread) -> None:
     """Start a thread. Raises NoThread."""
     work = thread.run
-    thread.run = lambda: _guarded(work)  # type: ignore[method-assign]
+    thread.run = lambda: _guard(work)  # type: ignore[method-assign]
     try:
         thread.start()
     except (RuntimeError, MemoryError) as error:
@@ -53,7 +53,7 @@ def start_thread(work: Callable[..., object], *args: object, name: str) -> threa
     return thread
 
 
-def _guarded(work: Callable[[], object]) -> None:
+def _guard(work: Callable[[], object]) -> None:
     try:
         work()
     except BaseException:

@@ -12,10 +12,10 @@ from typing import Any
 
 
 @contextmanager
-def shared_out(
+def worker_pool(
     processes: int, begin: Callable[..., None] | None = None, given: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """Yield a pool of processes; `begin(*given)` initialises each. Submit work inside `undisturbed`.
+    """Yield a pool of processes; `begin(*given)` initialises each. Submit work inside `ignore_interrupts`.
 
     An exception in the `with` block, such as an interrupt, ends the processes and their work at once.
     """
@@ -34,7 +34,7 @@ def shared_out(
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def ignore_interrupts() -> Iterator[None]:
     """Start processes inside the `with` block that ignore Ctrl-C, so that only the parent reports it."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -100,7 +100,7 @@ class Authority:
 
         Of the request only the key counts: the name is the pit's. Raises AuthorityError.
         """
-        public = requested_key(request)
+        public = key_of_request(request)
         made = _certificate(
             _name(name),
             self._certificate.subject,
@@ -168,7 +168,7 @@ class Authority:
         return made.serial_number
 
 
-def requested_key(request: str) -> ec.EllipticCurvePublicKey:
+def key_of_request(request: str) -> ec.EllipticCurvePublicKey:
     """Return the key of a PKCS #10 request, PEM, that its sender has. Raises AuthorityError."""
     try:
         parsed = x509.load_pem_x509_csr(request.encode())

@@ -15,8 +15,7 @@ from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
-from firmware.names import NameRefused, look_alike, looks_like, spelled
-from firmware.names import checked as checked_name
+from firmware.names import NameRefused, check_name, look_alike, looks_like, normal_spelling
 from firmware.rules import (
     Profile,
     ProfileError,
@@ -43,7 +42,7 @@ from firmware.rules.profiles.options import (
     SuitOrder,
     Text,
 )
-from firmware.rules.profiles.sections import OPTIONS, SECTIONS, checked
+from firmware.rules.profiles.sections import OPTIONS, SECTIONS, check_option
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
 from firmware.table.topics.profiles import LONGEST_TITLE
@@ -238,14 +237,14 @@ def read(typed: FormInput, base: Profile, taken: Sequence[str] = ()) -> Draft:
     before = {path: value for path, _, value in base.options()}
     for path, (_, _, kind) in OPTIONS.items():
         try:
-            values[path] = checked(path, _typed(typed, path, kind, before[path]))
+            values[path] = check_option(path, _value_of(typed, path, kind, before[path]))
         except ProfileError as error:
             errors[path] = _as_shown(say(error.message))
-    name, title = (spelled(typed.one(key)) for key in ABOUT)
+    name, title = (normal_spelling(typed.one(key)) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
     try:
-        title = checked_name(title, LONGEST_TITLE)
+        title = check_name(title, LONGEST_TITLE)
     except NameRefused as error:
         errors["title"] = say(error.sentence)
     if errors:
@@ -299,7 +298,7 @@ def _name_trouble(name: str, taken: Sequence[str]) -> str:
     return ""
 
 
-def _typed(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
+def _value_of(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
     """Return the submitted value of an option as TOML would give it; anything that is not a number stays a text."""
     match kind:
         case Flag():

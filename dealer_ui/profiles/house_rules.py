@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, listed, sentences
+from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, format_list, sentences
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
@@ -164,16 +164,16 @@ def _sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule | Table, 
     for section in _SECTIONS:
         if section.where(rules):
             number += 1
-            statement = _numbered(number, sentences(section.block, rules))
+            statement = _number_rules(number, sentences(section.block, rules))
             about.update(path for part in statement if isinstance(part, NumberedRule) for path in part.about)
             yield f"{number} {_(section.title)}", statement
     if missing := _missing(rules, about):
         number += 1
         title = _("Not part of this game")
-        yield f"{number} {title}", _numbered(number, [missing])
+        yield f"{number} {title}", _number_rules(number, [missing])
 
 
-def _numbered(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | Table, ...]:
+def _number_rules(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | Table, ...]:
     found: list[NumberedRule | Table] = []
     place = 0
     for part in statement:
@@ -201,7 +201,7 @@ def _missing(rules: Values, statement: Container[str]) -> Rule | None:
     if not names:
         return None
     about = (path for path in rules if path.startswith(tuple(prefixes)) and path not in statement)
-    things = listed(_(name) for name in names)
+    things = format_list(_(name) for name in names)
     return Rule(_("This game is played without: %(things)s.", things=things), (_MISSING, *about))
 
 
@@ -271,7 +271,7 @@ def _room(rules: Values, open_rules: Iterable[NumberedRule]) -> Iterator[Block]:
             _(
                 "Of these rules, too, the document says nothing. They are played as they stand, and this appliance "
                 "has no other reading of them: %(numbers)s.",
-                numbers=listed(alone),
+                numbers=format_list(alone),
             )
         )
 
@@ -340,7 +340,7 @@ def _index(rules: Values) -> Table:
     rows = []
     for section in _IN_A_SETTLEMENT:
         clauses = (
-            _("%(title)s: %(numbers)s", title=rule_text(kind.title), numbers=listed(found[path]))
+            _("%(title)s: %(numbers)s", title=rule_text(kind.title), numbers=format_list(found[path]))
             for path, (_section, _name, kind) in OPTIONS.items()
             if path.startswith(f"{section}.") and path in found
         )

@@ -116,9 +116,9 @@ def _template() -> Template:
         naturals_table=naturals_table,
         rule_text=rule_text,
         points=points,
-        ranked=lambda: listed(category_name(name).lower() for name in reversed(CATEGORIES)),
-        ranked_in_front=lambda: listed(category_name(name).lower() for name in _IN_FRONT),
-        suits_of=lambda order: listed(say(SUITS[suit]) for suit in order),
+        ranked=lambda: format_list(category_name(name).lower() for name in reversed(CATEGORIES)),
+        ranked_in_front=lambda: format_list(category_name(name).lower() for name in _IN_FRONT),
+        suits_of=lambda order: format_list(say(SUITS[suit]) for suit in order),
         texts=lambda: [
             (path, kind.title) for path, (_s, _n, kind) in OPTIONS.items() if isinstance(kind, Text)
         ],
@@ -131,7 +131,7 @@ def points(number: int) -> str:
     return ngettext("%(num)s point", "%(num)s points", number)
 
 
-def listed(parts: Iterable[str]) -> str:
+def format_list(parts: Iterable[str]) -> str:
     """Format a list."""
     return gettext(", ").join(parts)
 

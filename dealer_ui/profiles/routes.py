@@ -15,7 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from dealer_ui.profiles.form import FormInput, blank_rate, read, sections
 from dealer_ui.profiles.house_rules import house_rules
-from dealer_ui.profiles.versions import ProfileVersion, Shelf, compared
+from dealer_ui.profiles.versions import ProfileVersion, Shelf, compare_profiles
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -61,8 +61,8 @@ def every() -> str:
 def compare() -> str:
     """Show two profiles side by side, `one` and `other`: the differences first."""
     shelf = _shelf()
-    one, other = (_named(shelf, request.args.get(key, "")) for key in ("one", "other"))
-    options = compared(one.profile, other.profile)
+    one, other = (_profile_by_key(shelf, request.args.get(key, "")) for key in ("one", "other"))
+    options = compare_profiles(one.profile, other.profile)
     return page(
         "profiles/compare.html",
         _("Side by side"),
@@ -79,7 +79,7 @@ def compare() -> str:
 def show(name: str) -> str:
     """Show a profile in words and cards; `version` names an older one of the house's own."""
     shelf = _shelf()
-    found = _found(shelf, name)
+    found = _find_profile(shelf, name)
     return page(
         "profiles/show.html",
         found.title,
@@ -98,7 +98,7 @@ def show(name: str) -> str:
 def edit(name: str) -> str:
     """Show a profile as a form: to change the house's own, or to make one from a packaged profile."""
     shelf = _shelf()
-    found = _found(shelf, name)
+    found = _find_profile(shelf, name)
     return page(
         "profiles/edit.html",
         _("A game of your own") if found.packaged else _("Change %(title)s", title=found.title),
@@ -116,7 +116,7 @@ def printed(name: str) -> Response:
     """Return the house-rules page as a PDF, which a card room files with its internal controls."""
     from dealer_ui.reports.house_rules_pdf import pdf  # slow import
 
-    found = _found(_shelf(), name)
+    found = _find_profile(_shelf(), name)
     return attachment(pdf(_blocks(found.profile)), "application/pdf", f"house-rules-{found.name}.pdf")
 
 
@@ -131,7 +131,7 @@ def change(name: str) -> tuple[Response, int]:
     request.max_content_length = LONGEST_FORM
     order = _order()
     shelf = _shelf()
-    found = _found(shelf, name, str(order.get("version", "")))
+    found = _find_profile(shelf, name, str(order.get("version", "")))
     signed = {key: order[key] for key in ("by", "pin") if isinstance(order.get(key), str)}
     reason = str(order.get("reason", ""))
     answer: tuple[Response, int]
@@ -175,7 +175,7 @@ def _unreadable(error: JournalError) -> NoReturn:
     abort(503, say(error))
 
 
-def _found(shelf: Shelf, name: str, version: str = "") -> ProfileVersion:
+def _find_profile(shelf: Shelf, name: str, version: str = "") -> ProfileVersion:
     """Return the profile that an address names, or answer 404."""
     try:
         found = shelf.find(name, version or request.args.get("version", ""))
@@ -186,10 +186,10 @@ def _found(shelf: Shelf, name: str, version: str = "") -> ProfileVersion:
     return found
 
 
-def _named(shelf: Shelf, key: str) -> ProfileVersion:
+def _profile_by_key(shelf: Shelf, key: str) -> ProfileVersion:
     """Return the profile of `name` or `name@version`, or answer 404."""
     name, _at, version = key.partition("@")
-    return _found(shelf, name, version)
+    return _find_profile(shelf, name, version)
 
 
 def _order() -> dict[str, Any]:

@@ -105,7 +105,7 @@ class Shelf:
         """Return a profile, in its newest version or the one whose hash begins so; None if there is none."""
         force = self.in_force
         if name in profile_names():
-            profile, digest = packaged(name)
+            profile, digest = read_packaged(name)
             if digest.startswith(version):
                 return ProfileVersion(
                     name, profile, True, digest, (), force is not None and force.hash == digest
@@ -149,7 +149,7 @@ class Shelf:
             name,
             digest,
             rules,
-            options=tuple((one.title, one.one) for one in compared(rules, written) if one.differs),
+            options=tuple((one.title, one.one) for one in compare_profiles(rules, written) if one.differs),
             open_hand=self._open_hand(digest, dict(options)),
             **statement,
         )
@@ -175,7 +175,7 @@ class Shelf:
 
 
 @cache
-def packaged(name: str) -> tuple[Profile, str]:
+def read_packaged(name: str) -> tuple[Profile, str]:
     """Return a packaged profile and the hash of its text."""
     profile = load_profile(name)
     return profile, content_hash(profile_toml(profile).encode())
@@ -197,7 +197,7 @@ class OptionComparison:
     lines: tuple[tuple[str, str, str], ...] = ()
 
 
-def compared(one: Profile, other: Profile) -> tuple[OptionComparison, ...]:
+def compare_profiles(one: Profile, other: Profile) -> tuple[OptionComparison, ...]:
     """Return every option of two profiles, the differences first."""
     theirs = {path: value for path, _, value in other.options()}
     found = [_compare(path, kind, value, theirs[path]) for path, kind, value in one.options()]

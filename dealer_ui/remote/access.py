@@ -20,13 +20,13 @@ from dealer_ui.web.passphrases import (
     LONGEST_S,
     MOST,
     AccessError,
-    checked_name,
-    checked_passphrase,
+    check_name,
+    check_passphrase,
     normal,
 )
 from dealer_ui.web.sessions import Sessions
 from dealer_ui.web.tls import private
-from firmware.access.pins import verified, verifier
+from firmware.access.pins import matches_verifier, verifier
 from firmware.table.people import Person, Role
 
 PEOPLE: Final = "people.json"
@@ -55,8 +55,8 @@ class LanPeople:
         Raises AccessError.
         """
         people = self._load()
-        name = checked_name(name, people)
-        passphrase = checked_passphrase(passphrase, name)
+        name = check_name(name, people)
+        passphrase = check_passphrase(passphrase, name)
         self._store({**people, name: {"id": secrets.token_hex(8), **verifier(passphrase)}})
         return name
 
@@ -74,7 +74,7 @@ class LanPeople:
         """
         stored = self._load().get(" ".join(name.split()))
         with self._one_at_a_time:
-            right = verified(stored or self._nobody, normal(passphrase)[:MOST])
+            right = matches_verifier(stored or self._nobody, normal(passphrase)[:MOST])
         return str(stored["id"]) if stored and right else None
 
     def has(self, name: str, passphrase_id: str) -> bool:

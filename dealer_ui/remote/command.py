@@ -77,13 +77,13 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     from dealer_ui.remote.app import create_app
     from dealer_ui.web.serve_behind_nginx import serve
     from dealer_ui.web.tls import need_usable
-    from firmware.systemd import handed_over
+    from firmware.systemd import sockets_from_manager
     from firmware.threads import end_with_its_threads
 
     end_with_its_threads()
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     shown = need_usable(secrets)
-    with closing(next(iter(handed_over()), None) or _socket_at(page)) as listening:
+    with closing(next(iter(sockets_from_manager()), None) or _socket_at(page)) as listening:
         _print_certificate(shown, err=True)
         serve(create_app(data, secrets), listening)
 
@@ -143,10 +143,10 @@ def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | 
     """
     from dealer_ui.remote.front import become, in_address
     from dealer_ui.web.serve import need_listening
-    from firmware.systemd import handed_over
+    from firmware.systemd import sockets_from_manager
 
     hint = "Name an address of this machine with --listen, a free port with --port."
-    listening = handed_over() or [need_listening("The review", listen, port, hint)]
+    listening = sockets_from_manager() or [need_listening("The review", listen, port, hint)]
     for one in listening:
         say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
     own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
@@ -165,13 +165,13 @@ def add(name: str, secrets: Path) -> None:
     from dealer_ui.remote.access import LanPeople
     from dealer_ui.web.tls import certificate
 
-    asked = _asked(f"New passphrase for {name}")
+    asked = _ask(f"New passphrase for {name}")
     name = LanPeople(secrets).add(name, asked)
     say(f"{name} may look at past hands.")
     _print_certificate(certificate(secrets))
 
 
-def _asked(text: str) -> str:
+def _ask(text: str) -> str:
     if sys.stdin.isatty():
         return str(click.prompt(text, hide_input=True, confirmation_prompt=True))
     return sys.stdin.readline().rstrip("\n")

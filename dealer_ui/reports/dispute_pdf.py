@@ -16,16 +16,16 @@ from reportlab.platypus import Flowable, KeepTogether, PageBreak, Spacer
 
 from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review.frames import CardMark, FrameAnnotations, frame_annotations
-from dealer_ui.review.stored_picture import opened
+from dealer_ui.review.stored_picture import open_picture
 from dealer_ui.review.timeline import TimelineRow, describe, timeline
-from dealer_ui.review.view import Correction, HandView, SeatOf, SettlementView, reviewed
-from dealer_ui.text.i18n import N_, SOURCE, known, speaking
+from dealer_ui.review.view import Correction, HandView, SeatOf, SettlementView, hand_view
+from dealer_ui.text.i18n import N_, SOURCE, speaking, supported_language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import card_name
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.hand_history import PastHand, load_hand
-from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.captures import CaptureStore, captures_named_by
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import paying_in
 from firmware.table.errors import CaptureError, TableError
@@ -63,9 +63,9 @@ def dispute_pdf(
     announced = str(getattr(key.event, "key", "")) if key else ""
     pages: list[_Hand] = []
     flow: list[Flowable] = []
-    for language in dict.fromkeys((SOURCE, known(recalled.opened.house.language))):
+    for language in dict.fromkeys((SOURCE, supported_language(recalled.opened.house.language))):
         with speaking(language), paying_in(recalled.opened.house.currency):
-            pages.append(_Hand(recalled, reviewed(recalled, rules), store, Type(language), announced))
+            pages.append(_Hand(recalled, hand_view(recalled, rules), store, Type(language), announced))
             flow += [*([PageBreak()] if flow else []), *pages[-1].flow()]
     with speaking(SOURCE):
         return document(flow, pages[0].title, pages[0].type, _("Page %(page)s"))
@@ -188,7 +188,9 @@ class _Hand:
                 yield self.type.text(say(error))
                 yield self.type.text(caption, self.type.small)
                 continue
-            yield KeepTogether([_drawn(whole, look, self.type), self.type.text(caption, self.type.small)])
+            yield KeepTogether(
+                [_draw_frame(whole, look, self.type), self.type.text(caption, self.type.small)]
+            )
             asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
             for card in asked:
                 yield KeepTogether([self._closer(whole, card), Spacer(0, 1 * mm)])
@@ -224,13 +226,15 @@ class _Hand:
 
     def _opened(self, capture: Capture) -> Image.Image:
         """Return a stored picture. Raises CaptureError for what is none, or would take gigabytes or hours."""
-        if picture := opened(self.store.load(capture)):
+        if picture := open_picture(self.store.load(capture)):
             return picture
         raise CaptureError("%(name)s is no picture.", name=capture.name)
 
     def _captures(self) -> dict[str, Capture]:
         return {
-            capture.name: capture for step in self.recalled.steps for capture in named_by(step.entry.event)
+            capture.name: capture
+            for step in self.recalled.steps
+            for capture in captures_named_by(step.entry.event)
         }
 
     def _closer(self, whole: Image.Image, card: CardMark) -> Flowable:
@@ -289,7 +293,7 @@ def _name(code: str) -> str:
     return card_name(code) if code else _("nothing")
 
 
-def _drawn(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
+def _draw_frame(whole: Image.Image, look: FrameAnnotations, type_: Type) -> Drawing:
     """Return a frame with its zones, cards, confidences and doubts drawn in."""
     left, top, width, height = look.window(*whole.size)
     part = whole.crop((left, top, left + width, top + height))

@@ -57,7 +57,7 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
         case Heading(_, text):
             return kind.titled(text)
         case Paragraph(text):
-            return [kind.text(text, _spaced(kind))]
+            return [kind.text(text, _space(kind))]
         case Table(head, rows):
             glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks lines at any space
             lines = [
@@ -75,5 +75,5 @@ def _shares(head: tuple[str, ...]) -> tuple[float, ...]:
     return _SHARES["ranks" if head[0] == _("Rank") else len(head)]
 
 
-def _spaced(kind: Type) -> ParagraphStyle:
+def _space(kind: Type) -> ParagraphStyle:
     return ParagraphStyle("spaced", kind.body, spaceAfter=4)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from flask import Blueprint, Response, abort, request
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.reports.report_view import as_csv, shown
+from dealer_ui.reports.report_view import as_csv, report_view
 from dealer_ui.review.filters import BadFilter, moment, number_asked, time_asked
 from dealer_ui.review.routes import refused
 from dealer_ui.text.i18n import gettext as _
@@ -19,7 +19,7 @@ from dealer_ui.web import guard
 from dealer_ui.web.guard import PAST
 from dealer_ui.web.pages import attachment, page
 from dealer_ui.web.services import services
-from firmware.record.report_span import Span, down_of, reported, shift, shift_before
+from firmware.record.report_span import Span, down_of, report_of_span, shift, shift_before
 from firmware.record.shift_report import Report
 from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
 
@@ -41,7 +41,7 @@ class _ReportPeriod:
         return f"?{request.query_string.decode()}" if request.query_string else ""
 
 
-def _asked() -> _ReportPeriod:
+def _read_period() -> _ReportPeriod:
     known = {"down", "from", "to", "language"}
     if strange := sorted(set(request.args) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
@@ -68,9 +68,9 @@ def _before(span: Span) -> str:
 
 def _report() -> tuple[_ReportPeriod, Report, Span]:
     try:
-        asked = _asked()
+        asked = _read_period()
         span = _span(asked)
-        return asked, reported(services().reader, span), span
+        return asked, report_of_span(services().reader, span), span
     except BadFilter as error:
         abort(400, str(error))
     except CommandRefused as error:
@@ -86,7 +86,7 @@ def report() -> str:
     asked, found, span = _report()
     state = services().live.state()
     values: dict[str, Any] = {
-        "view": shown(found),
+        "view": report_view(found),
         "query": asked.query,
         "downs": sorted({down.number for down in found.downs if down.dealer} | ({state.down} - {0})),
         "chosen": asked.down,

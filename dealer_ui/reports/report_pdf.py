@@ -12,7 +12,7 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Flowable, Spacer
 
 from dealer_ui.reports.pdf import INK, WIDTH, Type, document
-from dealer_ui.reports.report_view import Line, shown
+from dealer_ui.reports.report_view import Line, report_view
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import speaking
 from firmware.record.shift_report import Report
@@ -44,7 +44,7 @@ def report_pdf(
 def _flow(
     report: Report, title: str, type_: Type, group: tuple[str, Sequence[Line]] | None, covers: str
 ) -> Iterable[Flowable]:
-    view = shown(report)
+    view = report_view(report)
     tables = [group] if group else [(_("By down"), view.downs), (_("By dealer"), view.dealers)]
     yield type_.text(title, type_.title)
     if covers:

@@ -73,7 +73,7 @@ class ReportView:
         return not self.downs
 
 
-def shown(report: Report) -> ReportView:
+def report_view(report: Report) -> ReportView:
     """Return the report in words."""
     return ReportView(
         _span(report.began_ms, report.ended_ms),

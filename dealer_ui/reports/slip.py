@@ -55,7 +55,7 @@ def slip_svg(anchor: Anchor, held: HeldCheckpoint | None = None) -> str:
 
 def slip_png(anchor: Anchor, held: HeldCheckpoint | None = None) -> bytes:
     """Return the QR code as a PNG; that of the checkpoint stands below it."""
-    return _png(qr(anchor)) if held is None else _stacked(_png(qr(anchor)), _png(checkpoint_qr(held)))
+    return _png(qr(anchor)) if held is None else _stack_pictures(_png(qr(anchor)), _png(checkpoint_qr(held)))
 
 
 def checkpoint_qr(held: HeldCheckpoint) -> segno.QRCode:
@@ -104,7 +104,7 @@ def _png(code: segno.QRCode) -> bytes:
     return out.getvalue()
 
 
-def _stacked(*pictures: bytes) -> bytes:
+def _stack_pictures(*pictures: bytes) -> bytes:
     """Return PNGs below one another."""
     parts = [Image.open(io.BytesIO(one)).convert("1") for one in pictures]
     whole = Image.new("1", (max(one.width for one in parts), sum(one.height for one in parts)), 1)

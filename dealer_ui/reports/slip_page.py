@@ -20,7 +20,7 @@ from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor
 from firmware.table.errors import JournalError, UnknownEvent
 from firmware.table.events import HeadSigned
-from firmware.uplink.held import held_checkpoint
+from firmware.uplink.held import read_checkpoint
 
 blueprint = Blueprint("slip", __name__)
 blueprint.register_error_handler(HTTPException, refused)
@@ -50,7 +50,7 @@ def slip() -> str:
         "sign": Action(_("Sign the record now"), {"do": "sign_head"}, tone="go"),
     }
     if anchor is not None:
-        values["held"] = held_checkpoint(services().pit)
+        values["held"] = read_checkpoint(services().pit)
         values["qr"] = Markup(slip_svg(anchor))
         values["when"] = f"{day_of(anchor.wall_ms)} {time_of(anchor.wall_ms)}"
     return page("review/slip.html", _("Slip of the record"), back=back, **values)
@@ -64,5 +64,5 @@ def slip_as_pdf() -> Response:
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))
     return attachment(
-        slip_pdf(anchor, held_checkpoint(services().pit)), "application/pdf", f"slip-{anchor.seq}.pdf"
+        slip_pdf(anchor, read_checkpoint(services().pit)), "application/pdf", f"slip-{anchor.seq}.pdf"
     )

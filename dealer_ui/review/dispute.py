@@ -8,7 +8,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, current_app, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.review.dispute_file import data, made, plain_file
+from dealer_ui.review.dispute_file import data, find_dispute_file, plain_file
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.review.proofs import proofs
 from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
@@ -65,7 +65,7 @@ def dispute(recalled: PastHand) -> str:
         reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
         if is_floor
         else None,
-        file=made(data(), number),
+        file=find_dispute_file(data(), number),
         stick=None if current_app.config.get("LAN") else _stick(number),
         **_picture(recalled),
     )

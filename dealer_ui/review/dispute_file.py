@@ -54,18 +54,18 @@ def plain_file(folder: Path, hand: int) -> Path:
     return path
 
 
-def made(folder: Path, hand: int) -> DisputeFile | None:
+def find_dispute_file(folder: Path, hand: int) -> DisputeFile | None:
     """Return a hand's dispute file; None if there is no readable one."""
     try:
         path = plain_file(folder, hand)
         found = path.stat()
-        return _made(path, hand, found.st_mtime_ns, found.st_size)
+        return _read_dispute_file(path, hand, found.st_mtime_ns, found.st_size)
     except OSError:
         return None
 
 
 @lru_cache(maxsize=8)
-def _made(path: Path, hand: int, _changed: int, size: int) -> DisputeFile:
+def _read_dispute_file(path: Path, hand: int, _changed: int, size: int) -> DisputeFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return DisputeFile(hand, path.name, size, digest, _words(path))

@@ -118,7 +118,7 @@ def frame_annotations(recalled: PastHand) -> tuple[FrameAnnotations, ...]:
     return tuple(_look(step, recalled) for step in recalled.looks)
 
 
-def compared(seen: Sequence[FrameAnnotations]) -> tuple[ReadingComparison, ...]:
+def compare_readings(seen: Sequence[FrameAnnotations]) -> tuple[ReadingComparison, ...]:
     """Return each reading with the one before it."""
     return tuple(ReadingComparison(a, b, tuple(_between(a, b))) for a, b in pairwise(seen))
 
@@ -184,14 +184,14 @@ def _cards(event: ev.Event, recalled: PastHand) -> Iterable[CardMark]:
         for reading in event.rows:
             for index, card in enumerate(reading.cards):
                 if len(card.corners) == 4:
-                    yield _marked(number, reading.seat, reading.row, index, card, recalled)
+                    yield _card_mark(number, reading.seat, reading.row, index, card, recalled)
                 number += 1
     elif isinstance(event, ev.IrregularitySeen) and event.seen and len(event.seen.corners) == 4:
         row = event.to_row or event.row
-        yield _marked(0, event.to_seat or event.seat, row, event.index or 0, event.seen, recalled)
+        yield _card_mark(0, event.to_seat or event.seat, row, event.index or 0, event.seen, recalled)
 
 
-def _marked(
+def _card_mark(
     number: int, seat: int, row: ev.Row, index: int, card: ev.CardReading, recalled: PastHand
 ) -> CardMark:
     x, y = middle(card.corners)
@@ -267,7 +267,7 @@ def _changes(before: Sequence[CardMark], after: Sequence[CardMark]) -> Iterable[
     for card in before:
         same = [other for other in left if other.code == card.code]
         if not same:
-            yield _gone(card, left)
+            yield _describe_gone(card, left)
             continue
         now = min(same, key=lambda other: math.dist((card.x, card.y), (other.x, other.y)))
         left.remove(now)
@@ -293,7 +293,7 @@ def _changes(before: Sequence[CardMark], after: Sequence[CardMark]) -> Iterable[
     yield from (_new(card) for card in left if not _lay_there(card, before))
 
 
-def _gone(card: CardMark, after: list[CardMark]) -> Change:
+def _describe_gone(card: CardMark, after: list[CardMark]) -> Change:
     """Describe that a card is no longer seen, with the card now at its place."""
     there = next((other for other in after if not _far(card, other)), None)
     if there is None:

@@ -42,10 +42,10 @@ def proofs(hand: Hand, images: Iterable[Image]) -> tuple[Proof, ...]:
         ),
     }
     pictures = (Proof(text, holds=state in ("ok", "dropped")) for state, text in words.items() if n[state])
-    return (_chained(hand), *pictures)
+    return (_chain_proof(hand), *pictures)
 
 
-def _chained(hand: Hand) -> Proof:
+def _chain_proof(hand: Hand) -> Proof:
     before = None
     for row in (*hand.rows, *hand.later):
         follows = before is None or row.seq != before.seq + 1 or row.previous == before.hash

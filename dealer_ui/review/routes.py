@@ -24,9 +24,9 @@ from dealer_ui.review.filters import (
     midnight_ms,
     steps,
 )
-from dealer_ui.review.frames import FrameAnnotations, compared, frame_annotations
+from dealer_ui.review.frames import FrameAnnotations, compare_readings, frame_annotations
 from dealer_ui.review.timeline import day_of, time_of, timeline
-from dealer_ui.review.view import reviewed, settled_again
+from dealer_ui.review.view import hand_view, settle_again
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -185,7 +185,7 @@ def shown(template: str, recalled: PastHand, tab: str, **values: Any) -> str:
         f"review/{template}.html",
         _("Hand %(hand)s, recalled", hand=f"{number:,}"),
         back=url_for("review.listed"),
-        hand=reviewed(
+        hand=hand_view(
             recalled, _rules(recalled), (*state.paybacks, *(state.suspended_state or state).paybacks)
         ),
         tab=tab,
@@ -266,7 +266,8 @@ def changes(recalled: PastHand) -> str:
     """Show the frames of a hand side by side, with the changed places marked."""
     _need_pictures(recalled)
     beside = [
-        (pair, size_of(pair.before), size_of(pair.after)) for pair in compared(frame_annotations(recalled))
+        (pair, size_of(pair.before), size_of(pair.after))
+        for pair in compare_readings(frame_annotations(recalled))
     ]
     return shown("changes", recalled, "changes", beside=beside)
 
@@ -301,7 +302,7 @@ def again(recalled: PastHand) -> str:
         abort(404, say(error))
     if recalled.settlement is None or rules is None:
         return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
-    beside = settled_again(recalled, rules, rules.title)
+    beside = settle_again(recalled, rules, rules.title)
     return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
 
 

@@ -8,12 +8,12 @@ from typing import Final
 from flask import Blueprint, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.review.dispute_file import data, made
+from dealer_ui.review.dispute_file import data, find_dispute_file
 from dealer_ui.review.routes import number_of, refused
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say_answer
 from dealer_ui.web import guard
-from dealer_ui.web.answers import StickProgress, answered
+from dealer_ui.web.answers import StickProgress, json_answer
 from dealer_ui.web.guard import PAST
 from dealer_ui.web.services import services
 from firmware.record.stick_request import OVER, Progress, read_progress
@@ -33,10 +33,10 @@ def progress(hand: str) -> Response:
     answer = read_progress(services().stick)
     if answer is None or (answer.id, answer.hand) != (job, number):
         answer = Progress(job, number, beat_s=time.monotonic())
-    return answered(_shown(answer))
+    return json_answer(_stick_view(answer))
 
 
-def _shown(answer: Progress) -> StickProgress:
+def _stick_view(answer: Progress) -> StickProgress:
     over = answer.step in OVER
     if not over and not answer.goes_on(time.monotonic()):
         return StickProgress("failed", True, 0, silent())
@@ -76,7 +76,7 @@ def last_job(hand: int) -> str:
 @guard.open_to(PAST)
 def proof(hand: str) -> str:
     """Return the part of the page with a dispute file's hash and the key's words."""
-    file = made(data(), number_of(hand))
+    file = find_dispute_file(data(), number_of(hand))
     if file is None:
         abort(404, _("There is no dispute file of this hand; make it first."))
     return render_template("review/proof.html", file=file)

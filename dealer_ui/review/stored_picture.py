@@ -25,7 +25,7 @@ MOST_CHUNKS: Final = 1 << 14
 _MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
-def opened(data: bytes) -> Image.Image | None:
+def open_picture(data: bytes) -> Image.Image | None:
     """Return a picture as RGB, without any notes from its file; None for what is none, or would take long or much."""
     size = size_said(data[:HEAD])
     if size is None or size[0] * size[1] > MOST_PIXELS or not _has_few_parts(data):

@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.later_look_words import compared_words
+from dealer_ui.text.later_look_words import words_of_comparison
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, cards_said, device_name, kind_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
-from firmware.rules.recorded import recorded
+from firmware.rules.recorded import read_settlement
 from firmware.table import events as ev
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
@@ -110,7 +110,7 @@ def timeline(recalled: PastHand) -> tuple[TimelineRow, ...]:
     return tuple(one for one in rows if one is not None)
 
 
-def corrected(chapter: StepSequence, hand: int) -> tuple[TimelineRow, ...]:
+def changes_of(chapter: StepSequence, hand: int) -> tuple[TimelineRow, ...]:
     """Return the changes of a correction, without their mere consequences."""
     shown = (ev.CardCorrected.type, ev.CardResolved.type, ev.RowKeyed.type, ev.HandVoided.type)
     return tuple(
@@ -127,7 +127,7 @@ def describe(step: Step, hand: int) -> TimelineRow | None:
     if entry.type in QUIET or (about != hand and not isinstance(event, ev.HandOpened)):
         return None
     words = _WORDS.get(type(event)) or say(event.title)
-    text = _described(words, event) if isinstance(words, str) else words(event, step)
+    text = _fill_message(words, event) if isinstance(words, str) else words(event, step)
     return TimelineRow(
         entry.seq,
         time_of(entry.wall_ms),
@@ -157,7 +157,7 @@ def spot(seat: int, row: str, index: int | None = None) -> str:
 # ---- each event ----
 
 
-def _opened(event: ev.HandOpened, _step: Step) -> str:
+def _say_opened(event: ev.HandOpened, _step: Step) -> str:
     who = _(", ").join(f"{seat.seat} {seat.player}" for seat in event.seats)
     return _("Hand %(hand)s is opened: %(who)s.", hand=f"{event.hand:,}", who=who)
 
@@ -178,7 +178,7 @@ def _reading(event: ev.ReadingTaken, _step: Step) -> str:
     return _("%(cards)s, %(unsure)s.", cards=capital(statement), unsure=asked)
 
 
-def _placed(event: ev.CardPlaced, _step: Step) -> str:
+def _say_placed(event: ev.CardPlaced, _step: Step) -> str:
     where = spot(event.seat, event.row)
     if not event.card.sure or event.card.card is None:
         return _("A card is placed at %(where)s; it could not surely be read.", where=where)
@@ -190,14 +190,14 @@ def _reread(event: ev.CardReread, _step: Step) -> str:
     return _("A later look reads %(where)s: %(card)s.", where=where, card=card_name(event.card.card or ""))
 
 
-def _resolved(event: ev.CardResolved, step: Step) -> str:
+def _say_resolved(event: ev.CardResolved, step: Step) -> str:
     lay = _lay(step, event)
     guess = _(" (the camera's guess: %(card)s)", card=card_name(lay)) if lay else ""
     where = spot(event.seat, event.row, event.index)
     return _("Answered: %(where)s is the %(card)s", where=where, card=card_name(event.card)) + guess + "."
 
 
-def _corrected(event: ev.CardCorrected, step: Step) -> str:
+def _say_corrected(event: ev.CardCorrected, step: Step) -> str:
     was = event.was or _lay(step, event)
     where = spot(event.seat, event.row, event.index)
     if not was:
@@ -216,11 +216,11 @@ def _lay(step: Step, event: ev.CardResolved | ev.CardCorrected) -> str:
     return (cards[event.index].card or "") if event.index < len(cards) else ""
 
 
-def _keyed(event: ev.RowKeyed, _step: Step) -> str:
+def _say_keyed(event: ev.RowKeyed, _step: Step) -> str:
     return _("Keyed: %(where)s: %(cards)s.", where=spot(event.seat, event.row), cards=cards_said(event.cards))
 
 
-def _confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
+def _say_confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     if event.kind is None:
         return _("Confirmed: seat %(seat)s has no natural.", seat=event.seat)
     return _(
@@ -230,20 +230,22 @@ def _confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     )
 
 
-def _settled(event: ev.Settled, _step: Step) -> str:
+def _say_settled(event: ev.Settled, _step: Step) -> str:
     return ngettext(
-        "Settled: %(num)s payment.", "Settled: %(num)s payments.", len(recorded(event.settlement).moving)
+        "Settled: %(num)s payment.",
+        "Settled: %(num)s payments.",
+        len(read_settlement(event.settlement).moving),
     )
 
 
-def _paid(event: ev.PaymentMarked, _step: Step) -> str:
+def _say_paid(event: ev.PaymentMarked, _step: Step) -> str:
     between = f"{event.a}–{event.b}"
     if event.paid:
         return _("Paid: %(between)s.", between=between)
     return _("Taken back: the mark that %(between)s is paid.", between=between)
 
 
-def _archived(event: ev.HandArchived, step: Step) -> str:
+def _say_archived(event: ev.HandArchived, step: Step) -> str:
     if step.before.suspended_state is not None:
         return _("The correction is closed.")
     if not event.unmarked:
@@ -255,12 +257,12 @@ def _archived(event: ev.HandArchived, step: Step) -> str:
     )
 
 
-def _awaited(event: ev.CardsAwaited, _step: Step) -> str:
+def _say_awaited(event: ev.CardsAwaited, _step: Step) -> str:
     seats = ", ".join(map(str, event.seats))
     return _("Too few cards at %(seats)s: the camera looks again by itself.", seats=seats)
 
 
-def _reopened(event: ev.HandReopened, _step: Step) -> str:
+def _say_reopened(event: ev.HandReopened, _step: Step) -> str:
     if event.resumed:
         return _("The closing is taken back: the payments go on.")
     return _("Reopened: %(reason)s.", reason=say(event.reason).rstrip("."))
@@ -290,7 +292,7 @@ def _card(code: str) -> str:
     return capital(card_name(code))
 
 
-def _described(message: str, event: ev.Event) -> str:
+def _fill_message(message: str, event: ev.Event) -> str:
     """Fill a message with the event's fields; reasons and faults in the current language."""
     return _(message, **{name: _field(name, value) for name, value in vars(event).items()})
 
@@ -307,7 +309,7 @@ def _field(name: str, value: object) -> object:
 
 WITHDRAWN: Final = N_("No card of this hand was dealt: the hand before it was closed too soon.")
 _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
-    ev.HandOpened: _opened,
+    ev.HandOpened: _say_opened,
     ev.TableStarted: N_("The table process started again."),
     ev.PuckSeen: _puck,
     ev.ButtonKeyed: N_("The puck is keyed at seat %(seat)s."),
@@ -317,29 +319,29 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.NaturalWithdrawn: N_("Seat %(seat)s's declaration is withdrawn."),
     ev.Surrendered: N_("Seat %(seat)s surrenders."),
     ev.SurrenderWithdrawn: N_("Seat %(seat)s's surrender is withdrawn."),
-    ev.CardsAwaited: _awaited,
-    ev.CardsCompared: lambda event, _step: compared_words(event),
+    ev.CardsAwaited: _say_awaited,
+    ev.CardsCompared: lambda event, _step: words_of_comparison(event),
     ev.SettingResumed: N_("The showdown came too early: back to setting."),
     ev.ReadingTaken: _reading,
     ev.ReadingFailed: N_("Nothing could be read: %(reason)s."),
     ev.LookedAgain: N_("The camera is asked to look again."),
-    ev.CardPlaced: _placed,
+    ev.CardPlaced: _say_placed,
     ev.CardReread: _reread,
-    ev.CardResolved: _resolved,
-    ev.CardCorrected: _corrected,
-    ev.RowKeyed: _keyed,
+    ev.CardResolved: _say_resolved,
+    ev.CardCorrected: _say_corrected,
+    ev.RowKeyed: _say_keyed,
     ev.KeyingBegun: N_("The hand is keyed: %(reason)s."),
     ev.IrregularitySeen: _irregular,
     ev.IrregularityEnded: _irregular_over,
-    ev.NaturalConfirmed: _confirmed,
+    ev.NaturalConfirmed: _say_confirmed,
     ev.NaturalUnconfirmed: N_("Seat %(seat)s's natural is taken back."),
-    ev.Settled: _settled,
-    ev.PaymentMarked: _paid,
-    ev.HandArchived: _archived,
+    ev.Settled: _say_settled,
+    ev.PaymentMarked: _say_paid,
+    ev.HandArchived: _say_archived,
     ev.HandVoided: N_("The hand is void: %(reason)s."),
     ev.HandMisdealt: N_("Misdeal: %(reason)s."),
     ev.HandWithdrawn: WITHDRAWN,
-    ev.HandReopened: _reopened,
+    ev.HandReopened: _say_reopened,
     ev.HandDisputed: N_("Kept as disputed: %(reason)s."),
     ev.DisputeClosed: N_("The dispute is over: %(reason)s."),
     ev.HandReviewed: lambda event, _step: (

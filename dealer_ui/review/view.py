@@ -6,15 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, corrected, day_of, time_of, who_is
+from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, changes_of, day_of, time_of, who_is
 from dealer_ui.text.hand_words import row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import kind_name, money, signed_money, trend
+from dealer_ui.text.words import kind_name, money, money_with_sign, trend
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
-from firmware.rules.recorded import NOTHING_SETTLED, RecordedHand, RecordedRow, RecordedSettlement, recorded
+from firmware.rules.recorded import (
+    NOTHING_SETTLED,
+    RecordedHand,
+    RecordedRow,
+    RecordedSettlement,
+    read_settlement,
+)
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, HandReopened, HandWithdrawn, Payback
 from firmware.table.settling import settlement as settle
@@ -125,12 +131,12 @@ class HandView:
     corrections: tuple[Correction, ...]
 
 
-def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> HandView:
+def hand_view(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> HandView:
     """Return a hand's review; `rules` are those it was played under, None if they are not available.
 
     `paybacks` are the table's, with their marks.
     """
-    end, settlement = recalled.last.end, _recorded(recalled.settlement)
+    end, settlement = recalled.last.end, _recorded_view(recalled.settlement)
     first = recalled.play.first.entry
     corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
@@ -142,8 +148,8 @@ def reviewed(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payba
         recalled.opened.dealer,
         recalled.opened.down,
         _void(recalled),
-        tuple(_seats(end, settlement, _undeclared(recalled, rules))),
-        shown(title, settlement, end),
+        tuple(_seats(end, settlement, _undeclared_naturals(recalled, rules))),
+        settlement_view(title, settlement, end),
         tuple(_correction(chapter, recalled.hand, paybacks) for chapter in corrections),
     )
 
@@ -158,14 +164,14 @@ def _void(recalled: PastHand) -> str:
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
-def _recorded(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
-    return recorded(settlement) if settlement is not None else None
+def _recorded_view(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
+    return read_settlement(settlement) if settlement is not None else None
 
 
 # ---- cards ----
 
 
-def _undeclared(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
+def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
     """Return the undeclared naturals by seat: the rows were compared, so they may be named."""
     if recalled.settlement is None or rules is None:
         return {}
@@ -199,7 +205,7 @@ def _seats(
             rows,
             tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
             seat.seat == end.button,
-            signed_money(won) if settlement else "",
+            money_with_sign(won) if settlement else "",
             trend(won),
         )
 
@@ -228,7 +234,7 @@ def _marks(hand: RecordedHand | None, surrenders: bool, why: str, undeclared: st
 # ---- settlements ----
 
 
-def shown(
+def settlement_view(
     title: str,
     settlement: RecordedSettlement | None,
     end: State,
@@ -266,14 +272,14 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
     for seat in end.seats:
         won = settlement.paid.get(seat.seat, 0)
         differs = other is not None and other.paid.get(seat.seat, 0) != won
-        yield Net(seat.seat, seat.player, signed_money(won), trend(won), differs)
+        yield Net(seat.seat, seat.player, money_with_sign(won), trend(won), differs)
 
 
-def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
+def settle_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
-    end, stands = recalled.last.end, _recorded(recalled.settlement)
+    end, stands = recalled.last.end, _recorded_view(recalled.settlement)
     try:
-        resettled = _recorded(settle(end, rules))
+        resettled = _recorded_view(settle(end, rules))
         if resettled is not None and resettled.is_irregular:
             resettled, why = (
                 None,
@@ -284,8 +290,8 @@ def settled_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settl
     except CommandRefused as error:
         resettled, why = None, say(error)
     return (
-        shown(_("As it stands"), stands, end, resettled),
-        shown(title, resettled, end, stands, why),
+        settlement_view(_("As it stands"), stands, end, resettled),
+        settlement_view(title, resettled, end, stands, why),
     )
 
 
@@ -303,7 +309,10 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     event = entry.event
     assert isinstance(event, HandReopened)
     end = chapter.end
-    before, after = recorded(event.settlement), None if chapter.is_void else _recorded(end.settlement)
+    before, after = (
+        read_settlement(event.settlement),
+        None if chapter.is_void else _recorded_view(end.settlement),
+    )
     waiting = (
         _("Not settled again yet.") if not chapter.is_over else _("The hand was made void: all is paid back.")
     )
@@ -311,9 +320,9 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
         f"{day_of(entry.wall_ms)} {time_of(entry.wall_ms)}",
         who_is(entry.actor),
         say(event.reason).rstrip("."),
-        corrected(chapter, hand),
-        shown(_("Before"), before, end, NOTHING_SETTLED if chapter.is_void else after),
-        shown(_("After"), after, end, before, waiting),
+        changes_of(chapter, hand),
+        settlement_view(_("Before"), before, end, NOTHING_SETTLED if chapter.is_void else after),
+        settlement_view(_("After"), after, end, before, waiting),
         tuple(_paybacks(chapter, after, paybacks)),
         chapter.is_over,
     )
@@ -329,8 +338,8 @@ def _paybacks(
     marked = {(back.hand, back.payer, back.winner, back.amount): back.paid for back in known}
     event = chapter.first.entry.event
     assert isinstance(event, HandReopened)
-    change = _won(state, after or NOTHING_SETTLED)
-    for player, won in _won(state, recorded(event.settlement)).items():
+    change = _winnings(state, after or NOTHING_SETTLED)
+    for player, won in _winnings(state, read_settlement(event.settlement)).items():
         change[player] -= won
     for plan in chips_plan(change):
         words = _(
@@ -344,7 +353,7 @@ def _paybacks(
         yield words if paid is None else f"{words} · {stands[paid]}"
 
 
-def _won(state: State, settlement: RecordedSettlement) -> dict[str, int]:
+def _winnings(state: State, settlement: RecordedSettlement) -> dict[str, int]:
     won = {seat.player: 0 for seat in state.seats}
     for seat in state.seats:
         won[seat.player] += settlement.paid.get(seat.seat, 0)

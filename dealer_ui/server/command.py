@@ -71,7 +71,7 @@ def command(
     """
     from dealer_ui.server.app import Settings, create_app
     from dealer_ui.web.serve import need_listening, serve
-    from firmware.systemd import ServiceManager, handed_over
+    from firmware.systemd import ServiceManager, sockets_from_manager
     from firmware.threads import end_with_its_threads
 
     end_with_its_threads()
@@ -80,10 +80,10 @@ def command(
     folder = data or config.data
     address, number = host or config.ui.host, port or config.ui.port
     manager = ServiceManager.from_environment()
-    listening = next(iter(handed_over()), None)
+    listening = next(iter(sockets_from_manager()), None)
     if listening is not None:
         address, number = listening.getsockname()[:2]
-    name = _named(address)
+    name = _host_header(address)
     settings = Settings(
         data=folder,
         socket=socket_path or folder / SOCKET,
@@ -118,13 +118,13 @@ def _config(path: Path | None) -> _File:
         raise click.UsageError(f"The configuration {path} cannot be used: {where}: {why}.") from error
 
 
-def _named(host: str) -> str:
+def _host_header(host: str) -> str:
     """Return the host as a `Host` header writes it. Raises click.UsageError if the address is not loopback."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         try:
-            _named(str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0]))
+            _host_header(str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0]))
         except OSError as error:
             raise click.UsageError(f"{host} is no address of this machine ({error.strerror}).") from error
         return host

@@ -11,7 +11,7 @@ from dealer_ui.setup.inbox import files_here
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
-from dealer_ui.web.answers import Health, answered
+from dealer_ui.web.answers import Health, json_answer
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.health.check import Verdict, worst
@@ -83,7 +83,7 @@ def healthz() -> tuple[Response, int]:
     report = Health(
         well, table, not moment.trouble, screen, moment.trouble, moment.screen.seq, training, checks
     )
-    return answered(report), 200 if well else 503
+    return json_answer(report), 200 if well else 503
 
 
 def _screen(answer: dict[str, Any] | None) -> Literal["well", "silent", "unknown", "none"]:

@@ -58,7 +58,7 @@ BROWSER: Final = (
 )
 
 
-def shown(page: str, faults: Path) -> str:
+def address_to_show(page: str, faults: Path) -> str:
     """Return what the screen shows: the page; what went wrong, where a service stays down."""
     return next((f"file://{fault}" for fault in sorted(faults.glob("*.html"))), page)
 
@@ -143,7 +143,7 @@ class Kiosk:
 
     def _one_browser(self) -> None:
         """Start a browser, and return once it is gone and the next may be started."""
-        page = shown(self._page, self._faults)
+        page = address_to_show(self._page, self._faults)
         began = time.monotonic()
         watch = Watch(began, self._start_s)
         try:

@@ -77,7 +77,7 @@ default xkb_types "{NAME}" {{
 """
 
 
-def _written() -> dict[int, tuple[str, str]]:
+def _key_characters() -> dict[int, tuple[str, str]]:
     """Return what each key writes, and with Shift."""
     written = {code: (key, key) for code, key in _OTHERS.items()} | _SIGNS
     for first, plain, shifted in _ROWS:
@@ -90,7 +90,7 @@ def _acts(levels: int) -> str:
 
 
 def _keys() -> Iterator[str]:
-    written = _written()
+    written = _key_characters()
     for code in CODES:
         if code in written:
             means = f'type = "WRITES", [ {", ".join(written[code])}, {NOTHING} ], {_acts(3)}'

@@ -19,7 +19,7 @@ from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say, say_answer, say_json
 from dealer_ui.web import guard
-from dealer_ui.web.answers import Job, answered
+from dealer_ui.web.answers import Job, json_answer
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
@@ -136,7 +136,7 @@ def job(number: int) -> tuple[Response, int]:
         return jsonify(ok=False, error=say_answer(progress)), 409
     answer = Job(progress["state"], progress["done"], progress["of"])
     if answer.state == "running":
-        return answered(answer), 200
+        return json_answer(answer), 200
     failed = answer.state == "failed"
     why = say_json(progress if failed else "")
     # the table's job numbers start again with it: the name identifies the picture
@@ -154,7 +154,7 @@ def job(number: int) -> tuple[Response, int]:
             **_words(progress),
         )
         answer = replace(answer, html=html, enough=_enough(progress))
-    return answered(answer), 200
+    return json_answer(answer), 200
 
 
 @blueprint.get("/setup/picture/<int:number>")
@@ -240,11 +240,11 @@ def _standing(what: str) -> dict[str, Any]:
         "what": what,
         "now": now,
         "before": before,
-        "rows": camera_words.compared(
+        "rows": camera_words.compare_figures(
             figures or (before.calibration.figures if before else {}),
             before.calibration.figures if before and now else None,
         ),
-        "moves": camera_words.moved(now.moved) if now else [],
+        "moves": camera_words.describe_movement(now.moved) if now else [],
         "between": state.phase in BETWEEN_HANDS,
     }
 

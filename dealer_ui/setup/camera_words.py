@@ -58,7 +58,9 @@ def _figure(name: str, verdict: Mapping[str, Any]) -> Figure:
     return Figure(say(check.title), check.verdict is Verdict.OK, value, limit, say(check.says))
 
 
-def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> list[tuple[str, str, str]]:
+def compare_figures(
+    now: Mapping[str, float], before: Mapping[str, float] | None
+) -> list[tuple[str, str, str]]:
     """Return the figures of two calibrations side by side: name, now, before ("" if there is none)."""
     rows = []
     for name, (title, unit, decimals) in FIGURES.items():
@@ -68,7 +70,7 @@ def compared(now: Mapping[str, float], before: Mapping[str, float] | None) -> li
     return rows
 
 
-def moved(movement: Mapping[str, float]) -> list[str]:
+def describe_movement(movement: Mapping[str, float]) -> list[str]:
     """Describe what moved between two calibrations, seen on the felt; empty if unknown."""
     if not movement:
         return []

@@ -22,7 +22,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
 from dealer_ui.view.seats import offered_names
 from dealer_ui.web import guard
-from dealer_ui.web.answers import Trial, answered
+from dealer_ui.web.answers import Trial, json_answer
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
@@ -239,7 +239,7 @@ def trial(name: str) -> tuple[Response, int]:
         asks=say(name_of(answer["asks"])),
         then=_then(services().live.state(), this),
     )
-    return answered(Trial(answer["verdict"], html)), 200
+    return json_answer(Trial(answer["verdict"], html)), 200
 
 
 def need_somebody(state: State) -> None:

@@ -42,14 +42,14 @@ def language() -> str:
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
     """Use this language within the block; English if it is unknown."""
-    token = _spoken.set(known(code))
+    token = _spoken.set(supported_language(code))
     try:
         yield
     finally:
         _spoken.reset(token)
 
 
-def known(code: str | None) -> str:
+def supported_language(code: str | None) -> str:
     """Return the code of a supported language; English for any other."""
     return code if code in LANGUAGES else SOURCE
 
@@ -95,7 +95,7 @@ def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]
-        _unfilled, _unfilled_plural, newstyle=True, pgettext=_unfilled_context
+        _leave_places, _leave_places_plural, newstyle=True, pgettext=_leave_places_context
     )
     app.jinja_env.globals.update(
         LANGUAGES=LANGUAGES, language=language, html_language=html_language, currency=currency
@@ -106,7 +106,7 @@ def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
         g.own_language = own_language()
         if request.endpoint != "static":  # no texts, so no need to read the record
             settings = house()
-            g.language = g.own_language or known(settings.language)
+            g.language = g.own_language or supported_language(settings.language)
             g.paying = ExitStack()
             g.paying.enter_context(paying_in(settings.currency))
 
@@ -122,18 +122,18 @@ def own_language() -> str:
     return asked if asked in LANGUAGES else ""
 
 
-def _unfilled(message: str) -> str:
+def _leave_places(message: str) -> str:
     """Return the message as it is: Jinja fills the places itself, and escapes the values."""
     text: str = _catalogue(language()).gettext(message)
     return text
 
 
-def _unfilled_plural(singular: str, plural: str, num: int) -> str:
+def _leave_places_plural(singular: str, plural: str, num: int) -> str:
     text: str = _catalogue(language()).ngettext(singular, plural, num)
     return text
 
 
-def _unfilled_context(context: str, message: str) -> str:
+def _leave_places_context(context: str, message: str) -> str:
     return str(_catalogue(language()).pgettext(context, message))
 
 

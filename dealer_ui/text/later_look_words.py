@@ -9,7 +9,7 @@ from dealer_ui.text.words import cards_said, row_name
 from firmware.table.values import ChangedRow, ComparedCards, WhyNotCompared
 
 
-def changed_words(row: ChangedRow) -> str:
+def words_of_change(row: ChangedRow) -> str:
     """Say which cards lie in a row now, and which were read there."""
     return _(
         "Seat %(seat)s, %(row)s: now %(now)s, read as %(was)s.",
@@ -20,9 +20,9 @@ def changed_words(row: ChangedRow) -> str:
     )
 
 
-def compared_words(event: ComparedCards) -> str:
+def words_of_comparison(event: ComparedCards) -> str:
     """Say what a later look saw, and what it did not compare."""
-    said = [changed_words(row) for row in event.changed]
+    said = [words_of_change(row) for row in event.changed]
     if event.changed:
         said.insert(0, _("Cards are no longer as they were read."))
     if event.reason:

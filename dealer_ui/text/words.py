@@ -56,7 +56,7 @@ def money(cents: int) -> str:
     return currency().say(cents)
 
 
-def signed_money(cents: int) -> str:
+def money_with_sign(cents: int) -> str:
     """Format a gain or a loss of integer cents: `"+$25"`, `"−$50"`, `"$0"`."""
     return f"{_sign(cents)}{money(cents)}"
 
@@ -76,7 +76,7 @@ def parts_of_sum(words: str) -> tuple[str, str, str, str]:
     return (found[1], found[2], found[3], found[4]) if found else ("", "", words, "")
 
 
-def signed_points(points: int) -> str:
+def points_with_sign(points: int) -> str:
     """Format a gain or a loss in points: `"+4"`, `"−7"`, `"0"`."""
     return f"{_sign(points)}{abs(points)}"
 

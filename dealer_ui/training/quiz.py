@@ -16,11 +16,11 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text
-from dealer_ui.text.words import money, signed_points
+from dealer_ui.text.words import money, points_with_sign
 from dealer_ui.view.quiz_screen import QuizClause
 from dealer_ui.view.screen import Flag, Row, Screen, Seat
 from firmware.rules import Profile
-from firmware.rules.recorded import RecordedPair, RecordedSettlement, recorded
+from firmware.rules.recorded import RecordedPair, RecordedSettlement, read_settlement
 from firmware.table.state import State
 
 NOBODY = ""
@@ -65,7 +65,7 @@ def questions(state: State, rules: Profile) -> tuple[Question, ...]:
     """Return the questions of a settled hand, in the order of a dealer's work; none before the settlement."""
     if state.settlement is None:
         return ()
-    settlement = recorded(state.settlement)
+    settlement = read_settlement(state.settlement)
     asked = [*_naturals(state, settlement, rules)]
     if any(hand.rows for hand in settlement.hands):  # a hand has been shown
         asked.append(_fouls(settlement, rules))
@@ -80,7 +80,7 @@ def questions(state: State, rules: Profile) -> tuple[Question, ...]:
 
 def _naturals(state: State, settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:
     if rules.naturals.declared == "automatic":
-        yield from _undeclared(settlement, rules)
+        yield from _ask_undeclared(settlement, rules)
         return
     for number in settlement.order:
         seat = state.seat(number)
@@ -111,7 +111,7 @@ def _naturals(state: State, settlement: RecordedSettlement, rules: Profile) -> I
         )
 
 
-def _undeclared(settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:
+def _ask_undeclared(settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:
     """Ask about all hands at once if naturals count undeclared: a question about one hand would give it away."""
     shown = sorted(hand.seat for hand in settlement.hands if hand.rows)
     if not shown or not rules.naturals.kinds:
@@ -190,7 +190,7 @@ def _first(state: State, settlement: RecordedSettlement, rules: Profile) -> Ques
 def _pays(state: State, rules: Profile, pair: RecordedPair) -> Question:
     payer, winner = pair.payer_winner
     sign = 1 if pair.points > 0 else -1
-    lines = [f"{signed_points(sign * line.points)}  {say(line.message)}" for line in pair.lines]
+    lines = [f"{points_with_sign(sign * line.points)}  {say(line.message)}" for line in pair.lines]
     unit = state.opened.unit if state.opened else 0
     together = _(
         "Together %(points)s, at %(unit)s each: %(amount)s.",
@@ -241,7 +241,7 @@ def _clauses(rules: Profile, paths: Iterable[str]) -> tuple[QuizClause, ...]:
 # ---- while a question is open, the page hides the settlement ----
 
 
-def hidden(screen: Screen, state: State) -> Screen:
+def hide_settlement(screen: Screen, state: State) -> Screen:
     """Return the screen without the settlement: only the cards and the players' declarations."""
     declared = {seat.seat for seat in state.seats if seat.declares}
     return replace(
@@ -259,11 +259,11 @@ def hidden(screen: Screen, state: State) -> Screen:
         last_hand=None,
         notices=(),
         cues=(),
-        seats=tuple(_hidden_seat(seat, seat.seat in declared) for seat in screen.seats),
+        seats=tuple(_hide_seat(seat, seat.seat in declared) for seat in screen.seats),
     )
 
 
-def _hidden_seat(seat: Seat, declared: bool) -> Seat:
+def _hide_seat(seat: Seat, declared: bool) -> Seat:
     flags = [flag for flag in seat.flags if flag.kind == "surrender"]
     if declared:
         flags.append(Flag("asked", _("Natural declared")))

@@ -13,7 +13,7 @@ from typing import Any, Final
 from flask import Blueprint, Flask, Response, abort, current_app, jsonify, request
 
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.training.quiz import Question, hidden, questions
+from dealer_ui.training.quiz import Question, hide_settlement, questions
 from dealer_ui.view.quiz_screen import Quiz, QuizVerdict
 from dealer_ui.view.screen import Action, Screen
 from dealer_ui.web import guard
@@ -57,12 +57,12 @@ class Lesson:
         screen = replace(screen, past_hands=())
         with self._lock:
             if state.phase in BEFORE and not _asks_more(state):
-                return hidden(screen, state)
+                return hide_settlement(screen, state)
             asked = questions(state, rules) if rules and state.phase is Phase.SETTLED else ()
             self._come_to(state.hand)
             if not asked or self._at.is_over:
                 return _with_next_hand(screen, state) if asked else screen
-            return replace(hidden(screen, state), quiz=self._quiz(asked))
+            return replace(hide_settlement(screen, state), quiz=self._quiz(asked))
 
     def answer(self, state: State, rules: Profile | None, key: str, given: str) -> bool:
         """Judge an answer; return whether it is right. Raises LookupError if that question is not open."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.i18n import known
+from dealer_ui.text.i18n import supported_language
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import (
     device_name,
@@ -43,7 +43,7 @@ from dealer_ui.view.swaps import swap_notices, swap_undone, used
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
-from firmware.rules.recorded import RecordedSettlement, recorded
+from firmware.rules.recorded import RecordedSettlement, read_settlement
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
 from firmware.table.settling import pending_natural
@@ -76,7 +76,7 @@ def view(
     working.
     """
     answering = table.is_answering
-    settlement = recorded(state.settlement) if state.settlement else None
+    settlement = read_settlement(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
     puck = puck_due(state, rules) if rules and answering else None
     players = {seat.seat: seat.player for seat in state.seats}
@@ -87,7 +87,7 @@ def view(
     title, step = _phase(state, pays, current, refused, puck)
     return Screen(
         seq=seq,
-        language=known(state.house.language),
+        language=supported_language(state.house.language),
         sums=currency().pattern,
         answering=answering,
         silent_since=table.silent_since,
@@ -239,7 +239,7 @@ def _actions(
             return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
         case Phase.SETTLED:
             assert state.settlement is not None
-            forward, back = marks(recorded(state.settlement), state.paid, state.hand)
+            forward, back = marks(read_settlement(state.settlement), state.paid, state.hand)
             undo = (back,) if back else swap_undone(state)[:1]
             if forward is not None:
                 return (*undo, forward)
@@ -319,7 +319,7 @@ def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ..
     """Name the events worth a sound. A natural sounds when its verdict is shown, never before."""
     cues: list[str] = []
     if state.settlement is not None:
-        fouls = (hand.seat for hand in recorded(state.settlement).hands if hand.is_foul)
+        fouls = (hand.seat for hand in read_settlement(state.settlement).hands if hand.is_foul)
         cues += [f"foul-{state.hand}-{seat}" for seat in fouls]
     elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
         cues.append(f"natural-{state.hand}-{seat}")

@@ -7,7 +7,7 @@ from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.later_look_words import changed_words
+from dealer_ui.text.later_look_words import words_of_change
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, device_name
 from dealer_ui.view.screen import Alert
@@ -67,7 +67,7 @@ def changed_since(state: State, faults: Alert | None) -> Alert | None:
     if not state.changed:
         return faults
     title = _("Cards are no longer as they were read.").rstrip(".。")  # the page ends it itself
-    lines = [Alert(title, changed_words(row)) for row in state.changed]
+    lines = [Alert(title, words_of_change(row)) for row in state.changed]
     rest = (replace(faults, others=()), *faults.others) if faults else ()
     todo = _("%(changed)s Call the floor.", changed=lines[0].todo)
     return Alert(title, todo, (*lines[1:], *rest))

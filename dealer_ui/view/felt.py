@@ -7,7 +7,15 @@ from typing import Any, Final
 
 from dealer_ui.text.hand_words import row_text, row_words
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.words import card_name, kind_name, money, row_name, signed_money, signed_points, trend
+from dealer_ui.text.words import (
+    card_name,
+    kind_name,
+    money,
+    money_with_sign,
+    points_with_sign,
+    row_name,
+    trend,
+)
 from dealer_ui.view.more_actions import seat_pads
 from dealer_ui.view.payments import foul_reasons, row_outcomes
 from dealer_ui.view.questions import likely, silent_surrender
@@ -68,8 +76,8 @@ def _seat(
         role=_role(seat.seat, payment),
         moves=payment.amount if payment else "",
         paying=payment is not None,
-        points=signed_points(settlement.points[seat.seat]) if settlement and total is not None else "",
-        total=signed_money(total) if total is not None else "",
+        points=points_with_sign(settlement.points[seat.seat]) if settlement and total is not None else "",
+        total=money_with_sign(total) if total is not None else "",
         trend=trend(total or 0),
         rows=tuple(
             _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), answering) for row in ROWS

@@ -8,7 +8,7 @@ from typing import Final
 
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
-from firmware.rules.recorded import RecordedSettlement, recorded
+from firmware.rules.recorded import RecordedSettlement, read_settlement
 from firmware.table.errors import TableError
 from firmware.table.state import State
 
@@ -41,7 +41,7 @@ class LastExchange:
         """Return the state's own exchange, else the last one before its hand; None if there was none."""
         if state.settlement is not None:
             self._sought = None
-            return Exchange(state.hand, recorded(state.settlement))
+            return Exchange(state.hand, read_settlement(state.settlement))
         if self._sought != (state.hand, state.reopened):
             self._sought = (state.hand, state.reopened)
             self._last = self._before(state.hand)
@@ -55,5 +55,5 @@ class LastExchange:
                 log.warning("the last exchange: %s", error)
                 return None
             if settlement:
-                return Exchange(past, recorded(settlement))
+                return Exchange(past, read_settlement(settlement))
         return None

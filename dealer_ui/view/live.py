@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
-from dealer_ui.text.i18n import N_, SOURCE, known, language, speaking
+from dealer_ui.text.i18n import N_, SOURCE, language, speaking, supported_language
 from dealer_ui.text.messages import say
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
@@ -116,7 +116,7 @@ class Live(Followed[Snapshot]):
     @property
     def language(self) -> str:
         """The table's language, as of the last read of the record."""
-        return known(self._state.house.language)
+        return supported_language(self._state.house.language)
 
     def now(self) -> Snapshot:
         """Read the journal and return its current snapshot in the current language."""

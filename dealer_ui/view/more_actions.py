@@ -12,7 +12,7 @@ from dealer_ui.view.payments import payments
 from dealer_ui.view.questions import KEYABLE, named
 from dealer_ui.view.screen import Action, Amount, Awaits, Group, Pad
 from dealer_ui.view.swaps import swap_groups
-from firmware.rules.recorded import recorded
+from firmware.rules.recorded import read_settlement
 from firmware.table.errors import CommandRefused
 from firmware.table.events import ROWS, Payback
 from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, MISDEALING, OPEN, Phase
@@ -128,7 +128,7 @@ def _closing(state: State) -> Group:
     if not state.unpaid:
         return Group(_("Before the next hand"), (Action(_("Close the hand: seats and chips"), close),))
     assert state.settlement is not None
-    pays, _now = payments(recorded(state.settlement), state.paid)
+    pays, _now = payments(read_settlement(state.settlement), state.paid)
     still = ", ".join(
         f"{pay.label} {pay.amount}".replace(" ", "\N{NO-BREAK SPACE}")
         for pay in pays

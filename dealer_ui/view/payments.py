@@ -8,7 +8,7 @@ from typing import Any, Final
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import money, row_name, signed_points
+from dealer_ui.text.words import money, points_with_sign, row_name
 from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
 from firmware.rules import chips_plan
 from firmware.rules.recorded import RecordedLine, RecordedPair, RecordedSettlement
@@ -165,9 +165,11 @@ def _payment(pair: RecordedPair, paid: frozenset[Pair], names: Mapping[int, str]
         state="still" if not pair.paid else "now" if now else "paid" if pair.seats in paid else "later",
         payer=payer,
         winner=winner,
-        points=signed_points(sign * pair.points),
+        points=points_with_sign(sign * pair.points),
         lines=tuple(
-            Line(say(line.message), signed_points(sign * line.points), brief(line), line.id in ROWS_COMPARED)
+            Line(
+                say(line.message), points_with_sign(sign * line.points), brief(line), line.id in ROWS_COMPARED
+            )
             for line in pair.lines
         ),
         short=_short(pair),

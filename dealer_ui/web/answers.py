@@ -148,7 +148,7 @@ class ProfileOrder:
     pin: str = ""
 
 
-def answered(answer: Done | Job | Trial | Session | StickProgress | Health) -> Response:
+def json_answer(answer: Done | Job | Trial | Session | StickProgress | Health) -> Response:
     """Return an answer as JSON, without the fields that it does not have."""
     fields: dict[str, Any] = asdict(answer)
     return jsonify({name: value for name, value in fields.items() if value is not None})

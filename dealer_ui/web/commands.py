@@ -64,7 +64,7 @@ def _asks_for_more(order: dict[str, Any]) -> bool:
     return "by" not in order and (Role.DEALER not in COMMAND_ROLES[order["do"]] or order["do"] == "lock")
 
 
-def _told(wrong: int, *, is_short: bool) -> str:
+def _pin_notice(wrong: int, *, is_short: bool) -> str:
     """Return what a person is told whose PIN was just right; "" if there is nothing."""
     told = []
     if wrong:
@@ -86,7 +86,7 @@ def _told(wrong: int, *, is_short: bool) -> str:
 
 def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
     sessions = services().sessions
-    if told := _told(answer.pop("wrong_pins", 0), is_short=answer.pop("short_pin", False)):
+    if told := _pin_notice(answer.pop("wrong_pins", 0), is_short=answer.pop("short_pin", False)):
         answer["told"] = told
     if do == "unlock" and answer["ok"]:
         token = sessions.begin(answer)

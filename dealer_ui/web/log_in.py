@@ -24,7 +24,7 @@ from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
 from dealer_ui.web.passphrases import AccessError
-from dealer_ui.web.rate_limit import Limit, counted_as
+from dealer_ui.web.rate_limit import Limit, canonical_address
 
 log = logging.getLogger(__name__)
 blueprint = Blueprint("lan", __name__)
@@ -97,7 +97,7 @@ def need_own_site() -> None:
 
 
 def _address() -> str:
-    return counted_as(request.remote_addr or "")
+    return canonical_address(request.remote_addr or "")
 
 
 def _too_often(wait: float) -> AnyResponse:
@@ -111,10 +111,10 @@ def _too_often(wait: float) -> AnyResponse:
 @blueprint.get("/log-in")
 def log_in() -> str:
     """Ask for a name and a passphrase."""
-    return _asked("")
+    return _log_in_page("")
 
 
-def _asked(wrong: str) -> str:
+def _log_in_page(wrong: str) -> str:
     return render_template(
         "lan/log_in.html", title=_(access().title), build=current_app.config["BUILD"], wrong=wrong
     )
@@ -135,7 +135,7 @@ def check() -> AnyResponse | tuple[str, int]:
         abort(503, _("Nobody can log in now; a technician sees why in the log."))
     if found is None:
         log.warning("log-in refused to %s", _address())  # without the name: people type passphrases there
-        return _asked(_("Name or passphrase is wrong.")), 403
+        return _log_in_page(_("Name or passphrase is wrong.")), 403
     name = " ".join(name.split())
     access().tries.know(_address())
     log.info("log-in of %s from %s", name, _address())

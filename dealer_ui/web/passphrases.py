@@ -23,7 +23,7 @@ class AccessError(PageError, MessageError, ValueError):
     """An invalid name or passphrase, or a list of people that cannot be read or written."""
 
 
-def checked_name(name: str, listed: Iterable[str]) -> str:
+def check_name(name: str, listed: Iterable[str]) -> str:
     """Return a new name in its stored form, or the listed name that it is. Raises AccessError."""
     try:
         return new_name(name, listed)
@@ -31,7 +31,7 @@ def checked_name(name: str, listed: Iterable[str]) -> str:
         raise AccessError(error.sentence) from error
 
 
-def checked_passphrase(passphrase: str, name: str) -> str:
+def check_passphrase(passphrase: str, name: str) -> str:
     """Return a passphrase of this person in its stored form. Raises AccessError for an invalid one."""
     passphrase = normal(passphrase)
     if not LEAST <= len(passphrase) <= MOST:

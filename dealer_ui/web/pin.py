@@ -38,7 +38,7 @@ def session() -> Response:
     """Return who is signed on, and for how much longer. This request does not extend the session."""
     token = guard.session()
     if token is None:
-        return answers.answered(answers.Session(str(Role.DEALER), "", 0, 0))
+        return answers.json_answer(answers.Session(str(Role.DEALER), "", 0, 0))
     name, left = services().sessions.left(token)
     role = guard.role()
-    return answers.answered(answers.Session(str(role), name, round(left), round(session_s(role))))
+    return answers.json_answer(answers.Session(str(role), name, round(left), round(session_s(role))))

@@ -85,7 +85,7 @@ class Limit:
         return bucket
 
 
-def counted_as(address: str) -> str:
+def canonical_address(address: str) -> str:
     """Return the canonical form of an address, under which its requests are counted.
 
     >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
@@ -103,7 +103,7 @@ def counted_as(address: str) -> str:
 
 
 def network_of(address: str) -> str:
-    """Return the IPv6 network (/64) of an address from `counted_as`; any other address unchanged.
+    """Return the IPv6 network (/64) of an address from `canonical_address`; any other address unchanged.
 
     >>> network_of("2001:db8::7:1"), network_of("192.0.2.7")
     ('2001:db8::/64', '192.0.2.7')

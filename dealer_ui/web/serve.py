@@ -16,9 +16,9 @@ from waitress import wasyncore
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
-from dealer_ui.web.services import followed
+from dealer_ui.web.services import stream_source
 from firmware.request_threads import RequestThreads
-from firmware.stop_signals import stopped_by_signals
+from firmware.stop_signals import stop_at_signals
 
 SPARE_THREADS: Final = 16
 """Threads in addition to those that streams may hold. Waitress has 4 by default, and hangs at the 4th open stream."""
@@ -58,7 +58,7 @@ def serve(
     app: Flask, listening: socket.socket, streams: int, alive: Callable[[], None] = lambda: None
 ) -> None:
     """Serve the page on a socket until SIGINT or SIGTERM. `alive` is called as long as every part works."""
-    live = followed(app)
+    live = stream_source(app)
     parts: dict[int, Any] = {}
     threads = streams + 1 + SPARE_THREADS  # one thread is for the screen at the table
     server = make_server(app, listening, threads, parts, Server)
@@ -85,7 +85,7 @@ def run_until_stopped(server: Server, first: Callable[[], None] = lambda: None) 
         first()
         raise SystemExit(0)
 
-    with stopped_by_signals(end, STOPS_S), closing(server):
+    with stop_at_signals(end, STOPS_S), closing(server):
         server.run()
 
 
@@ -118,7 +118,7 @@ def make_server(
         clear_untrusted_proxy_headers=True,
         **more,
     )
-    server.gone = followed(app).wake
+    server.gone = stream_source(app).wake
     return server
 
 

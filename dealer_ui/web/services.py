@@ -131,7 +131,7 @@ def services(app: Flask | None = None) -> Services:
     return found
 
 
-def followed(app: Flask) -> Followed[Any]:
+def stream_source(app: Flask) -> Followed[Any]:
     """Return what an application's streams follow."""
     found = app.extensions.get(_FOLLOWED, services(app).live)
     assert isinstance(found, Followed)

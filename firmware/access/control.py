@@ -280,7 +280,7 @@ class AccessControl:
         return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
 
 
-def signed(command: Command, who: Who) -> Command:
+def with_sender(command: Command, who: Who) -> Command:
     """Return the command with its sender's name where it stands for a name that is not given."""
     if isinstance(command, LogOn) and not command.person:
         return command.model_copy(update={"person": who.name})

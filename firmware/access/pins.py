@@ -54,7 +54,7 @@ class PinStore:
     def matches(self, name: str, pin: str) -> bool:
         """Say whether this is the PIN of the verifier `name`. Raises PinError if the verifier is missing or broken."""
         try:
-            return verified(json.loads(self._path(name).read_text(encoding="ascii")), pin)
+            return matches_verifier(json.loads(self._path(name).read_text(encoding="ascii")), pin)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise PinError("That PIN's file is missing or broken; set a new PIN.") from error
 
@@ -83,7 +83,7 @@ def verifier(secret: str) -> dict[str, Any]:
     return {"scrypt": {"n": _N, "r": _R, "p": _P}, "salt": salt.hex(), "key": key.hex()}
 
 
-def verified(stored: Mapping[str, Any], secret: str) -> bool:
+def matches_verifier(stored: Mapping[str, Any], secret: str) -> bool:
     """Say whether a verifier matches a secret. Raises ValueError, KeyError or TypeError for an invalid verifier."""
     cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
     tried = _derive(secret, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))

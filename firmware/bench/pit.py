@@ -26,7 +26,7 @@ from firmware.bench.pit_screens import Screens
 from firmware.bench.played_record import Played, Record, played
 from firmware.bench.processes import cleaning_up
 from firmware.runtime.errors import AppError
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database
 
 PLAYED: Final = 12
@@ -221,7 +221,7 @@ def measure(
         result["heads_ms"] = quantiles(view.poll_ms)
         result["view_ms"] = quantiles(view.seen_ms)
         with Database(house.url, connections=1) as database:
-            result["list_ms"] = quantiles([elapsed_ms(lambda: listed(database)) for _ in range(LOOKS)])
+            result["list_ms"] = quantiles([elapsed_ms(lambda: list_tables(database)) for _ in range(LOOKS)])
         if shown is not None:
             result["screens"] = {"count": screens, "missing": shown.missing, "ms": quantiles(shown.seen_ms)}
         if away is not None:

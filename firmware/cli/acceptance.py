@@ -268,7 +268,7 @@ def _export(test: Selftest) -> Outcome:
         return FAIL, str(answer["error"]), {}
     file = test.data / EXPORTS / answer["file"]
     try:
-        wrong = _verified_alone(file)
+        wrong = _verify_alone(file)
         figures = {"hand": last, "bytes": file.stat().st_size}
     except (OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError) as error:
         wrong, figures = str(error), {"hand": last}
@@ -277,7 +277,7 @@ def _export(test: Selftest) -> Outcome:
     return PASS, "an exported hand verifies with a bare Python", figures
 
 
-def _verified_alone(file: Path) -> str:
+def _verify_alone(file: Path) -> str:
     """Run a dispute file's own verifier on it; return its first error, "" if there is none.
 
     Raises OSError, KeyError, zipfile.BadZipFile, subprocess.SubprocessError.

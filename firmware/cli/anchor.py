@@ -55,11 +55,11 @@ def command(
     from dealer_ui.reports.slip import checkpoint_lines, qr, slip_lines, slip_pdf, slip_png, slip_svg
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.journal.disk import write_whole
-    from firmware.uplink.held import held_checkpoint
+    from firmware.uplink.held import read_checkpoint
 
     answer = ask_table({"do": "sign_head"}, by, data)
     anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)
-    held = held_checkpoint(pit_state)
+    held = read_checkpoint(pit_state)
     try:
         for path, made in ((svg, slip_svg), (png, slip_png), (pdf, slip_pdf)):
             if path is not None:

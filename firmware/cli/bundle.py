@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.cli.options import data_option, need_new, say_missing_record, written_whole
+from firmware.cli.options import data_option, need_new, say_missing_record, write_whole_file
 from firmware.command_options import config_option
 from firmware.terminal import say
 
@@ -45,7 +45,7 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
     """
     need_new(out)
     say_missing_record(data)
-    with written_whole(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
+    with write_whole_file(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, text in bundle(data, config_file).items():
             packed.writestr(name, text)
     say(f"{out}: look into it before you send it.")

@@ -67,7 +67,7 @@ def command(
     felt = TableLayout.load(layout_file or config.camera.layout)
     if of_lens and not paths:
         raise click.UsageError("Name the pictures of the board; print it with --board first.")
-    frames = _pictures(paths) if paths else _taken(config)
+    frames = _pictures(paths) if paths else _take_pictures(config)
     if of_lens:
         result = _lens(frames, out, config.data if keep else None)
     else:
@@ -97,7 +97,7 @@ def _pictures(paths: tuple[Path, ...]) -> list[Image]:
     return [load_picture(path) for path in picture_files(paths)]
 
 
-def _taken(config: Any) -> list[Image]:
+def _take_pictures(config: Any) -> list[Image]:
     """Take the pictures with the configured camera."""
     from firmware.runtime.device_factory import make_camera
     from vision.felt.calibration import FRAMES
@@ -129,14 +129,14 @@ def _felt(
     }
     moved: dict[str, float] = {}
     if before is not None:
-        old = _stored(before)
+        old = _read_stored(before)
         change = movement(made.homography, old.reference(made.width_px, made.height_px), layout)
         moved = {name: round(value, 4) for name, value in vars(change).items()}
         result["before"] = {"hash": old.sha256, "figures": old.figures}
         result["moved"] = moved
     stands_on = {"layout": made.layout, "lens": made.lens}
     event = Calibrated("felt", Calibration(made.sha256, "", stands_on, made.figures), None, moved)
-    return result | _kept(made.to_text(), out, data, event)
+    return result | _keep(made.to_text(), out, data, event)
 
 
 def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str, Any]:
@@ -147,12 +147,12 @@ def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str,
     made = calibrate_lens(frames)
     figures = lens_figures(made)
     result = {"what": "lens", "pictures": len(frames), "hash": made.sha256, "figures": figures}
-    return result | _kept(
+    return result | _keep(
         made.to_text(), out, data, Calibrated("lens", Calibration(made.sha256, "", {}, figures))
     )
 
 
-def _stored(path: Path) -> FeltCalibration:
+def _read_stored(path: Path) -> FeltCalibration:
     from vision.felt.calibration import FeltCalibration
 
     try:
@@ -174,7 +174,7 @@ def _lens_in_force(data: Path | None) -> Lens | None:
     return Lens.from_text(text.decode()) if text else None
 
 
-def _kept(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:
+def _keep(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:
     """Store a calibration in the requested place, and return where. Raises click's errors, TableError."""
     from firmware.record.journal.journal import Journal
     from firmware.runtime.reading.calibrations import KINDS

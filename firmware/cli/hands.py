@@ -22,7 +22,7 @@ from firmware.cli.options import (
     need_record,
     no_record,
     time_ms,
-    written_whole,
+    write_whole_file,
 )
 from firmware.command_options import ANY_PATH, progress_bar
 from firmware.terminal import say, say_json
@@ -91,7 +91,7 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
     from firmware.cli.hands_text import line_json, line_text
     from firmware.record.archive import HandFilter
 
-    archive = _opened(data)
+    archive = _open_reader(data)
     _refresh(archive)
     marks = frozenset(asked.pop("marks"))
     before, limit = asked.pop("before"), asked.pop("limit")
@@ -104,7 +104,7 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
         say(f"More: --before {lines[-1].hand}", err=True)
 
 
-def _opened(data: Path) -> Archive:
+def _open_reader(data: Path) -> Archive:
     from firmware.record.archive import Archive
 
     need_record(data)
@@ -124,7 +124,7 @@ def show(number: int, data: Path, is_json: bool) -> None:
     """Show hand NUMBER: its rows in the record, its images, and every settlement that was shown."""
     from firmware.cli.hands_text import hand_json, hand_text
 
-    archive = _opened(data)
+    archive = _open_reader(data)
     hand = archive.hand(number)
     images = archive.images(hand)
     lines = [json.dumps(hand_json(hand, images), ensure_ascii=False)] if is_json else hand_text(hand, images)
@@ -141,7 +141,7 @@ def recall(number: int | None, data: Path, is_json: bool) -> None:
     from firmware.cli.hands_text import settlement_lines, when
     from firmware.table.events import Settled
 
-    archive = _opened(data)
+    archive = _open_reader(data)
     _refresh(archive)
     if number is None:
         number = next((line.hand for line in archive.hands(limit=50) if line.outcome == "settled"), None)
@@ -184,7 +184,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
         _export_here(number, data, out, key_folder)
     else:
         with (
-            written_whole(out) as part,
+            write_whole_file(out) as part,
             (data / EXPORTS / answer["file"]).open("rb") as made,
             part.open("wb") as copy,
         ):
@@ -311,7 +311,7 @@ def _verify_record(
             done=done,
         )
     if is_json:
-        say_json(_found_json(found))
+        say_json(_found_to_json(found))
         return found.holds
     if not found.entries and not slips:
         raise no_record(data)
@@ -368,7 +368,7 @@ def _signers(found: Verification, key_folder: Path) -> Iterator[str]:
         yield f"Compare the words with those on a slip: {unknown}."
 
 
-def _found_json(found: Verification) -> dict[str, Any]:
+def _found_to_json(found: Verification) -> dict[str, Any]:
     lists = ("problems", "unproven", "signers")
     facts = {name: value for name, value in vars(found).items() if name not in lists}
     signers = [

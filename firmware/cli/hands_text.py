@@ -11,7 +11,7 @@ from firmware.record.archive import Hand, Image
 from firmware.record.archive_lines import HandLine
 from firmware.record.journal.journal import Entry
 from firmware.rules import Currency
-from firmware.rules.recorded import recorded
+from firmware.rules.recorded import read_settlement
 from firmware.table import events as ev
 
 _BRIEF: Final = 110
@@ -91,7 +91,7 @@ def _brief(row: Entry) -> str:
 
 def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Iterator[str]:
     """Yield the payments with their reasons, each point with its clause."""
-    found = recorded(settlement)
+    found = read_settlement(settlement)
     for pair in found.pairs:
         payer, winner = pair.payer_winner
         paid = f"seat {payer} pays seat {winner} {currency.say(pair.paid)}" if pair.paid else "nothing"

@@ -133,7 +133,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_no_key_twice, parse_constant=_no_
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def _parsed(text: str, number: int) -> Input:
+def _parse(text: str, number: int) -> Input:
     """Parse a text that begins on this line; return its value or its error."""
     start = _end_of(_SPACE, text, 0)
     try:
@@ -235,14 +235,14 @@ class _Extent:
 
 def _value(lines: _Lines, line: _Line) -> Input:
     """Return the value that begins on a line; later lines are taken only if they belong to it."""
-    found = _parsed(line.text, line.number)
+    found = _parse(line.text, line.number)
     if line.error:
         found = Input(line.number, error=line.error)
     elif not found.error:
         return found
     extent = _Extent()
     if extent.feed(line.text) is not None or extent.is_broken():
-        return _limited(found, extent)
+        return _limit(found, extent)
     is_indented = len(line.text.strip()) == 1  # only the opening bracket, as in indented JSON
     taken = [line]
     while (more := lines.next()) is not None:
@@ -255,24 +255,24 @@ def _value(lines: _Lines, line: _Line) -> Input:
             break
         taken.append(more)
         if end is not None and not (extent.is_broken() and not is_indented):
-            return _limited(_joined(taken), extent)
+            return _limit(_join(taken), extent)
         if (extent.is_broken() or extent.deepest > DEEPEST) and not is_indented:
             break  # a value without end is not followed through all lines, for each of them
     if not is_indented:  # the lines that seemed to continue it do not belong to it
         lines.put_back(taken[1:])
         taken = taken[:1]
-    return _limited(_joined(taken), extent)
+    return _limit(_join(taken), extent)
 
 
-def _joined(lines: list[_Line]) -> Input:
+def _join(lines: list[_Line]) -> Input:
     """Return the value of several lines."""
     for line in lines:
         if line.error:
             return Input(lines[0].number, error=f"line {line.number}: {line.error}")
-    return _parsed("\n".join(line.text for line in lines), lines[0].number)
+    return _parse("\n".join(line.text for line in lines), lines[0].number)
 
 
-def _limited(found: Input, extent: _Extent) -> Input:
+def _limit(found: Input, extent: _Extent) -> Input:
     return Input(found.line, error=_TOO_DEEP) if extent.deepest > DEEPEST else found
 
 
@@ -353,13 +353,13 @@ def _element(at: _Cursor) -> Input:
         begins_alike = following.text[column : column + 1] == "{" and not following.text[:column].strip()
         at.line, at.position = following, 0
         if extent.is_broken() and begins_alike:  # brackets are missing: the next element begins like this one
-            return _parsed(" " * column + "\n".join(parts), number)
+            return _parse(" " * column + "\n".join(parts), number)
         if alike or begins_alike:
             alike.append(following)
-    found = Input(number, error=error) if error else _parsed(" " * column + "\n".join(parts), number)
+    found = Input(number, error=error) if error else _parse(" " * column + "\n".join(parts), number)
     last = at.line
     if at.peek() in (",", "]"):
-        return _limited(found, extent)
+        return _limit(found, extent)
     while at.line is last and at.peek() not in (",", "]", "") and at.line is last:
         end = _Extent().feed(at.line.text, at.position)
         at.position = len(at.line.text) if end is None else end

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from firmware.terminal import escaped, say
+from firmware.terminal import escape, say
 
 _HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
 """Raised by click for a group without a command; its message is the group's help. Click 8.1 does not have it."""
@@ -68,15 +68,15 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             if isinstance(error, _HELP):
                 raise  # our own text, of many lines
-            vars(error)["message"] = escaped(error.message)  # declared final, but printed by `show`
+            vars(error)["message"] = escape(error.message)  # declared final, but printed by `show`
             raise
         except Exception as error:
             if (code := _exit_code(error)) is not None:
                 kind = click.UsageError if code == 2 else click.ClickException
-                raise kind(escaped(_sentence(str(error)))) from error
+                raise kind(escape(_sentence(str(error)))) from error
             if not isinstance(error, OSError) or error.errno == errno.EPIPE:
                 raise  # a fault of ours; or the reader of the output has closed it: click ends quietly
-            raise click.ClickException(escaped(_refused(error))) from error
+            raise click.ClickException(escape(_refuse(error))) from error
 
 
 def _ready_streams() -> None:
@@ -105,7 +105,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def _refused(error: OSError) -> str:
+def _refuse(error: OSError) -> str:
     why = error.strerror or str(error)
     return f"{error.filename} cannot be used: {why}." if error.filename else f"{why.rstrip('.')}."
 

@@ -117,7 +117,7 @@ def need_new(out: Path) -> None:
 
 
 @contextmanager
-def written_whole(out: Path) -> Iterator[Path]:
+def write_whole_file(out: Path) -> Iterator[Path]:
     """Yield the name to write a file under; afterwards it has its own. Without it, if writing fails.
 
     Raises click.ClickException if it cannot be written.

@@ -27,7 +27,7 @@ from firmware.table import events as ev
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.seen import Capture
 from firmware.table.settling import rules_of, settlement
-from firmware.worker_pool import shared_out, undisturbed
+from firmware.worker_pool import ignore_interrupts, worker_pool
 from vision.base.arrays import Image
 from vision.base.errors import VisionError
 from vision.base.pictures import decode_picture
@@ -122,8 +122,8 @@ def _results(
         begin(data, pictures)
         yield from ((batch, go_through(batch)) for batch in batches)
         return
-    with shared_out(many, begin, (data, pictures)) as pool:
-        with undisturbed():
+    with worker_pool(many, begin, (data, pictures)) as pool:
+        with ignore_interrupts():
             waiting = {pool.submit(go_through, batch): batch for batch in batches}
         for one in as_completed(waiting):
             yield waiting[one], one.result()
@@ -211,7 +211,7 @@ class _Worker:
                     whole += Audit(differences=(Difference(recalled.hand, row, "picture", str(error)),))
                 continue
             try:
-                found = tuple(self._differences(recalled, entries, _decoded(capture, data)))
+                found = tuple(self._differences(recalled, entries, _decode(capture, data)))
             except (VisionError, TableError) as error:
                 words = f"It cannot be read any more: {error}"
                 found = (Difference(recalled.hand, row, "picture", words),)
@@ -301,7 +301,7 @@ def _looks(recalled: PastHand) -> dict[Capture, list[Entry]]:
     return looks
 
 
-def _decoded(capture: Capture, data: bytes) -> Image:
+def _decode(capture: Capture, data: bytes) -> Image:
     picture = decode_picture(data)
     if picture is None:
         raise CaptureError("%(name)s is no picture.", name=capture.name)

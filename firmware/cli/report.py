@@ -9,7 +9,7 @@ import click
 
 from firmware.cli.options import data_option, no_record, time_ms
 from firmware.command_options import ANY_PATH
-from firmware.terminal import escaped, say, say_all, say_json
+from firmware.terminal import escape, say, say_all, say_json
 
 
 @click.command("report")
@@ -46,7 +46,7 @@ def command(
     """
     from dealer_ui.reports.report_view import as_csv as csv_of
     from firmware.record.journal.journal import JournalReader
-    from firmware.record.report_span import Span, down_of, reported, shift
+    from firmware.record.report_span import Span, down_of, report_of_span, shift
     from firmware.rules import paying_in
 
     timed = since_ms is not None or until_ms is not None
@@ -60,7 +60,7 @@ def command(
     span = (
         Span(since_ms or 0, until_ms) if timed else shift(reader) if down is None else down_of(reader, down)
     )
-    found = reported(reader, span)
+    found = report_of_span(reader, span)
     house = reader.recover()[0].house
     if pdf_file is not None:
         from dealer_ui.reports.report_pdf import report_pdf
@@ -86,11 +86,11 @@ def _show(found: object) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from dealer_ui.reports.report_view import shown
+    from dealer_ui.reports.report_view import report_view
     from firmware.record.shift_report import Report
 
     assert isinstance(found, Report)
-    view = shown(found)
+    view = report_view(found)
     if view.is_empty:
         say("Nothing happened at this table in that time.")
         return
@@ -99,9 +99,9 @@ def _show(found: object) -> None:
     for head in view.heads:
         table.add_column(head, justify="right")
     for line in view.downs:
-        table.add_row(Text(f"{escaped(line.name)}\n{line.when}"), *line.cells)
+        table.add_row(Text(f"{escape(line.name)}\n{line.when}"), *line.cells)
     table.add_section()
     for line in (*view.dealers, view.total):
-        table.add_row(Text(escaped(line.name)), *line.cells)
+        table.add_row(Text(escape(line.name)), *line.cells)
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(table)

@@ -66,7 +66,7 @@ def keep(
         _print_deletions([], "would go", is_json, _no_rule(config_file))
         return
     need_record(data)
-    drops = _planned(data, rule)
+    drops = _plan(data, rule)
     done = "would go"
     if really:
         order = {"do": "drop_images", "days": rule.days, "megabytes": rule.megabytes}
@@ -77,7 +77,7 @@ def keep(
     _print_deletions(drops, done, is_json)
 
 
-def _planned(data: Path, rule: Rule) -> list[Deletion]:
+def _plan(data: Path, rule: Rule) -> list[Deletion]:
     from firmware.record.archive import Archive
     from firmware.record.retention import plan
     from firmware.runtime.timestamps import box_clock

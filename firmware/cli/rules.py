@@ -109,7 +109,7 @@ LONGEST_MESSAGE = 400
 """Maximum characters of a message: it may quote megabytes."""
 
 
-def _bounded(text: str) -> str:
+def _bound(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE - 1]}…"
 
 
@@ -120,9 +120,9 @@ def _settle_one(found: Input, profile: str | None, file: str, *, is_json: bool) 
             raise HandError("", found.error)
         settlement = settle(*read_hand(found.value, profile))
     except HandError as error:
-        message = _bounded(str(error))
+        message = _bound(str(error))
         say(f"{file}: line {found.line}: {message}", err=True)
-        answer = {"error": {"line": found.line, "key": _bounded(error.key), "message": message}}
+        answer = {"error": {"line": found.line, "key": _bound(error.key), "message": message}}
         return _to_json(answer) if is_json else "", MALFORMED
     text = _to_json(settlement_json(settlement)) if is_json else settlement_text(settlement)
     return text, IRREGULAR if settlement.irregularities else 0

@@ -60,7 +60,7 @@ def run(config: Config) -> None:
     from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
     from firmware.runtime.table_process import TableProcess
     from firmware.runtime.timestamps import box_clock
-    from firmware.stop_signals import stopped_by_signals
+    from firmware.stop_signals import stop_at_signals
     from firmware.systemd import ServiceManager
     from firmware.table.errors import JournalError
     from firmware.uplink.join_request import JoinDesk
@@ -99,7 +99,7 @@ def run(config: Config) -> None:
             power_off.update(devices.mains_gone(), table.state.phase)
 
         gc.freeze()  # what was imported is permanent: a full collection need not traverse it while a button waits
-        with stopped_by_signals(table.stop, STOPS_S):
+        with stop_at_signals(table.stop, STOPS_S):
             table.run(turned)
 
 

@@ -102,12 +102,12 @@ def report(results: list[Check], by: str | None, yes: bool) -> dict[str, Any]:
         "at": datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds"),
         "by": by or "",
         "answered_yes_unseen": yes,
-        "steps": [_stored(number, result) for number, result in enumerate(results, start=1)],
+        "steps": [_store(number, result) for number, result in enumerate(results, start=1)],
         "passed": all(result.verdict == "ok" for result in results),
     }
 
 
-def _stored(number: int, result: Check) -> dict[str, Any]:
+def _store(number: int, result: Check) -> dict[str, Any]:
     return {
         "number": number,
         "name": result.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_text, money_text
-from firmware.terminal import escaped
+from firmware.terminal import escape
 
 _ROWS = ("front", "middle", "back")
 _DECLARATIONS = {
@@ -16,7 +16,7 @@ _DECLARATIONS = {
 
 def settlement_text(settlement: Settlement) -> str:
     """Return the seats with their rows, every pair with its lines, and each player's net; each line is escaped."""
-    return "\n".join(map(escaped, _lines(settlement)))
+    return "\n".join(map(escape, _lines(settlement)))
 
 
 def _lines(settlement: Settlement) -> Iterator[str]:

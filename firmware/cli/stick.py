@@ -58,7 +58,7 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
     """
     from firmware.record.stick_request import read_request
     from firmware.runtime.stick import Teller, put
-    from firmware.runtime.stick_disks import FolderStick, plugged_in
+    from firmware.runtime.stick_disks import FolderStick, find_stick
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     try:
@@ -68,5 +68,5 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
         raise click.UsageError(f"Nothing is asked for: {asked}: {error.strerror}.") from error
     if request is None:
         raise click.UsageError(f"What {asked} asks for is nothing that the table writes.")
-    find = partial(FolderStick, onto) if onto else plugged_in
+    find = partial(FolderStick, onto) if onto else find_stick
     put(request, data, find, Teller(request, progress), wait)

@@ -80,7 +80,7 @@ def command(source: Path, sha256: str | None, only_check: bool, machine: str, ro
         with tempfile.TemporaryDirectory(prefix=".update-", dir=None if only_check else base) as made:
             folder, trusted = Path(made), base / install.TRUSTED
             if only_check:
-                trusted = _copied(trusted, folder)
+                trusted = _copy(trusted, folder)
             trust = Trust(trusted, anchor, who=THE_MAKER)
             release = install.choose(trust.refresh(folder_files(source / MAKER)), machine, sha256)
             install.refuse_older(release, install.latest_started(base))
@@ -105,7 +105,7 @@ def command(source: Path, sha256: str | None, only_check: bool, machine: str, ro
     raise SystemExit(done.returncode)
 
 
-def _copied(trusted: Path, folder: Path) -> Path:
+def _copy(trusted: Path, folder: Path) -> Path:
     """Copy what was verified before, so that it stays as it is."""
     copy = folder / trusted.name
     try:

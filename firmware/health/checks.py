@@ -190,7 +190,7 @@ def _of_picture(name: str, bad: Verdict = BAD) -> Judged:
     return check
 
 
-def _aged(
+def _judge_age(
     done: bool | None,
     age_ms: int | None,
     most_days: int,
@@ -211,7 +211,7 @@ def _aged(
 
 
 def _calibration(facts: Facts) -> Found:
-    return _aged(
+    return _judge_age(
         facts.calibrated,
         facts.felt_age_ms,
         STALE_DAYS,
@@ -299,7 +299,7 @@ def _anchor(facts: Facts) -> Found:
     if facts.unsigned:
         says = Message("Hands ended and are NOT signed: no signed head follows them.")
         return BAD, str(facts.unsigned), says, VERIFY_ALL
-    return _aged(
+    return _judge_age(
         facts.anchored,
         facts.anchor_age_ms,
         ANCHOR_DAYS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from firmware.health.check import Check, Verdict
-from firmware.messages import Message, Word, listed, message_of, text_of
+from firmware.messages import Message, Word, join_words, message_of, text_of
 
 ROOM_MB: Final = 1000
 """Free megabytes below which space should be freed: room for a hundred hands of 10 MB."""
@@ -177,7 +177,7 @@ def _word(name: str, value: Any) -> Word:
     if name == "says":
         return message_of(text_of(value))
     if name in ("asked", "came", "dark") and value:
-        return listed([name_of(part) for part in str(value).split()])
+        return join_words([name_of(part) for part in str(value).split()])
     if name in ("left", "at", "dead", "seats"):
         return ", ".join(str(value).split())
     return str(value)

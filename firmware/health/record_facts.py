@@ -11,7 +11,7 @@ from firmware.record.evidence.signed_note import NoteUnusable, contradiction, re
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.record.evidence.verify import problems_of_file
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
-from firmware.record.journal.ground import linked
+from firmware.record.journal.ground import find_links
 from firmware.record.journal.journal import JournalReader
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
@@ -28,7 +28,7 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
     `now_ms`: the wall clock. `rows`: how many of the chain's last rows are checked; None for all.
     """
     folder = reader.path.parent
-    if link := linked(folder, reader.path.name):
+    if link := find_links(folder, reader.path.name):
         return {"rows": 1, "checked": 0, "record_wrong": link}
     try:
         chain = _chain(reader, rows)

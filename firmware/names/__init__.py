@@ -3,12 +3,21 @@
 from firmware.names.names import (
     LONGEST,
     NameRefused,
-    checked,
+    check_name,
     is_blank,
     look_alike,
     looks_like,
     new_name,
-    spelled,
+    normal_spelling,
 )
 
-__all__ = ["LONGEST", "NameRefused", "checked", "is_blank", "look_alike", "looks_like", "new_name", "spelled"]
+__all__ = [
+    "LONGEST",
+    "NameRefused",
+    "check_name",
+    "is_blank",
+    "look_alike",
+    "looks_like",
+    "new_name",
+    "normal_spelling",
+]

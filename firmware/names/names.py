@@ -25,7 +25,7 @@ class NameRefused(MessageError, ValueError):
     """A name that nobody may be given."""
 
 
-def spelled(name: str) -> str:
+def normal_spelling(name: str) -> str:
     """Return a name as it is stored: composed letters (NFC), one space between its words, none around them.
 
     >>> spelled(" Jose\\u0301   Ruiz ") == "Jos\\u00e9 Ruiz"
@@ -34,7 +34,7 @@ def spelled(name: str) -> str:
     return unicodedata.normalize("NFC", " ".join(name.split()))
 
 
-def checked(name: str, most: int = LONGEST) -> str:
+def check_name(name: str, most: int = LONGEST) -> str:
     """Return a new name as it is stored. Raises NameRefused for one that cannot be read or told on a screen.
 
     It has a letter or a digit, and nothing that shows as nothing or moves its neighbours: no filler, no mark of
@@ -43,7 +43,7 @@ def checked(name: str, most: int = LONGEST) -> str:
     >>> checked("Nguyễn Thị Ánh"), checked("O'Brien")
     ('Nguyễn Thị Ánh', "O'Brien")
     """
-    name = spelled(name)
+    name = normal_spelling(name)
     if not 1 <= len(name) <= most:
         raise NameRefused("A name has 1 to %(most)s letters.", most=most)
     if strange := next((letter for letter in name if _is_strange(letter)), None):
@@ -66,10 +66,10 @@ def new_name(name: str, taken: Iterable[str], most: int = LONGEST) -> str:
     Raises NameRefused, also for one that looks like a taken one.
     """
     taken = list(taken)
-    for form in (name, spelled(name)):
+    for form in (name, normal_spelling(name)):
         if form in taken:
             return form
-    name = checked(name, most)
+    name = check_name(name, most)
     if other := look_alike(name, taken):
         raise NameRefused(looks_like(name, other))
     return name
@@ -133,7 +133,7 @@ def _looks(name: str) -> frozenset[str]:
 
     Names of which one of these is the same look alike. Capitals also join what small letters part: к and k.
     """
-    name = spelled(name)
+    name = normal_spelling(name)
     plain = unicodedata.normalize("NFKC", without_invisible(name))
     capitals = plain.translate(_SMALL_CAPITALS).casefold().upper()
     return frozenset(skeleton(" ".join(form.split())) for form in (name, plain, capitals))

@@ -81,13 +81,13 @@ class Pn532(Reader):
         into = bytearray(len(out))
         self._select.value(0)
         try:
-            self._spi.write_readinto(mirrored(out), into)
+            self._spi.write_readinto(mirror_bits(out), into)
         finally:
             self._select.value(1)
-        return mirrored(bytes(into))
+        return mirror_bits(bytes(into))
 
 
-def mirrored(data: bytes) -> bytes:
+def mirror_bits(data: bytes) -> bytes:
     """Return the bytes with their bits in reverse order."""
     return bytes([_MIRRORED[byte] for byte in data])
 

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 
 from firmware.record.archive_index import bring_up_to_date
 from firmware.record.archive_lines import HandLine, read_lines
-from firmware.record.journal.captures import CaptureStore, named_by
+from firmware.record.journal.captures import CaptureStore, captures_named_by
 from firmware.record.journal.journal import Entry, JournalReader
-from firmware.record.journal.row_index import ENDS, forget_index, opened_index, table_keeps_index
+from firmware.record.journal.row_index import ENDS, forget_index, open_index, table_keeps_index
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, JournalError
 from firmware.table.seen import Capture
@@ -105,7 +105,7 @@ class Hand:
         found: dict[Capture, int] = {}
         for row in (*self.play, *self.later):
             if row.type not in (ev.ImagesDropped.type, ev.ImagesLost.type):
-                for capture in named_by(row.event):
+                for capture in captures_named_by(row.event):
                     found.setdefault(capture, row.seq)
         return found
 
@@ -267,7 +267,7 @@ class Archive:
             with ExitStack() as stack:
                 if not table_keeps_index(self._data, self.reader.head()[0]):
                     self.refresh()
-                db = stack.enter_context(opened_index(self._data))
+                db = stack.enter_context(open_index(self._data))
                 if db is None and self.reader.path.exists():
                     raise JournalError("The list of hands is being made again; try again in a moment.")
                 yield db

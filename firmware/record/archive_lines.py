@@ -145,7 +145,7 @@ class Batch:
     def _add(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
         if kind == ev.HandOpened.type:
             self.subject = 0
-            self.lines[hand] = _opened(seq, hand, wall_ms, json.loads(payload))
+            self.lines[hand] = _begin_line(seq, hand, wall_ms, json.loads(payload))
             return
         if kind == ev.HandReopened.type:
             self.subject = json.loads(payload)["opened"]["hand"]
@@ -188,7 +188,7 @@ def write(db: sqlite3.Connection, batch: Batch) -> None:
     )
 
 
-def _opened(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLine:
+def _begin_line(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLine:
     return HandLine(
         hand=hand,
         first=seq,
@@ -201,7 +201,7 @@ def _opened(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> HandLi
     )
 
 
-def _settled(line: HandLine, payload: str) -> None:
+def _add_settled(line: HandLine, payload: str) -> None:
     settlement = json.loads(payload)["settlement"]
     line.settled += 1
     hands = {hand["seat"]: hand for hand in settlement.get("hands", ())}
@@ -215,7 +215,7 @@ def _settled(line: HandLine, payload: str) -> None:
     line.naturals = sum(seat.natural is not None for seat in line.seats)
 
 
-def _ended(outcome: str) -> Callable[[HandLine, str], None]:
+def _end_with(outcome: str) -> Callable[[HandLine, str], None]:
     def effect(line: HandLine, _: str) -> None:
         line.outcome = outcome
         if outcome != "settled":
@@ -226,7 +226,7 @@ def _ended(outcome: str) -> Callable[[HandLine, str], None]:
     return effect
 
 
-def _corrected(line: HandLine, _: str) -> None:
+def _add_corrected(line: HandLine, _: str) -> None:
     line.corrections += 1
 
 
@@ -234,7 +234,7 @@ def _row_keyed(line: HandLine, _: str) -> None:
     line.corrections += line.settled > 0  # before the settlement it is an answer, not a correction
 
 
-def _reopened(line: HandLine, payload: str) -> None:
+def _add_reopened(line: HandLine, payload: str) -> None:
     line.reopened += not json.loads(payload).get("resumed", False)
 
 
@@ -248,20 +248,20 @@ def cards_in(reading: str) -> tuple[int, int]:
 def _read(line: HandLine, payload: str) -> None:
     cards, unsure = cards_in(payload)
     line.cards, line.unsure = line.cards + cards, line.unsure + unsure
-    _named(line, payload)
+    _add_named(line, payload)
 
 
-def _seen(line: HandLine, payload: str) -> None:
+def _add_seen(line: HandLine, payload: str) -> None:
     line.irregularities += 1
-    _named(line, payload)
+    _add_named(line, payload)
 
 
-def _compared(line: HandLine, payload: str) -> None:
+def _add_compared(line: HandLine, payload: str) -> None:
     line.irregularities += len(json.loads(payload)["changed"])
-    _named(line, payload)
+    _add_named(line, payload)
 
 
-def _named(line: HandLine, payload: str) -> None:
+def _add_named(line: HandLine, payload: str) -> None:
     if '"sha256":' in payload:
         for image in images_in(json.loads(payload)):
             if image.name not in line.names:
@@ -270,7 +270,7 @@ def _named(line: HandLine, payload: str) -> None:
                 line.image_bytes += int(image.size)
 
 
-def _disputed(line: HandLine, _: str) -> None:
+def _add_disputed(line: HandLine, _: str) -> None:
     line.disputes += 1
     line.disputed = True
 
@@ -279,36 +279,36 @@ def _dispute_closed(line: HandLine, _: str) -> None:
     line.disputed = False
 
 
-def _reviewed(line: HandLine, _: str) -> None:
+def _add_reviewed(line: HandLine, _: str) -> None:
     line.reviewed += 1
 
 
-def _dropped(line: HandLine, _: str) -> None:
+def _add_dropped(line: HandLine, _: str) -> None:
     line.images = line.image_bytes = 0  # all that the hand had
 
 
-def _lost(line: HandLine, payload: str) -> None:
+def _add_lost(line: HandLine, payload: str) -> None:
     line.lost += sum(1 for _ in images_in(json.loads(payload)))
 
 
 _PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}
 _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
-    ev.HandReopened.type: _reopened,
-    **{kind: _ended(outcome) for kind, outcome in _ENDS.items()},
-    ev.Settled.type: _settled,
-    ev.CardCorrected.type: _corrected,
+    ev.HandReopened.type: _add_reopened,
+    **{kind: _end_with(outcome) for kind, outcome in _ENDS.items()},
+    ev.Settled.type: _add_settled,
+    ev.CardCorrected.type: _add_corrected,
     ev.RowKeyed.type: _row_keyed,
     ev.ReadingTaken.type: _read,
-    ev.ReadingFailed.type: _named,
+    ev.ReadingFailed.type: _add_named,
     ev.CardPlaced.type: _read,
-    ev.CardReread.type: _named,
-    ev.IrregularitySeen.type: _seen,
-    ev.CardsCompared.type: _compared,
-    ev.HandDisputed.type: _disputed,
+    ev.CardReread.type: _add_named,
+    ev.IrregularitySeen.type: _add_seen,
+    ev.CardsCompared.type: _add_compared,
+    ev.HandDisputed.type: _add_disputed,
     ev.DisputeClosed.type: _dispute_closed,
-    ev.HandReviewed.type: _reviewed,
-    ev.ImagesDropped.type: _dropped,
-    ev.ImagesLost.type: _lost,
+    ev.HandReviewed.type: _add_reviewed,
+    ev.ImagesDropped.type: _add_dropped,
+    ev.ImagesLost.type: _add_lost,
 }
 TOLD: Final = (ev.HandOpened.type, *_EFFECT)
 """Types of the rows that the lines are built from."""

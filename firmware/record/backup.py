@@ -108,7 +108,7 @@ def _part_beside(to: Path) -> Iterator[Path]:
     """
     parent = to.absolute().parent
     for left in parent.glob(f"{_PART[0]}*{_PART[1]}"):
-        with suppress(OSError), _locked(left):
+        with suppress(OSError), _lock(left):
             shutil.rmtree(left, ignore_errors=True)
     try:
         # A random name: on a prepared stick, a link could wait under a predictable one.
@@ -116,7 +116,7 @@ def _part_beside(to: Path) -> Iterator[Path]:
     except OSError as error:
         error.filename = str(to)
         raise
-    with _locked(part):
+    with _lock(part):
         try:
             yield part
         except BaseException:
@@ -125,7 +125,7 @@ def _part_beside(to: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Hold a folder's lock in the `with` block. Raises OSError for a link, or if another process holds it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
@@ -218,7 +218,9 @@ def _prepare(
         if not found.entries:
             raise none
         with Journal(staging, clock) as journal:
-            journal.append([ev.RecordRestored(*journal.head), *_lost(found, staging, hand)], "console")
+            journal.append(
+                [ev.RecordRestored(*journal.head), *_rows_of_lost_images(found, staging, hand)], "console"
+            )
             _sign(journal, key_folder, clock)
         number = 1
         while os.path.lexists(staging.parent / f"replaced-{number}"):
@@ -280,7 +282,7 @@ def _need_holds(found: Verification, source: Path) -> None:
     )
 
 
-def _lost(found: Verification, staging: Path, last: int) -> list[ev.ImagesLost]:
+def _rows_of_lost_images(found: Verification, staging: Path, last: int) -> list[ev.ImagesLost]:
     """Return the rows that say which images a restored record lacks, one for each hand."""
     hands: dict[int, list[Problem]] = {}
     for problem in found.problems:

@@ -25,7 +25,7 @@ _FRAME: Final = 24
 _WAL_HEAD: Final = 32
 
 
-def found_in(path: Path) -> Iterator[tuple[Value, ...]]:
+def find_rows(path: Path) -> Iterator[tuple[Value, ...]]:
     """Yield what looks like a row of `journal` (12 values) or of `content` (3 values). Raises OSError.
 
     What was written to the `-wal` and not yet copied back is searched, too. A row may be yielded more than once.
@@ -62,7 +62,7 @@ def _record(
         length, end = _varint(page, begin)
         if end != after or not columns < length < _MOST:
             continue
-        values = _decoded(_whole(pages, page[at:], length, size, is_table=seq is not None), columns)
+        values = _decode(_whole(pages, page[at:], length, size, is_table=seq is not None), columns)
         if values is not None:
             yield (seq, *values[1:]) if seq is not None else values
 
@@ -84,7 +84,7 @@ def _whole(pages: dict[int, bytes], here: bytes, length: int, size: int, *, is_t
     return b"".join(parts)
 
 
-def _decoded(record: bytes, columns: int) -> tuple[Value, ...] | None:
+def _decode(record: bytes, columns: int) -> tuple[Value, ...] | None:
     head, at = _varint(record, 0)
     kinds: list[int] = []
     while at < head <= len(record) and len(kinds) <= columns:

@@ -60,7 +60,7 @@ def down_of(reader: JournalReader, number: int) -> Span:
     ends: int | None = None
     first: Entry | None = None
     for opening in _back(reader):
-        if _opened(opening).down == number and _opened(opening).dealer:
+        if _opened_at(opening).down == number and _opened_at(opening).dealer:
             ends = ends or (after.wall_ms if after else None)
             first = opening
         elif first is not None:
@@ -72,7 +72,7 @@ def down_of(reader: JournalReader, number: int) -> Span:
     return Span(first.wall_ms, ends)
 
 
-def reported(reader: JournalReader, span: Span) -> Report:
+def report_of_span(reader: JournalReader, span: Span) -> Report:
     """Return the report of a time span. Raises JournalError, UnknownEvent."""
 
     known: dict[str, Profile | None] = {}
@@ -102,7 +102,7 @@ def _rows(reader: JournalReader, span: Span) -> Iterator[Entry]:
 def _begins(reader: JournalReader, since_ms: int) -> int:
     inside: tuple[str, int] | None = None
     for opening in _back(reader):
-        event = _opened(opening)
+        event = _opened_at(opening)
         if opening.wall_ms < since_ms:
             if inside is None or not event.dealer or (event.dealer, event.down) != inside:
                 return opening.seq
@@ -119,7 +119,7 @@ def _back(reader: JournalReader) -> Iterator[Entry]:
         before = openings[-1].hand
 
 
-def _opened(entry: Entry) -> HandOpened:
+def _opened_at(entry: Entry) -> HandOpened:
     event = entry.event
     assert isinstance(event, HandOpened)
     return event

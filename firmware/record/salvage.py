@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.record.damaged_pages import found_in
+from firmware.record.damaged_pages import find_rows
 from firmware.record.evidence.chain import Row, is_sealed
 from firmware.record.journal import witness
 from firmware.record.journal.captures import CaptureStore, images_in
@@ -46,7 +46,7 @@ def salvage(source: Path, to: Path) -> SalvageResult:
     """Save what is left of the record in `source` to the new folder `to`. Raises OSError, JournalError."""
     rows, contents = _sound(source / FILE)
     make_folder(to)
-    ordered = _chained(rows)
+    ordered = _chain(rows)
     with Journal(to) as journal:
         for kind, data in contents.values():
             journal.keep(kind, data)
@@ -68,7 +68,7 @@ def salvage(source: Path, to: Path) -> SalvageResult:
 def _sound(path: Path) -> tuple[dict[int, list[Row]], dict[str, tuple[str, bytes]]]:
     rows: dict[int, list[Row]] = {}
     contents: dict[str, tuple[str, bytes]] = {}
-    for found in found_in(path):
+    for found in find_rows(path):
         match found:
             case (str(digest), str(kind), bytes(data)):
                 if content_hash(data) == digest:
@@ -78,7 +78,7 @@ def _sound(path: Path) -> tuple[dict[int, list[Row]], dict[str, tuple[str, bytes
     return {seq: some for seq, some in rows.items() if some}, contents
 
 
-def _chained(rows: Mapping[int, list[Row]]) -> list[Row]:
+def _chain(rows: Mapping[int, list[Row]]) -> list[Row]:
     """Return one row for each number, in order: of several the one that follows the row before it."""
     ordered: list[Row] = []
     for seq in sorted(rows):

@@ -47,10 +47,10 @@ def hand_from_json(obj: object) -> Hand:
 
 
 def _hand(data: Json) -> Hand:
-    seats = _required(data, "seats", "", list, "an array of seats")
+    seats = _require(data, "seats", "", list, "an array of seats")
     return Hand(
         seats=tuple([_seat(seat, f"seats[{index}]") for index, seat in enumerate(seats)]),
-        button=_required(data, "button", "", int, "the number of the puck's seat"),
+        button=_require(data, "button", "", int, "the number of the puck's seat"),
         unit=_optional(data, "unit", "", int, "whole cents a point", 1),
     )
 
@@ -58,7 +58,7 @@ def _hand(data: Json) -> Hand:
 def _seat(obj: object, key: str) -> SeatHand:
     data = _object(obj, key, _SEAT_KEYS)
     surrenders = _optional(data, "surrenders", key, bool, "true or false", False)
-    seat = _required(data, "seat", key, int, "the seat's number")
+    seat = _require(data, "seat", key, int, "the seat's number")
     return SeatHand(
         seat=seat,
         rows=_rows(data, key, may_be_absent=surrenders),
@@ -78,11 +78,11 @@ def _rows(data: Json, key: str, *, may_be_absent: bool) -> Rows | None:
         return None
     rows = []
     for name in ROW_NAMES:
-        text = _required(data, name, key, str, 'cards such as "As Ah Kd"')
+        text = _require(data, name, key, str, 'cards such as "As Ah Kd"')
         try:
             rows.append(parse_cards(text))
         except UnknownCardError as error:
-            where = f"seat {_shown(data.get('seat'))}, {name}"
+            where = f"seat {_quote(data.get('seat'))}, {name}"
             raise HandError(_path(key, name), f"{where}: {error}") from None
     return Rows(*rows)
 
@@ -113,14 +113,14 @@ def _load(name: str, options: str) -> Profile:
 def _object(value: object, key: str, known: frozenset[str]) -> Json:
     """Return a JSON object whose keys are all known. Raises HandError."""
     if not isinstance(value, dict):
-        raise HandError(key, f"{key or 'a hand'} must be an object, not {_shown(value)}")
+        raise HandError(key, f"{key or 'a hand'} must be an object, not {_quote(value)}")
     if not known.issuperset(value):
         name = next(name for name in value if name not in known)
         raise HandError(_path(key, name), f"{_path(key, name)} is unknown{suggestion(name, known)}")
     return value
 
 
-def _required(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
+def _require(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a required value. Raises HandError."""
     value = data.get(name)
     # A bool is an int in Python, but true is no number of cents.
@@ -148,7 +148,7 @@ def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
     value = data.get(name)
     if type(value) is int and abs(value) > MOST:
         return HandError(path, f"{path} has more than 15 digits; give {wanted}")
-    found = f"is {_shown(data[name])}" if name in data else "is missing"
+    found = f"is {_quote(data[name])}" if name in data else "is missing"
     return HandError(path, f"{path} {found}; give {wanted}")
 
 
@@ -156,7 +156,7 @@ def _path(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def _shown(value: object) -> str:
+def _quote(value: object) -> str:
     try:
         text = json.dumps(value)
     except (

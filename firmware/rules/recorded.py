@@ -113,7 +113,7 @@ class RecordedSettlement:
         return next((hand for hand in self.hands if hand.seat == seat), None)
 
 
-def recorded(settlement: Json) -> RecordedSettlement:
+def read_settlement(settlement: Json) -> RecordedSettlement:
     """Return a settlement from its JSON."""
     pairs = settlement.get("pairs", ())
     faults = {
@@ -170,5 +170,5 @@ def _line(line: Json, pair: Json, hands: Mapping[int, RecordedHand]) -> Recorded
     return RecordedLine(line["id"], line["points"], line["clause"], row, winner, loser, line["why"], message)
 
 
-NOTHING_SETTLED = recorded({})
+NOTHING_SETTLED = read_settlement({})
 """The settlement of a hand without payments."""

@@ -146,12 +146,12 @@ def beats(_: Say[T], won: RowWords, lost: RowWords) -> T:
 
 def english(template: str, /, **args: object) -> str:
     """Return a sentence in English: as `str(Message(...))`, in half the time."""
-    text, values = _compiled(template)
+    text, values = _compile(template)
     return text % values(args) if values else text
 
 
 @cache
-def _compiled(template: str) -> tuple[str, Callable[[dict[str, object]], object] | None]:
+def _compile(template: str) -> tuple[str, Callable[[dict[str, object]], object] | None]:
     """Return a template with its places by position, and what takes their values from the arguments."""
     names = _PLACE.findall(template)
     return _PLACE.sub("%s", template), itemgetter(*names) if names else None

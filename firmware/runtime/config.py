@@ -34,7 +34,7 @@ from pydantic import (
 
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.puck.serial_port import STABLE_NAME
-from firmware.names import checked, look_alike, looks_like
+from firmware.names import check_name, look_alike, looks_like
 from firmware.pulse import PULSE
 from firmware.runtime.errors import ConfigError
 from firmware.table_client import DATA, SOCKET
@@ -52,7 +52,7 @@ class _Section(BaseModel):
 def _of_letters(name: str) -> str:
     """Return a name as it is, "" for none. Raises NameRefused, a ValueError."""
     if name:
-        checked(name)
+        check_name(name)
     return name
 
 

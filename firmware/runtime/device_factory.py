@@ -106,7 +106,7 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "rpicam":
             from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 
-            fixed = _fixed(config, "gain", "focus", "colour_gains")
+            fixed = _fix_settings(config, "gain", "focus", "colour_gains")
             if config.focus == "locked":
                 fixed["focus"] = None
             fixed["width"], fixed["height"] = config.size
@@ -114,13 +114,13 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "uvc":
             from firmware.devices.camera.uvc import UvcCamera, UvcSettings
 
-            fixed = _fixed(config, "gain", "focus", "white_balance_k")
+            fixed = _fix_settings(config, "gain", "focus", "white_balance_k")
             if config.focus == "locked":
                 del fixed["focus"]
             return UvcCamera(config.device, UvcSettings(**fixed), **_timing(config))
 
 
-def _fixed(config: CameraConfig, *names: str) -> dict[str, Any]:
+def _fix_settings(config: CameraConfig, *names: str) -> dict[str, Any]:
     named = {name: getattr(config, name) for name in names}
     fixed = {name: value for name, value in named.items() if value is not None}
     return fixed | {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}

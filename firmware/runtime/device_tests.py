@@ -283,14 +283,14 @@ class DeviceTests:
         figures: Figures = {
             "seen": len(self._visited & wanted),
             "wanted": len(wanted),
-            "seats": _listed(self._visited & wanted),
-            "left": _listed(wanted - self._visited),
-            "at": _listed(reading.dealer_at),
+            "seats": _list_seats(self._visited & wanted),
+            "left": _list_seats(wanted - self._visited),
+            "at": _list_seats(reading.dealer_at),
             "action": self._action_seen,
             "strangers": len(reading.strangers),
         }
         if dead := wanted - answers:
-            return Finding("fail", "puck_deaf", figures | {"dead": _listed(dead)})
+            return Finding("fail", "puck_deaf", figures | {"dead": _list_seats(dead)})
         if wanted <= self._visited:
             return Finding("pass", "puck_well" if self._action_seen else "puck_well_alone", figures)
         text = {
@@ -404,5 +404,5 @@ class DeviceTests:
         return Finding("pass" if known else "fail", "power_well" if known else "power_unknown", figures)
 
 
-def _listed(seats: Any) -> str:
+def _list_seats(seats: Any) -> str:
     return " ".join(str(seat) for seat in sorted(seats))

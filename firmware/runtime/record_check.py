@@ -21,7 +21,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, TABLE, Journal
 from firmware.table import JournalError
 from firmware.table.events import Event, RecordFault
-from firmware.worker_pool import undisturbed
+from firmware.worker_pool import ignore_interrupts
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class RecordCheck:
         spawned = multiprocessing.get_context("spawn")
         self._answer, there = spawned.Pipe(duplex=False)
         self._process = spawned.Process(target=_check, args=(self._data, there), daemon=True)
-        with undisturbed():
+        with ignore_interrupts():
             self._process.start()
         there.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message, Text, in_turn
-from firmware.record.evidence.verify import torn
+from firmware.record.evidence.verify import find_torn_images
 from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.record.journal.journal import Journal, JournalReader
 
@@ -50,7 +50,7 @@ class RecordWatch:
         self._faults: dict[str, Text] = {}
         entries = JournalReader(data, training=journal.training).since_last_opened()
         self._hand = entries[-1].hand if entries else 0
-        self._torn = in_turn(torn(data, entries))
+        self._torn = in_turn(find_torn_images(data, entries))
 
     def faults(self, hand: int) -> dict[str, Text]:
         """Return the current faults, while this hand is on the table."""

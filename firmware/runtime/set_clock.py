@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] = ()) -> int:
     program, zones = arguments or ("timedatectl", "/usr/share/zoneinfo")
     try:
         request = read(sys.stdin.buffer.readline(LONGEST + 1))
-        set_clock(*checked(request, Path(zones)), lambda facts: _run([program, *facts]))
+        set_clock(*check_time(request, Path(zones)), lambda facts: _run([program, *facts]))
         answer: dict[str, Any] = {"ok": True}
     except ClockRefusal as refused:
         answer = {"ok": False, "why": str(refused)}
@@ -60,7 +60,7 @@ def read(line: bytes) -> dict[str, str]:
     return fields
 
 
-def checked(facts: dict[str, str], zones: Path) -> tuple[str, str]:
+def check_time(facts: dict[str, str], zones: Path) -> tuple[str, str]:
     """Return the time as timedatectl expects it, and the zone; either may be "". Raises Refused."""
     moment = ""
     if facts["date"]:

@@ -103,7 +103,7 @@ def _put(request: Request, data: Path, stick: Stick, teller: Teller) -> str:
         size = os.fstat(source).st_size
         try:
             with stick.mounted(write=True) as folder:
-                name, digest = _written(source, size, folder, request, teller)
+                name, digest = _write(source, size, folder, request, teller)
             teller.say(step="checking", at=0, of=size, name=name)
             with stick.mounted(write=False) as folder:
                 if _read_back(folder, name, size, teller) != digest:
@@ -130,7 +130,7 @@ def _source(path: Path) -> int:
     return source
 
 
-def _written(source: int, size: int, at: Path, request: Request, teller: Teller) -> tuple[str, str]:
+def _write(source: int, size: int, at: Path, request: Request, teller: Teller) -> tuple[str, str]:
     """Write the file under a name that is free on the stick; return that name and the file's SHA-256."""
     folder = os.open(at, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
     try:

@@ -101,7 +101,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
         raise StickWriteError(GONE) from error
 
 
-def plugged_in(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
+def find_stick(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
     """Return the one stick that is plugged in; None where there is none. Raises StickWriteError.
 
     A stick is a disk on USB, or one marked as removable, with a medium in it, of which nothing is in use: the box

@@ -16,7 +16,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.access.control import AccessCommand, AccessControl, Who, signed
+from firmware.access.control import AccessCommand, AccessControl, Who, with_sender
 from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import Press
@@ -403,7 +403,7 @@ class TableProcess:
         who = self._access.authorize(command, self)
         self._command = command.id or ""
         try:
-            answer = self._carry_out(signed(command, who), who)
+            answer = self._carry_out(with_sender(command, who), who)
         finally:
             self._command = ""
         if who.told and isinstance(answer, dict):

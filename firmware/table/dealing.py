@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from firmware.messages import Message, all_of, listed
+from firmware.messages import Message, all_of, join_words
 from firmware.rules import SEATS, Profile, RulesError, offers_fantasyland
 from firmware.rules.order import clockwise_from
 from firmware.rules.seating import Absence, Sitter, can_play_two_hands, next_button, opening_button, seating
@@ -59,7 +59,7 @@ def dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tu
         if not found.absent:
             raise CommandRefused("A hand needs two players: seat somebody.")
         why = [_absent(players[seat].player, why) for seat, why in sorted(found.absent.items())]
-        raise CommandRefused("A hand needs two players: %(why)s.", why=listed(why))
+        raise CommandRefused("A hand needs two players: %(why)s.", why=join_words(why))
     names = {players[seat].player for seat in found.playing}
     if len(house.seats) > len(players):
         playing = [seat for seat in house.seats if seat.player in names]

@@ -41,7 +41,7 @@ class Code:
     @classmethod
     def make(cls, addresses: tuple[str, ...], authority: bytes) -> Code:
         """Make a code with a new secret; `authority` is the certificate, DER. Raises UplinkError for an address."""
-        return cls(tuple(map(_whole, addresses)), shortened(authority), secrets.randbits(_PART_BITS))
+        return cls(tuple(map(_whole, addresses)), short_digest(authority), secrets.randbits(_PART_BITS))
 
     @property
     def letters(self) -> str:
@@ -71,7 +71,7 @@ class Code:
 
     def is_of(self, authority: bytes) -> bool:
         """Return whether a certificate, DER, is that of the code's authority."""
-        return shortened(authority) == self.authority
+        return short_digest(authority) == self.authority
 
 
 def parse(text: str) -> Code:
@@ -104,7 +104,7 @@ def parse(text: str) -> Code:
     return Code(tuple(map(_whole, addresses)), authority, secret)
 
 
-def shortened(certificate: bytes) -> int:
+def short_digest(certificate: bytes) -> int:
     """Return the first 58 bits of a certificate's SHA-256."""
     return int.from_bytes(hashlib.sha256(certificate).digest()[:8], "big") >> (64 - _PART_BITS)
 

@@ -62,7 +62,7 @@ class Keys:
     log: str
 
 
-def answered(body: bytes) -> tuple[Keys, str]:
+def keys_in_answer(body: bytes) -> tuple[Keys, str]:
     """Return the pit's keys in an answer, and the table's certificate, PEM; "" while there is none.
 
     Raises EnrolmentError.

@@ -15,7 +15,7 @@ from typing import Any, Final
 from firmware.messages import Text
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.journal.captures import CaptureStore
-from firmware.record.journal.file import opened
+from firmware.record.journal.file import open_journal
 from firmware.record.journal.reader import entries
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
@@ -174,7 +174,7 @@ class Follower:
             log.warning("What this table witnesses cannot be kept: %s", error)
 
     def _anchor_at(self, seq: int) -> tuple[str, Anchor] | None:
-        with opened(self._path, training=False) as db:
+        with open_journal(self._path, training=False) as db:
             if db is None:
                 return None
             (genesis,) = db.execute("SELECT hash FROM journal WHERE seq = 1").fetchone()
@@ -188,7 +188,7 @@ class Follower:
 
     def _look(self) -> tuple[str, Head, tuple[Entry, ...]]:
         """Return the record's name, its head, and the rows that the pit lacks; none before its first answer."""
-        with opened(self._path, training=False) as db:
+        with open_journal(self._path, training=False) as db:
             if db is None:
                 return "", Head(), ()
             last = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
@@ -223,7 +223,7 @@ class Follower:
 
     def _restored(self) -> list[tuple[Entry, ...]]:
         """Return the rows from each of the last restores on, newest first, as many as one request takes."""
-        with opened(self._path, training=False) as db:
+        with open_journal(self._path, training=False) as db:
             if db is None:
                 return []
             restores = db.execute(
@@ -243,7 +243,7 @@ class Follower:
         self._client.put(str(kind), digest, data)
 
     def _content(self, digest: str) -> bytes | None:
-        with opened(self._path, training=False) as db:
+        with open_journal(self._path, training=False) as db:
             row = db and db.execute("SELECT bytes FROM content WHERE hash = ?", (digest,)).fetchone()
         return bytes(row[0]) if row else None
 

@@ -31,7 +31,7 @@ def table_health(path: Path, now_s: float) -> dict[str, Any]:
     if pulse.checks is None:
         return found
     verdicts = {
-        "checks": [_sent(one) for one in pulse.checks if one.verdict != OK],
+        "checks": [_to_send(one) for one in pulse.checks if one.verdict != OK],
         "well": {one.name: one.figure for one in pulse.checks if one.verdict == OK},
     }
     return found | verdicts if len(json.dumps(verdicts)) <= MOST else found
@@ -43,7 +43,7 @@ def answers(health: Mapping[str, Any]) -> bool:
     return age_s is not None and age_s <= FRESH_S
 
 
-def _sent(check: PulseCheck) -> dict[str, Any]:
+def _to_send(check: PulseCheck) -> dict[str, Any]:
     texts = {"title": _to_json(check.title), "says": _to_json(check.says)}
     return {"name": check.name, "verdict": check.verdict, "figure": check.figure, **texts}
 

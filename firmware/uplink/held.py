@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from firmware.record.evidence.notes import Checkpoint, NoNote, opened, without_cosignatures
+from firmware.record.evidence.notes import Checkpoint, NoNote, open_note, without_cosignatures
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal.disk import read_plain
 from firmware.uplink.heard import FILE, MOST_BYTES, UNREADABLE
@@ -55,7 +55,7 @@ def as_told(state: State) -> dict[str, Any] | None:
     }
 
 
-def held_checkpoint(folder: Path | None) -> HeldCheckpoint | None:
+def read_checkpoint(folder: Path | None) -> HeldCheckpoint | None:
     """Return what the uplink has said in its folder in /run; None without a pit, or if it cannot be read."""
     if folder is None:
         return None
@@ -69,7 +69,7 @@ def _read(told: Mapping[str, Any] | None) -> HeldCheckpoint | None:
     if told is None:
         return None
     note, public = str(told["note"]), bytes.fromhex(told["log"])
-    checkpoint = opened(note, public)  # what is printed was signed
+    checkpoint = open_note(note, public)  # what is printed was signed
     proven: tuple[int, int, int] | None = None
     match told["proven"]:
         case [checkpoint.origin, int(size), int(signers), int(heard)]:

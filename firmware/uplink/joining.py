@@ -74,7 +74,7 @@ class _Pit:
         if proof != enrolment.of_pit(key, body, data):
             raise Refused(Message(ANOTHER_PIT.message, address=self.address))
         try:
-            return enrolment.answered(data)
+            return enrolment.keys_in_answer(data)
         except EnrolmentError as error:
             raise Refused(error.sentence) from error
 

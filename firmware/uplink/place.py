@@ -45,7 +45,7 @@ def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
         raise UplinkError(
             "There is no enrolment in %(folder)s: it has no %(file)s.", folder=source, file=FILE
         )
-    addresses = _checked(files)
+    addresses = _check(files)
     try:
         folder.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in (KEY, CERTIFICATE, AUTHORITY):
@@ -87,7 +87,7 @@ def _files(source: Path) -> dict[str, bytes]:
     return found
 
 
-def _checked(files: dict[str, bytes]) -> list[tuple[str, int]]:
+def _check(files: dict[str, bytes]) -> list[tuple[str, int]]:
     """Return the addresses of an enrolment that can be used. What is checked is what is written. Raises UplinkError."""
     with TemporaryDirectory(prefix="feltwatch-enrol-") as own:
         for name, data in files.items():

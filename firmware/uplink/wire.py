@@ -177,13 +177,13 @@ def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     if data.count(b"\n") > MOST_ROWS:
         raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
     top, *lines = data.split(b"\n")
-    first = _parsed(top, MOST_FIRST)
+    first = _parse(top, MOST_FIRST)
     if not isinstance(first, dict):
         raise WireError("The body's first line is no JSON object.")
     return first, tuple(_row(number, line) for number, line in enumerate(lines, start=1))
 
 
-def inflated_length(body: bytes, most: int) -> int:
+def length_once_inflated(body: bytes, most: int) -> int:
     """Return how long a body is once inflated, counted up to `most`; 0 for what `decode` refuses at its beginning."""
     try:
         return len(zlib.decompressobj().decompress(body, most))
@@ -191,7 +191,7 @@ def inflated_length(body: bytes, most: int) -> int:
         return 0
 
 
-def _parsed(line: bytes, most: int) -> Any:
+def _parse(line: bytes, most: int) -> Any:
     """Return what a line says. A few bytes of JSON become fifty times as many in memory: a long line is not parsed."""
     if len(line) > most:
         raise WireError("A line of the body is too long: %(most)s bytes at most.", most=most)
@@ -202,7 +202,7 @@ def _parsed(line: bytes, most: int) -> Any:
 
 
 def _row(number: int, text: bytes) -> Entry:
-    line = _parsed(text, MOST_LINE)
+    line = _parse(text, MOST_LINE)
     # Without an escape no text has a NUL or half of a surrogate pair.
     if not _is_row(line) or (b"\\u" in text and not all(_storable(line[i]) for i in _TEXTS)):
         raise WireError("Line %(number)s of the body is no row of a journal.", number=number)

@@ -29,7 +29,7 @@ from firmware.record.evidence.notes import (
     epoch_of,
     hashes_in,
     head_entry,
-    opened,
+    open_note,
     parts,
     verifier_key,
     witness_name,
@@ -140,7 +140,7 @@ class Witness:
             raise NoNote("That is no signed note.")
         public = bytes.fromhex(state.log) if state.log else _key_of(answer)
         try:
-            new = opened(note, public)
+            new = open_note(note, public)
         except NoNote as error:
             raise Conflict(_ANOTHER_KEY) from error
         old = Checkpoint.parse(parts(state.note)[0]) if state.note else None
@@ -238,7 +238,7 @@ def _is_next_epoch(answer: dict[str, Any], old: Checkpoint, new: Checkpoint, pub
     epoch = answer.get("epoch")
     unknown = epoch.get("unknown") if isinstance(epoch, dict) else None
     if isinstance(epoch, dict) and isinstance(unknown, str):
-        before = opened(unknown, public)
+        before = open_note(unknown, public)
         first = root_of_inclusion(
             leaf_hash(epoch_entry(unknown)), 0, new.size, hashes_in(epoch.get("proof"), MOST_HASHES)
         )

@@ -42,7 +42,7 @@ from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader, DeckProfile
 from vision.reading.table_reading import read
 from vision.synthetic.decks import DrawnDeck
-from vision.synthetic.evaluation import Condition, grid, labelled_photographs, ordinary, summary
+from vision.synthetic.evaluation import Condition, grid, ordinary, photographs_with_labels, summary
 from vision.synthetic.render import Conditions, deal, render_table
 from vision.synthetic.yolo_peer import Compared, compare
 
@@ -197,7 +197,7 @@ def _photographs(model: Path, data: Path) -> tuple[dict[str, Outcome], dict[str,
     sets = [
         (manifest.parent.name, Photograph(model, file, tuple(labels)))
         for manifest in sorted(data.glob("*/manifest.csv"))
-        for file, labels in labelled_photographs(manifest.parent)
+        for file, labels in photographs_with_labels(manifest.parent)
     ]
     tasks = [photo for _, photo in sets]
     tasks += [replace(photo, colourless=True) for photo in tasks]

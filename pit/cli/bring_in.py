@@ -36,7 +36,7 @@ def bring_in(
         raise PitError("Say where the tables find this pit, once: --pit HOST:PORT")
     number = enrolment.make_code(database, name, where, by, renews=renews)
     try:
-        _show(enrolment.shown(database, number))
+        _show(enrolment.look_at_code(database, number))
         _follow(database, number, by, wait)
     except (KeyboardInterrupt, click.Abort):
         enrolment.give_up(database, number)
@@ -59,7 +59,7 @@ def _show(one: enrolment.Enrolment | None) -> None:
 def _follow(database: Database, number: int, by: str, wait: Callable[[float], object]) -> None:
     refused = None
     while True:
-        one = enrolment.shown(database, number)
+        one = enrolment.look_at_code(database, number)
         assert one is not None
         if one.refused_at != refused:
             refused = one.refused_at

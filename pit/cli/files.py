@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from firmware.terminal import escaped, say, say_json
+from firmware.terminal import escape, say, say_json
 from pit.options import maker_root_option, pit_database_option, pit_folder_option
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> Non
             one = named(connection, name)
         what = f"{one.kind} {one.version or one.name}, {one.size:,} bytes, offered by {one.offered_by}"
         if not is_sure:
-            click.confirm(f"Remove {escaped(what)} from this server?", abort=True)
+            click.confirm(f"Remove {escape(what)} from this server?", abort=True)
         remove(database, HouseRepository(folder, Authority(folder / "authority")), one, by)
         say(f"removed: {what}")
 

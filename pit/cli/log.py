@@ -84,7 +84,7 @@ def key_command(name: str | None, words: str | None, url: str) -> None:
 
     Without NAME: list the keys of all tables. Until a key is accepted, what it signs counts for nothing.
     """
-    from pit.log.keys import accept_words, listed
+    from pit.log.keys import accept_words, list_keys
     from pit.store.database import Database
 
     if name is not None and words is None:
@@ -95,7 +95,7 @@ def key_command(name: str | None, words: str | None, url: str) -> None:
             say(f"What {name} signs counts from now on.")
             return
         with database.transaction() as connection:
-            keys = listed(connection)
+            keys = list_keys(connection)
     for one in keys:
         other = (
             f"  signs with another key: {one.other}. Compare, then: feltwatch pit key" if one.other else ""

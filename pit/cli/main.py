@@ -225,7 +225,7 @@ def _enrol(
     """Enrol a table by a code, or by files in a folder."""
     from pit.authority import Authority
     from pit.cli.bring_in import bring_in
-    from pit.status.tables import enrol, known, new_table, renew
+    from pit.status.tables import enrol, known_name, new_table, renew
     from pit.store.database import Database, migrate
 
     if to is not None and not addresses:
@@ -235,7 +235,7 @@ def _enrol(
         if to is None:
             bring_in(database, name, addresses, "console", renews=renews)
             return
-        name = (known if renews else new_table)(database, name)
+        name = (known_name if renews else new_table)(database, name)
         (renew if renews else enrol)(
             database, name, Authority(folder / "authority").enrol(name, to, list(addresses))
         )

@@ -20,10 +20,10 @@ def months_group(context: click.Context, url: str, is_json: bool) -> None:
     if context.invoked_subcommand is not None:
         return
     from pit.store.database import Database
-    from pit.store.months import listed
+    from pit.store.months import list_months
 
     with Database(url, connections=1) as database, database.transaction() as connection:
-        months = listed(connection)
+        months = list_months(connection)
     if is_json:
         say_json([month._asdict() for month in months])
         return

@@ -117,11 +117,11 @@ def add_person(name: str, role: str, generate: bool, url: str) -> None:
     The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it.
     """
     from pit.pages.people import PitPeople, PitRole
-    from pit.pages.people_changes import made_passphrase
+    from pit.pages.people_changes import make_passphrase
     from pit.store.database import Database, migrate
 
     if generate:
-        passphrase = made_passphrase()
+        passphrase = make_passphrase()
     elif sys.stdin.isatty():
         passphrase = click.prompt("Passphrase", hide_input=True, confirmation_prompt=True, err=True)
     else:

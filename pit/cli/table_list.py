@@ -17,11 +17,11 @@ from pit.options import pit_database_option
 def list_command(is_json: bool, url: str) -> None:
     """List the tables: how far each has been heard, and what is not live, whole or right."""
     from pit.status.freshness import status_of
-    from pit.status.tables import listed
+    from pit.status.tables import list_tables
     from pit.store.database import Database
 
     with Database(url) as database:
-        tables = listed(database)
+        tables = list_tables(database)
     now_ms = time.time_ns() // 1_000_000
     states = [(one, status_of(one.fresh, now_ms)) for one in tables]
     if is_json:

@@ -82,7 +82,7 @@ def make(url: str, disk: Path, state: Path, folders: Iterable[Path], images: Pat
         _prune(disk)
         _write(state, json.dumps(asdict(made)))
     except OSError as error:
-        raise _failed(disk, error.strerror or str(error)) from error
+        raise _failure(disk, error.strerror or str(error)) from error
     return made
 
 
@@ -117,9 +117,9 @@ def receiver(url: str, disk: Path) -> list[str]:
                     wal.rename(aside)
                     wal.mkdir(mode=0o700)
     except psycopg.Error as error:
-        raise _failed(disk, first_line(error)) from error
+        raise _failure(disk, first_line(error)) from error
     except OSError as error:
-        raise _failed(disk, error.strerror or str(error)) from error
+        raise _failure(disk, error.strerror or str(error)) from error
     program = _programs(url) / "pg_receivewal"
     return [
         str(program),
@@ -238,5 +238,5 @@ def _write(path: Path, text: str) -> None:
     part.rename(path)
 
 
-def _failed(disk: Path, why: str) -> BackupError:
+def _failure(disk: Path, why: str) -> BackupError:
     return BackupError("No backup was made on %(disk)s (%(why)s).", disk=str(disk), why=why)

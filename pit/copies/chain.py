@@ -86,7 +86,7 @@ def publish(url: str, name: str, reader: str) -> str:
     ChainError.
     """
     who = sql.Identifier(reader)
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         row = connection.execute("UPDATE house SET name = %s RETURNING house::text", (name,)).fetchone()
         connection.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(who))
         tables = []
@@ -129,7 +129,7 @@ def withdraw(url: str, reader: str) -> None:
 
     A head office that is to follow again afterwards begins again: `subscribe(again=True)`.
     """
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         connection.execute(sql.SQL("DROP PUBLICATION IF EXISTS {}").format(sql.Identifier(PUBLICATION)))
         for table in KEYS:
             named, index = sql.Identifier(table), sql.Identifier(f"{table}_of_house")
@@ -140,7 +140,7 @@ def withdraw(url: str, reader: str) -> None:
 
 def make_head_office(url: str) -> None:
     """Make the head office's tables. Twice is once. Raises ChainError."""
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         for table, columns in COLUMNS.items():
             described = sql.SQL(", ").join(
                 sql.SQL("{} {}").format(sql.Identifier(column), sql.SQL(kind))
@@ -166,12 +166,12 @@ def subscribe(url: str, house_url: str, *, again: bool = False) -> str:
     `house_url`: the house's database, as its reader; PostgreSQL keeps it. With `again`, what is there of the house is
     removed and copied again: after the house had to drop the changes that it kept for a head office that stayed away.
     """
-    with _connected(house_url) as asked:
+    with _connect(house_url) as asked:
         row = asked.execute("SELECT house::text, name FROM house").fetchone()
     if row is None:
         raise ChainError("The database there is no house's.")
     number, name = str(row[0]), str(row[1])
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         connection.autocommit = True
         there = connection.execute(
             "SELECT 1 FROM pg_subscription WHERE subname = %s", (_slot(number),)
@@ -180,7 +180,7 @@ def subscribe(url: str, house_url: str, *, again: bool = False) -> str:
             raise ChainError("%(name)s is followed already.", name=name or number)
         if there:
             _forget(connection, number)
-        with _connected(house_url) as asked:
+        with _connect(house_url) as asked:
             _free_slot(asked, _slot(number))
         with connection.transaction():
             for table in COLUMNS:
@@ -208,7 +208,7 @@ _LATER: Final = (
 
 def houses(url: str) -> list[House]:
     """Return the houses that the head office follows. Raises ChainError."""
-    with _connected(url) as connection:
+    with _connect(url) as connection:
         rows = connection.execute(
             "SELECT house::text, name,"
             " EXISTS (SELECT FROM pg_stat_subscription s WHERE s.subname = 'house_' || replace(house::text, '-', '')"
@@ -247,7 +247,7 @@ def _free_slot(asked: Connection, slot: str) -> None:
 
 
 @contextmanager
-def _connected(url: str) -> Iterator[Connection]:
+def _connect(url: str) -> Iterator[Connection]:
     try:
         with psycopg.connect(url, options=LONG_JOB.options) as connection:
             yield connection

@@ -26,7 +26,7 @@ def rewrite(data: Path) -> Entry:
     with closing(sqlite3.connect(data / FILE, isolation_level=None, timeout=WAITS_S)) as db:
         rows = [Entry(*row) for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq")]
         changed = next((row for row in rows if row.hand and row.actor.startswith("dealer")), rows[-1])
-        later = _resealed([changed._replace(actor=EVE), *rows[changed.seq :]])
+        later = _reseal([changed._replace(actor=EVE), *rows[changed.seq :]])
         protected = db.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'journal'"
         ).fetchall()
@@ -44,7 +44,7 @@ def rewrite(data: Path) -> Entry:
     return changed
 
 
-def _resealed(rows: list[Entry]) -> list[Entry]:
+def _reseal(rows: list[Entry]) -> list[Entry]:
     """Return the rows, each with the hash that fits it and the row before it."""
     made: list[Entry] = []
     for row in rows:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from rich.table import Table as Grid
 
-from firmware.terminal import escaped
+from firmware.terminal import escape
 from pit.demo.tables import DemoTable
 from pit.status.freshness import status_of
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database
 
 
@@ -47,7 +47,7 @@ def look(database: Database, tables: Sequence[DemoTable]) -> list[Line]:
                 " WHERE outcome <> 'open' GROUP BY name"
             ).fetchall()
         )
-    known = {one.table.name: one for one in listed(database)}
+    known = {one.table.name: one for one in list_tables(database)}
     now_ms = time.time_ns() // 1_000_000
     lines = []
     for table in tables:
@@ -60,7 +60,7 @@ def look(database: Database, tables: Sequence[DemoTable]) -> list[Line]:
         if table.failure is not None:
             trouble = f"{type(table.failure).__name__}: {table.failure}"
         lines.append(
-            Line(table.name, hands.get(table.name, 0), table.rows(), state.fresh.seq, heard, escaped(trouble))
+            Line(table.name, hands.get(table.name, 0), table.rows(), state.fresh.seq, heard, escape(trouble))
         )
     return lines
 

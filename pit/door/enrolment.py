@@ -21,7 +21,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
-from firmware.names import spelled
+from firmware.names import normal_spelling
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
 from firmware.uplink import enrolment as wire
@@ -41,9 +41,9 @@ from firmware.uplink.enrolment import (
     UNLIKE_TABLE,
     USED,
 )
-from pit.authority import Authority, requested_key
+from pit.authority import Authority, key_of_request
 from pit.errors import AuthorityError, EnrolmentRefused, PitError
-from pit.status.tables import end_codes, keep_witness, known, new_table, serial_text
+from pit.status.tables import end_codes, keep_witness, known_name, new_table, serial_text
 from pit.store.database import Connection, Database
 from pit.store.facts import fact, set_fact
 
@@ -99,7 +99,7 @@ def make_code(
 
     `renews`: the table is known, and is to get new keys. Raises PitError.
     """
-    name = (known if renews else new_table)(database, name)
+    name = (known_name if renews else new_table)(database, name)
     pem = fact(database, "authority")
     if not pem:
         raise PitError("The pit's service has not run yet: it makes the authority. Start feltwatch-pit.")
@@ -122,7 +122,7 @@ def make_code(
     return int(row[0])
 
 
-def shown(database: Database, number: int) -> Enrolment | None:
+def look_at_code(database: Database, number: int) -> Enrolment | None:
     """Return a code and how far it is; one whose time is over ends by this look."""
     with database.transaction() as connection:
         end_codes(connection, sql.SQL("enrolment_id = {} AND ends_at < now()").format(number), LATE)
@@ -175,7 +175,7 @@ def answer(
             raise EnrolmentRefused(UNKNOWN)
         one = _enrolment(row)
         key, renews, certificate, is_late = row[11:]
-        refused = _judged(connection, words, one, request, is_late=bool(is_late))
+        refused = _judge(connection, words, one, request, is_late=bool(is_late))
         if refused is None and certificate is None:
             certificate = _proceed(connection, authority, words, one, request, renews=bool(renews))
             refused = UNLIKE_TABLE if request.says == "other" else None
@@ -193,7 +193,7 @@ def answer(
     return data, wire.of_pit(bytes(key), body, data)
 
 
-def _judged(
+def _judge(
     connection: Connection,
     words: str,
     one: Enrolment,
@@ -232,7 +232,7 @@ def _unfit(connection: Connection, one: Enrolment, request: wire.Request) -> Mes
     ):
         return NO_KEY
     try:
-        requested_key(request.certificate)
+        key_of_request(request.certificate)
     except AuthorityError as error:
         return error.sentence
     if why := _with_its_witness(connection, one, request):
@@ -259,7 +259,7 @@ def is_called(name: str, number: str) -> bool:
     >>> is_called("Table 7", "7"), is_called("Table 7", "17"), is_called("VIP 2 north", "2")
     (True, False, True)
     """
-    words, wanted = (spelled(text).casefold().split() for text in (name, number))
+    words, wanted = (normal_spelling(text).casefold().split() for text in (name, number))
     return bool(wanted) and any(words[at : at + len(wanted)] == wanted for at in range(len(words)))
 
 

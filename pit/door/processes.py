@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-from firmware.stop_signals import stopped_by_signals
+from firmware.stop_signals import stop_at_signals
 from firmware.threads import start_thread
 from pit.errors import PitError
 
@@ -55,14 +55,14 @@ def serve_in_processes(
     """
     children: dict[int, _Child] = {}
     failed, said = 0, False
-    with stopped_by_signals(sys.exit, STOPS_S):
+    with stop_at_signals(sys.exit, STOPS_S):
         try:
             while True:
                 while len(children) < count:
-                    pid, pipe = _forked(serve)
+                    pid, pipe = _fork(serve)
                     children[pid] = _Child(pipe, time.monotonic())
                 _hear(children)
-                for pid in _ended(children):
+                for pid in _reap(children):
                     child = children.pop(pid)
                     os.close(child.pipe)
                     failed = 0 if child.is_ready else failed + 1
@@ -88,7 +88,7 @@ def _hear(children: dict[int, _Child]) -> None:
             child.heard, child.is_ready = time.monotonic(), True
 
 
-def _ended(children: dict[int, _Child]) -> list[int]:
+def _reap(children: dict[int, _Child]) -> list[int]:
     """Return the processes that have ended."""
     found = []
     for pid in children:
@@ -110,7 +110,7 @@ def _stop(children: dict[int, _Child]) -> None:
             os.waitpid(pid, 0)
 
 
-def _forked(serve: Serve) -> tuple[int, int]:
+def _fork(serve: Serve) -> tuple[int, int]:
     """Start a process; return its number, and the pipe on which it gives its signs of life."""
     parent, (reading, writing) = os.getpid(), os.pipe()
     pid = os.fork()

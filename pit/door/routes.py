@@ -25,8 +25,8 @@ from firmware.uplink.wire import (
     batch,
     decode,
     encode_rows,
-    inflated_length,
     is_hash,
+    length_once_inflated,
 )
 from pit.authority import Authority
 from pit.door.enrolment import answer as enrolment_answer
@@ -44,7 +44,7 @@ from pit.errors import (
 from pit.files.offers import HouseRepository
 from pit.files.requests import asked_now, keep_progress, may_fetch
 from pit.follow.news import News
-from pit.follow.wishes import fulfilled
+from pit.follow.wishes import fulfil
 from pit.log.answers import Answers
 from pit.log.keeper import Keeper
 from pit.status.tables import Table, who
@@ -107,9 +107,9 @@ def make_door(
     @app.post("/v1/rows")
     def rows() -> Response:
         if (request.content_length or 0) > MOST_BYTES:
-            return _refused(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
+            return _refuse(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
         body = request.get_data(cache=False)
-        with turns.of(inflated_length(body, LONG_BYTES)):
+        with turns.of(length_once_inflated(body, LONG_BYTES)):
             offer = decode(body)
             taken = take_from(database, g.serial, offer)
         if news is not None:
@@ -132,7 +132,7 @@ def make_door(
         after = request.args.get("after", default=0, type=int)
         genesis = request.args.get("record", default="")
         if genesis and not is_hash(genesis):
-            return _refused(400, WireError("A record's name is the hash of its first row."))
+            return _refuse(400, WireError("A record's name is the hash of its first row."))
         first, found = _rows_after(database, g.table, genesis, after)
         return Response(encode_rows(first, found), mimetype="application/octet-stream")
 
@@ -140,10 +140,10 @@ def make_door(
     def content(digest: str) -> Response:
         data = request.get_data(cache=False)
         if len(data) > MOST_TEXT_BYTES or not is_hash(digest) or content_hash(data) != digest:
-            return _refused(400, PitError("These bytes are not what their name says."))
+            return _refuse(400, PitError("These bytes are not what their name says."))
         with database.transaction() as connection:
-            if not fulfilled(connection, g.table, digest, "content"):
-                return _refused(404, PitError("Nobody asked for that."))
+            if not fulfil(connection, g.table, digest, "content"):
+                return _refuse(404, PitError("Nobody asked for that."))
             connection.execute(
                 "INSERT INTO content (hash, bytes) VALUES (%s, %s) ON CONFLICT DO NOTHING", (digest, data)
             )
@@ -153,24 +153,24 @@ def make_door(
     def image(digest: str) -> Response:
         data = request.get_data(cache=False)
         if not is_hash(digest) or content_hash(data) != digest:
-            return _refused(400, PitError("These bytes are not what their name says."))
+            return _refuse(400, PitError("These bytes are not what their name says."))
         with database.transaction() as connection:
-            if not fulfilled(connection, g.table, digest, "image"):
-                return _refused(404, PitError("Nobody asked for that."))
+            if not fulfil(connection, g.table, digest, "image"):
+                return _refuse(404, PitError("Nobody asked for that."))
             files.keep(digest, data)  # durable before the wish is: an error here undoes that
         return _answer(200, {})
 
     @app.get("/v1/files/<digest>")
     def text(digest: str) -> Response:
         if not is_hash(digest):
-            return _refused(404, PitError("There is no such file for this table."))
+            return _refuse(404, PitError("There is no such file for this table."))
         with database.transaction() as connection:
             row = connection.execute(
                 "SELECT bytes FROM content JOIN wish USING (hash) WHERE hash = %s AND table_id = %s",
                 (digest, g.table.table_id),
             ).fetchone()
         if row is None:
-            return _refused(404, PitError("There is no such file for this table."))
+            return _refuse(404, PitError("There is no such file for this table."))
         return Response(bytes(row[0]), mimetype="application/octet-stream")
 
     @app.get("/v1/repository/<path:name>")
@@ -179,7 +179,7 @@ def make_door(
         with database.transaction() as connection:
             is_asked = served and (not served[2] or may_fetch(connection, g.table.table_id, served[2]))
         if house is None or not is_asked:
-            return _refused(404, PitError("There is no such file for this table."))
+            return _refuse(404, PitError("There is no such file for this table."))
         if identify is by_nginx and (house.folder / name).is_file():
             return Response(headers={"X-Accel-Redirect": f"/repository/{name}"})
         return send_from_directory(house.folder, name, mimetype="application/octet-stream", etag=False)
@@ -200,7 +200,7 @@ def _bring_in(app: Flask, database: Database, authority: Authority) -> None:
     @app.post(enrolment.PATH)
     def enrol() -> Response:
         if (request.content_length or 0) > enrolment.MOST_BYTES:
-            return _refused(413, PitError("The body is too long."))
+            return _refuse(413, PitError("The body is too long."))
         proof = request.headers.get(enrolment.HEADER, "")
         body, own = enrolment_answer(
             database, authority, request.get_data(cache=False), proof, app.logger.warning
@@ -240,7 +240,7 @@ def _refusals(app: Flask) -> None:
         (EnrolmentError, 400),
         *((one, 503) for one in later),
     ):
-        app.register_error_handler(kind, lambda error, status=status: _refused(status, error))
+        app.register_error_handler(kind, lambda error, status=status: _refuse(status, error))
     app.register_error_handler(
         EnrolmentRefused,
         lambda error: _answer(403, {"error": str(error), **error.sentence.to_json()}),
@@ -254,11 +254,11 @@ def _refusals(app: Flask) -> None:
         (500, "The pit has failed; its log says why. The table keeps everything."),
     ):
         app.register_error_handler(
-            status, lambda _, status=status, sentence=sentence: _refused(status, PitError(sentence))
+            status, lambda _, status=status, sentence=sentence: _refuse(status, PitError(sentence))
         )
 
 
-def _refused(status: int, error: Exception) -> Response:
+def _refuse(status: int, error: Exception) -> Response:
     return _answer(status, {"error": str(error)})
 
 

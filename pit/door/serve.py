@@ -19,7 +19,7 @@ from waitress import create_server  # type: ignore[attr-defined]
 from waitress.server import BaseWSGIServer
 
 from firmware.request_threads import RequestThreads
-from firmware.stop_signals import stopped_by_signals
+from firmware.stop_signals import stop_at_signals
 from firmware.table.entry import Entry
 from firmware.threads import start
 from pit.door.turns import PLACES
@@ -217,7 +217,7 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
         door = make_door(database, files, news=news, keeper=keeper, authority=authority, house=house)
         serving = server(door, listening)
         is_ready()
-        with stopped_by_signals(sys.exit, STOPS_S):
+        with stop_at_signals(sys.exit, STOPS_S):
             try:
                 serving.run()
             finally:

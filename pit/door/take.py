@@ -24,7 +24,7 @@ from pit.door.branches import BranchState, hash_at, is_branch, open_branch
 from pit.errors import Fork
 from pit.files.requests import FILES
 from pit.follow.wishes import WISHES, lacking, wishes_of
-from pit.status.tables import WHO, Table, enrolled, serial_text, who
+from pit.status.tables import WHO, Table, serial_text, table_of_row, who
 from pit.store.database import Connection, Database
 from pit.store.months import make_months
 
@@ -142,7 +142,7 @@ def _take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
             asked = connection.execute(
                 f"SELECT {ASKED} FROM gaming_table WHERE serial = %s", (bool(offer.rows), serial_text(serial))
             ).fetchone()
-            table = enrolled(asked)
+            table = table_of_row(asked)
             assert asked is not None
             wishes, at_ms, _, files = asked[4:]
             if offer.missing:
@@ -151,7 +151,7 @@ def _take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
             if not offer.record:
                 return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             _verify(offer.rows)
-            stored = _locked(connection, table, offer)
+            stored = _lock(connection, table, offer)
             if stored is None:
                 return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
             record_id, head, new = _take(connection, table, offer, stored)
@@ -214,7 +214,7 @@ def _take(
     return stored.record_id, head, new
 
 
-def _locked(connection: Connection, table: Table, offer: Offer) -> BranchState | None:
+def _lock(connection: Connection, table: Table, offer: Offer) -> BranchState | None:
     """Return the record's newest branch, with its head locked. A record that is new is opened by its first row.
 
     Without that row it stays unknown, and this returns None: nobody can claim a record by its name alone.

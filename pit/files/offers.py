@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from firmware.names import NameRefused, checked
+from firmware.names import NameRefused, check_name
 from firmware.record.evidence.signing import DeviceKey
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
@@ -174,7 +174,7 @@ def offer(
 def name_of_sender(by: str) -> str:
     """Return the name of who offers or removes a file, as it is stored. Raises PitError."""
     try:
-        return checked(by, MOST_NAME)
+        return check_name(by, MOST_NAME)
     except NameRefused as error:
         raise PitError("Who does it has no name (--by): %(why)s", why=error.sentence) from error
 

@@ -83,11 +83,11 @@ class Source:
         """Return the rows of a record after number `seq`, `BATCH` at most."""
         if known := self.known(record_id, seq):
             return known
-        self._rows[record_id] = stored(self.connection, record_id, seq, BATCH)
+        self._rows[record_id] = read_rows(self.connection, record_id, seq, BATCH)
         return self._rows[record_id]
 
 
-def stored(connection: Connection, record_id: int, seq: int, most: int) -> Rows:
+def read_rows(connection: Connection, record_id: int, seq: int, most: int) -> Rows:
     """Read the rows of a record after number `seq`, so many at most."""
     found = connection.execute(
         f"SELECT {COLUMNS}, (extract(epoch FROM taken_at) * 1000)::bigint FROM entry"

@@ -20,7 +20,7 @@ from firmware.table.event import canonical, fold
 from firmware.table.settling import rules_of
 from pit.errors import not_taken, of_no_state, reason
 from pit.follow.following import RecordState
-from pit.follow.news import BATCH, Source, stored
+from pit.follow.news import BATCH, Source, read_rows
 from pit.follow.totals import DOWN, down_of
 from pit.status.table_facts import TableFacts
 from pit.store.database import REFUSED, Connection, Database, insert, rows_by_name, write_each
@@ -141,7 +141,7 @@ class Follower:
             (record_id, ev.HandOpened.type),
         ).fetchone()
         before = opened[0] - 1 if opened else 0
-        rows = [row for row, _ in stored(connection, record_id, before, seq - before)]
+        rows = [row for row, _ in read_rows(connection, record_id, before, seq - before)]
         at.state = fold(row.event for row in rows)
         known = TableFacts.from_text(facts)
         at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
@@ -155,7 +155,7 @@ class Follower:
             f"SELECT {DOWN}, readings, reading_ms FROM down_total WHERE record_id = %s AND began_seq = %s",
             (record_id, down_seq),
         )
-        began = stored(connection, record_id, down_seq - 1, 1)
+        began = read_rows(connection, record_id, down_seq - 1, 1)
         if total and began:
             at.report.resume(rows, began[0][0], down_of(total[0]), known.joined)
             at.readings[down_seq] = [total[0]["readings"], total[0]["reading_ms"]]

@@ -100,15 +100,15 @@ def downs_of(database: Database, span: Span, dealer: str, most: int) -> list[Tab
 
 def by_table(database: Database, span: Span) -> list[Group]:
     """Return the totals of each table. Raises DatabaseError."""
-    return _grouped(database, span, "gaming_table.name")
+    return _group_by(database, span, "gaming_table.name")
 
 
 def by_dealer(database: Database, span: Span) -> list[Group]:
     """Return the totals of each dealer, over all tables. Raises DatabaseError."""
-    return _grouped(database, span, "dealer")
+    return _group_by(database, span, "dealer")
 
 
-def _grouped(database: Database, span: Span, by: str) -> list[Group]:
+def _group_by(database: Database, span: Span, by: str) -> list[Group]:
     where, values = _where(span)
     with database.transaction() as connection:
         rows = rows_by_name(

@@ -49,7 +49,7 @@ def wishes_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
     return row[0] if row else []
 
 
-def fulfilled(connection: Connection, table: Table, digest: str, kind: Kind) -> bool:
+def fulfil(connection: Connection, table: Table, digest: str, kind: Kind) -> bool:
     """End a wish; return False if there was none. A wish that was ended before may be fulfilled again."""
     done = connection.execute(
         "UPDATE wish SET ended_at = coalesce(ended_at, now()), missing = false"

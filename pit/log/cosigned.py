@@ -17,7 +17,7 @@ from firmware.record.evidence.notes import (
     NoNote,
     cosignature_of,
     epoch_of,
-    opened,
+    open_note,
     parts,
     without_cosignatures,
 )
@@ -76,7 +76,7 @@ class Cosignatures:
             try:
                 checkpoint = Checkpoint.parse(parts(held.note)[0])
                 if checkpoint not in self._known and not epochs.is_known(connection, checkpoint):
-                    unknown[opened(held.note, self._public)] = held.note
+                    unknown[open_note(held.note, self._public)] = held.note
                     continue
             except NoNote as error:
                 log.warning("Table %s says that it holds a checkpoint, and it is none: %s", table_id, error)
@@ -103,7 +103,7 @@ class Cosignatures:
                 if key is not None and bytes(key) != held.witness:
                     log.warning("Table %s cosigns with another key than it is enrolled with.", table_id)
                     continue
-                if key is None and not _learned(connection, table_id, held.witness):
+                if key is None and not _learn(connection, table_id, held.witness):
                     log.warning("Table %s cosigns with another table's key.", table_id)
                     continue
                 rows.append((table_id, signature.line, checkpoint.origin, checkpoint.size))
@@ -119,7 +119,7 @@ class Cosignatures:
         return int(found[0]) if found else 0
 
 
-def _learned(connection: Connection, table_id: int, witness: bytes) -> bool:
+def _learn(connection: Connection, table_id: int, witness: bytes) -> bool:
     """Store the key with which a table cosigns; return whether it is no other table's."""
     try:
         with connection.transaction():

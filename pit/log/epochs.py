@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.record.evidence.merkle import leaf_hash
-from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_entry, epoch_of, opened, origin_of
+from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_entry, epoch_of, open_note, origin_of
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import write_whole
 from pit.store.database import Connection
@@ -85,7 +85,7 @@ class NewestFile:
         try:
             note = self._path.read_text(encoding="utf-8")
             if note != self._checked:
-                opened(note, self._key.public)
+                open_note(note, self._key.public)
         except (OSError, ValueError, NoNote):
             return ""
         self._checked = note

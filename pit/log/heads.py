@@ -62,10 +62,10 @@ class HeadCheck:
 
 def new_heads(connection: Connection) -> HeadCheck:
     """Look at signed heads that were not looked at; the marks are not stored yet."""
-    return looked_at(connection.execute(_NEW).fetchall())
+    return look_at(connection.execute(_NEW).fetchall())
 
 
-def looked_at(rows: Iterable[tuple[Any, ...]]) -> HeadCheck:
+def look_at(rows: Iterable[tuple[Any, ...]]) -> HeadCheck:
     """Look at rows: record, number, type, payload, hash before, first row's hash, accepted key; in order by record."""
     found = HeadCheck()
     for record_id, seq, kind, payload, previous, genesis, accepted in rows:
@@ -73,7 +73,7 @@ def looked_at(rows: Iterable[tuple[Any, ...]]) -> HeadCheck:
         mark = found.marks.setdefault(record_id, Mark())
         mark.seq = seq
         if kind == ANNOUNCED:
-            mark.announced = announced_key(payload)
+            mark.announced = key_of_row(payload)
             continue
         anchor = anchor_in(payload)
         if anchor is not None and (accepted is None or anchor.key != bytes(accepted).hex()):
@@ -106,7 +106,7 @@ def anchor_in(payload: str) -> Anchor | None:
         return None
 
 
-def announced_key(payload: str) -> bytes | None:
+def key_of_row(payload: str) -> bytes | None:
     """Return the key that a row announces, None if it is none."""
     try:
         key = bytes.fromhex(json.loads(payload)["key"])

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.record.evidence.merkle import leaf_hash
-from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, opened, sign
+from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, open_note, sign
 from firmware.record.evidence.signing import DeviceKey
 from firmware.threads import start
 from firmware.uplink.wire import MOST_HEADS
@@ -190,7 +190,7 @@ class Keeper:
         """Return a checkpoint of this log that the database does not have, "" if there is none."""
         filed = self._file.read()
         for note in [filed] * bool(filed) + self._cosigned.doubted(connection):
-            if not epochs.is_known(connection, opened(note, self.key.public)):
+            if not epochs.is_known(connection, open_note(note, self.key.public)):
                 is_told = connection.execute("SELECT FROM epoch WHERE unknown = %s", (note,)).fetchone()
                 if is_told is None and self._is_newer(connection, note):
                     return note
@@ -244,7 +244,7 @@ def _newest(connection: Connection, key: DeviceKey) -> Newest | None:
     if not note:
         return None
     try:
-        checkpoint = opened(note, key.public)
+        checkpoint = open_note(note, key.public)
     except NoNote:
         return None
     row = connection.execute(

@@ -20,7 +20,7 @@ class TableKey:
     witness: str
 
 
-def listed(connection: Connection) -> list[TableKey]:
+def list_keys(connection: Connection) -> list[TableKey]:
     """Return the keys of all tables that are not struck off, by name."""
     rows = connection.execute(
         "SELECT t.table_id, t.name, t.device_key, t.witness_key, m.announced FROM gaming_table t LEFT JOIN LATERAL"

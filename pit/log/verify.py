@@ -18,13 +18,13 @@ from firmware.record.evidence.notes import (
     cosignature_of,
     epoch_entry,
     head_entry,
-    opened,
+    open_note,
     parts,
 )
 from firmware.record.journal.row_index import ENDS
 from firmware.table.entry import COLUMNS, Entry
 from firmware.table.events import KeyAnnounced
-from pit.log.heads import SIGNED, anchor_in, announced_key, why_bad
+from pit.log.heads import SIGNED, anchor_in, key_of_row, why_bad
 from pit.log.tree import Trees, over
 from pit.status.tables import witnesses
 from pit.store.database import Connection, Database
@@ -85,7 +85,7 @@ def verify(
         ).fetchall():
             _epoch(connection, found, epoch, origin, unknown, log)
         for note in given:
-            _given(connection, found, note, log)
+            _compare_given(connection, found, note, log)
         done(total, total)
     return found
 
@@ -181,7 +181,7 @@ class _Record:
         if row.type in ENDS:
             self._ends += 1
         elif row.type == KeyAnnounced.type:
-            self._announced |= {key} if (key := announced_key(row.payload)) else set()
+            self._announced |= {key} if (key := key_of_row(row.payload)) else set()
         elif row.type == SIGNED:
             self._signed_head(row)
 
@@ -245,7 +245,7 @@ def _epoch(
                     last=number - 1,
                 )
                 return
-            size = _added(peaks, size, bytes(digest))
+            size = _add(peaks, size, bytes(digest))
             if size in checkpoints:
                 root_hash, note = checkpoints.pop(size)
                 _checkpoint(
@@ -284,7 +284,7 @@ def _checkpoint(
     found.checkpoints += 1
     about: dict[str, Any] = {"size": made.size, "origin": made.origin}
     try:
-        said = opened(note, log)
+        said = open_note(note, log)
     except NoNote:
         found.wrong("The checkpoint %(size)s of %(origin)s was not signed by the pit's key.", **about)
         return
@@ -315,10 +315,10 @@ def _cosignatures(connection: Connection, epoch: int) -> dict[int, list[tuple[st
     return by_size
 
 
-def _given(connection: Connection, found: VerifyReport, note: str, log: bytes) -> None:
+def _compare_given(connection: Connection, found: VerifyReport, note: str, log: bytes) -> None:
     """Compare a checkpoint from elsewhere with the log."""
     try:
-        given = opened(note, log)
+        given = open_note(note, log)
     except NoNote as error:
         found.wrong("The checkpoint that was given: %(why)s", why=error.sentence)
         return
@@ -351,7 +351,7 @@ def read_note(text: str) -> str:
     raise NoNote("That is no signed checkpoint: copy all of its lines, with the empty one.")
 
 
-def _added(peaks: list[bytes], size: int, digest: bytes) -> int:
+def _add(peaks: list[bytes], size: int, digest: bytes) -> int:
     """Add a leaf to the whole subtrees of a tree, the greatest first; return the new size."""
     peaks.append(digest)
     grown = size + 1

@@ -79,7 +79,7 @@ def move(to: str) -> Response:
     sha256 = request.form.get("sha256", "")
     if to not in list(Name) or not is_hash(sha256):
         abort(400, _("The page sent what it may not send. Reload the page."))
-    return _done("move", to, lambda by: store.move(pit().database, sha256, Name(to), by))
+    return _do("move", to, lambda by: store.move(pit().database, sha256, Name(to), by))
 
 
 @blueprint.post("/channels/table")
@@ -89,14 +89,14 @@ def put() -> Response:
     table, to = request.form.get("table", ""), request.form.get("to", "")
     if to not in list(Name):
         abort(400, _("The page sent what it may not send. Reload the page."))
-    return _done("put", table[:80], lambda by: store.put(pit().database, table, Name(to), by))
+    return _do("put", table[:80], lambda by: store.put(pit().database, table, Name(to), by))
 
 
 @blueprint.post("/channels/tenth")
 @guard.open_to(KEEPERS)
 def fill() -> Response:
     """Put a tenth of the tables into the channel of that name."""
-    return _done("fill", "", lambda by: store.fill_tenth(pit().database, by))
+    return _do("fill", "", lambda by: store.fill_tenth(pit().database, by))
 
 
 @blueprint.post("/channels/<sha256>/again")
@@ -104,17 +104,17 @@ def fill() -> Response:
 def again(sha256: str) -> Response:
     """Let a stopped release go on: each table that failed is tried again or left out."""
     without = set(request.form.getlist("without"))
-    return _done("again", sha256[:12], lambda by: store.try_again(pit().database, sha256, by, without))
+    return _do("again", sha256[:12], lambda by: store.try_again(pit().database, sha256, by, without))
 
 
 @blueprint.post("/channels/<sha256>/withdraw")
 @guard.open_to(KEEPERS)
 def withdraw(sha256: str) -> Response:
     """Take a release out of every channel."""
-    return _done("withdraw", sha256[:12], lambda by: store.withdraw(pit().database, sha256, by))
+    return _do("withdraw", sha256[:12], lambda by: store.withdraw(pit().database, sha256, by))
 
 
-def _done(what: str, detail: str, do: Callable[[str], None]) -> Response:
+def _do(what: str, detail: str, do: Callable[[str], None]) -> Response:
     try:
         do(guard.who().name)
     except PitError as error:

@@ -10,12 +10,12 @@ from pit.follow.coverage import Coverage, Gap, coverage
 from pit.follow.totals import Span
 from pit.pages.floor import number_in
 from pit.pages.services import pit
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 
 
-def covered(span: Span) -> Coverage:
+def coverage_of(span: Span) -> Coverage:
     """Return what a report of a span covers now."""
-    tables = sorted(listed(pit().database), key=lambda one: number_in(one.table.name))
+    tables = sorted(list_tables(pit().database), key=lambda one: number_in(one.table.name))
     return coverage(tables, span, pit().live.clock_ms())
 
 

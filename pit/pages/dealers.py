@@ -17,9 +17,9 @@ from pit.follow.search import names
 from pit.follow.totals import TableDown, by_dealer, downs_of
 from pit.pages import covered, guard
 from pit.pages.people import REPORTS
-from pit.pages.reports import DAYS, asked
+from pit.pages.reports import DAYS, form_of_address
 from pit.pages.services import page, pit
-from pit.status.tables import listed as tables_listed
+from pit.status.tables import list_tables as tables_listed
 
 blueprint = Blueprint("dealers", __name__)
 MOST: Final = 500
@@ -51,8 +51,8 @@ class Dealer:
 @guard.open_to(REPORTS)
 def listed() -> str:
     """List the dealers with their downs."""
-    of = asked(frozenset({"dealer"}))
-    covers = covered.covered(of.span)
+    of = form_of_address(frozenset({"dealer"}))
+    covers = covered.coverage_of(of.span)
     found = downs_of(pit().searched, of.span, of.dealer, MOST + 1)
     downs = sorted(
         found[-MOST:], key=lambda one: one.down.dealer

@@ -20,7 +20,7 @@ from pit.errors import PitError
 from pit.pages import guard
 from pit.pages.people import PitRole, record_act
 from pit.pages.services import page, pit
-from pit.status.tables import listed as tables_listed
+from pit.status.tables import list_tables as tables_listed
 from pit.store.facts import fact
 
 blueprint = Blueprint("enrol", __name__)
@@ -85,7 +85,7 @@ def decide(number: int) -> Response:
 
 
 def _one(number: int) -> Enrolment:
-    found = enrolment.shown(pit().database, number) if number < 1 << 62 else None
+    found = enrolment.look_at_code(pit().database, number) if number < 1 << 62 else None
     if found is None:
         abort(404, _("There is no such code."))
     return found

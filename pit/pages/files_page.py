@@ -45,7 +45,7 @@ class Sent:
     is_open: bool
 
 
-def sent_to(table_id: int | None = None) -> list[Sent]:
+def files_of(table_id: int | None = None) -> list[Sent]:
     """Return what was sent to a table, or to all, the newest first; for those who may send only."""
     if guard.who().role not in KEEPERS:
         return []

@@ -184,7 +184,7 @@ class FloorLive(Followed[Floor]):
             with self._database.transaction() as connection:
                 found = new_epoch(connection)
             self._epoch_ms = found[1] if found else None
-            self._halted = _halted(self._database)
+            self._halted = _find_halted(self._database)
             self._certificates = soon(ends(self._database, self._certificate), self._clock())
             self._hour_at = time.monotonic()
         return self._hour
@@ -196,7 +196,7 @@ class FloorLive(Followed[Floor]):
         return self._unusual
 
 
-def _halted(database: Database) -> tuple[Message, ...]:
+def _find_halted(database: Database) -> tuple[Message, ...]:
     with database.transaction() as connection:
         found = {one.release: one.stopped for one in store.shown(connection).values() if one.stopped}
     return tuple(

@@ -17,7 +17,7 @@ from pit.follow.search import MARKS, PAGE, Key, SearchFilter, names, search
 from pit.pages import guard
 from pit.pages.people import HANDS, record_act
 from pit.pages.services import page, pit
-from pit.status.tables import listed as tables_listed
+from pit.status.tables import list_tables as tables_listed
 
 blueprint = Blueprint("hands", __name__)
 
@@ -72,7 +72,7 @@ class SearchForm:
         return self.address(marks=self.marks ^ {mark})
 
 
-def asked_of(args: Mapping[str, str], marks: list[str]) -> SearchForm:
+def filter_of(args: Mapping[str, str], marks: list[str]) -> SearchForm:
     """Return the search of an address. Raises BadFilter with a sentence."""
     known = {"player", "dealer", "table", "game", "with", "since", "until", "before"}
     if strange := sorted(set(args) - known):
@@ -121,7 +121,7 @@ def _key(given: Mapping[str, str]) -> Key | None:
 def listed() -> str:
     """List finished hands of all tables, the newest first."""
     try:
-        asked = asked_of(request.args, request.args.getlist("with"))
+        asked = filter_of(request.args, request.args.getlist("with"))
     except BadFilter as error:
         abort(400, str(error))
     database = pit().database

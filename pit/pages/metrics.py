@@ -16,7 +16,7 @@ from prometheus_client.registry import Collector
 
 from pit.channels.store import Channel, Channels, shown
 from pit.copies.backup import last
-from pit.log.keys import listed
+from pit.log.keys import list_keys
 from pit.log.state import log_state, new_epoch
 from pit.options import BACKUP_STATE
 from pit.pages import guard
@@ -85,7 +85,7 @@ class _Now(Collector):
                 " (SELECT count(*) FROM worker WHERE abs(extract(epoch FROM now() - seen)) < %s)",
                 (LEASE_S,),
             ).fetchone() or (0, 0, 0, 0)
-            log, keys, epoch = log_state(connection), listed(connection), new_epoch(connection)
+            log, keys, epoch = log_state(connection), list_keys(connection), new_epoch(connection)
             channels = shown(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily(

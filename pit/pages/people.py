@@ -25,12 +25,12 @@ from dealer_ui.web.passphrases import (
     LONGEST_S,
     MOST,
     AccessError,
-    checked_name,
-    checked_passphrase,
+    check_name,
+    check_passphrase,
     normal,
 )
 from dealer_ui.web.sessions import Sessions
-from firmware.access.pins import verified, verifier
+from firmware.access.pins import matches_verifier, verifier
 from firmware.table.people import Person, Role
 from pit.errors import DatabaseError
 from pit.store.database import Connection, Database
@@ -87,8 +87,8 @@ class PitPeople:
 
         Return the name as stored. Raises AccessError, DatabaseError.
         """
-        name = checked_name(name, (one.name for one in self.listed()))
-        passphrase = checked_passphrase(passphrase, name)
+        name = check_name(name, (one.name for one in self.listed()))
+        passphrase = check_passphrase(passphrase, name)
         with self._database.transaction() as connection:
             connection.execute(
                 "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"
@@ -123,7 +123,9 @@ class PitPeople:
                     "SELECT passphrase_id, verifier FROM person WHERE name = %s", (name,)
                 ).fetchone()
         with self._one_at_a_time:
-            right = verified(json.loads(found[1]) if found else self._nobody, normal(passphrase)[:MOST])
+            right = matches_verifier(
+                json.loads(found[1]) if found else self._nobody, normal(passphrase)[:MOST]
+            )
         return str(found[0]) if found and right else None
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from dealer_ui.web.passphrases import AccessError, checked_name, checked_passphrase
+from dealer_ui.web.passphrases import AccessError, check_name, check_passphrase
 from firmware.access.pins import verifier
 from firmware.record.evidence.signing import fingerprint
 from pit.pages.people import PitRole, Who, add_act
@@ -29,18 +29,18 @@ class PersonNotListed(AccessError):
     """Nobody has this number."""
 
 
-def made_passphrase() -> str:
+def make_passphrase() -> str:
     """Return a passphrase that nobody guesses, for a person to write down."""
     return fingerprint(secrets.token_bytes(32))
 
 
 def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) -> int:
     """Let a person log in who is not listed yet; return the act's number. Raises AccessError, DatabaseError."""
-    name = checked_name(name, ())
-    stored = json.dumps(verifier(checked_passphrase(passphrase, name)))
+    name = check_name(name, ())
+    stored = json.dumps(verifier(check_passphrase(passphrase, name)))
     with _changing(database, by) as connection:
         listed = connection.execute("SELECT name FROM person ORDER BY name").fetchall()
-        name = checked_name(name, (one for (one,) in listed))
+        name = check_name(name, (one for (one,) in listed))
         if not connection.execute(
             "INSERT INTO person (name, role, passphrase_id, verifier) VALUES (%s, %s, %s, %s)"
             " ON CONFLICT (name) DO NOTHING",
@@ -64,7 +64,7 @@ def give_passphrase(database: Database, by: Who, person_id: int, passphrase: str
     Raises AccessError, DatabaseError.
     """
     with database.transaction() as connection:
-        passphrase = checked_passphrase(passphrase, name_of(connection, person_id))
+        passphrase = check_passphrase(passphrase, name_of(connection, person_id))
     stored = json.dumps(verifier(passphrase))
     with _changing(database, by) as connection:
         name = name_of(connection, person_id)

@@ -95,21 +95,21 @@ class Act:
 @guard.open_to(AUDIT)
 def listed() -> str:
     """Show who may log in, and what was done, the newest first."""
-    return _listed()
+    return _list_page()
 
 
 @blueprint.post("/people/add")
 @guard.open_to(OWNERS)
 def add() -> tuple[str, int] | str | Response:
     """Add a person; a passphrase that the pit makes is shown this once."""
-    name, role, typed = request.form.get("name", "")[:LONGEST], _asked_role(), _typed()
+    name, role, typed = request.form.get("name", "")[:LONGEST], _role_of_form(), _passphrase_of_form()
     try:
-        passphrase = _same(typed) or people_changes.made_passphrase()
+        passphrase = _same(typed) or people_changes.make_passphrase()
         done = people_changes.add(pit().database, guard.who(), name, role, passphrase)
     except AccessError as error:
         _need_owner(error)
-        return _listed({"name": name, "role": role}, say(error)), 400
-    return _done(done) if typed[0] else _shown_once(" ".join(name.split()), passphrase)
+        return _list_page({"name": name, "role": role}, say(error)), 400
+    return _do(done) if typed[0] else _show_once(" ".join(name.split()), passphrase)
 
 
 @blueprint.get("/people/<int:number>")
@@ -123,9 +123,9 @@ def one(number: int) -> str:
 @guard.open_to(OWNERS)
 def give_role(number: int) -> tuple[str, int] | Response:
     """Give a person another role."""
-    role = _asked_role()
+    role = _role_of_form()
     try:
-        return _done(people_changes.give_role(pit().database, guard.who(), number, role))
+        return _do(people_changes.give_role(pit().database, guard.who(), number, role))
     except AccessError as error:
         _need_owner(error)
         return _one(number, say(error)), 409
@@ -135,15 +135,15 @@ def give_role(number: int) -> tuple[str, int] | Response:
 @guard.open_to(OWNERS)
 def give_passphrase(number: int) -> tuple[str, int] | str | Response:
     """Give a person another passphrase; one that the pit makes is shown this once."""
-    typed = _typed()
-    name = _known(number).name
+    typed = _passphrase_of_form()
+    name = _find_person(number).name
     try:
-        passphrase = _same(typed) or people_changes.made_passphrase()
+        passphrase = _same(typed) or people_changes.make_passphrase()
         done = people_changes.give_passphrase(pit().database, guard.who(), number, passphrase)
     except AccessError as error:
         _need_owner(error)
         return _one(number, say(error)), 400
-    return _done(done) if typed[0] else _shown_once(name, passphrase)
+    return _do(done) if typed[0] else _show_once(name, passphrase)
 
 
 @blueprint.post("/people/<int:number>/remove")
@@ -151,20 +151,20 @@ def give_passphrase(number: int) -> tuple[str, int] | str | Response:
 def remove(number: int) -> tuple[str, int] | Response:
     """Take a person's access away."""
     try:
-        return _done(people_changes.remove(pit().database, guard.who(), number))
+        return _do(people_changes.remove(pit().database, guard.who(), number))
     except AccessError as error:
         _need_owner(error)
         return _one(number, say(error)), 409
 
 
-def _asked_role() -> PitRole:
+def _role_of_form() -> PitRole:
     role = request.form.get("role", "")
     if role not in set(PitRole):
         abort(400, _("The page sent what it may not send. Reload the page."))
     return PitRole(role)
 
 
-def _typed() -> tuple[str, str]:
+def _passphrase_of_form() -> tuple[str, str]:
     """Return the passphrase as typed, twice: both "" where the pit is to make one."""
     return request.form.get("passphrase", "")[: MOST + 1], request.form.get("again", "")[: MOST + 1]
 
@@ -182,15 +182,15 @@ def _need_owner(error: AccessError) -> None:
         abort(404, say(error))
 
 
-def _done(act: int) -> Response:
+def _do(act: int) -> Response:
     return redirect(url_for("people.listed", done=act), 303)
 
 
-def _shown_once(name: str, passphrase: str) -> str:
+def _show_once(name: str, passphrase: str) -> str:
     return page("person_passphrase", _("Passphrase of %(name)s", name=name), passphrase=passphrase)
 
 
-def _known(number: int) -> PersonLine:
+def _find_person(number: int) -> PersonLine:
     found = [known for known in people(pit().database) if known.person_id == number]
     if not found:
         abort(404, _("This person is not listed any more."))
@@ -198,7 +198,7 @@ def _known(number: int) -> PersonLine:
 
 
 def _one(number: int, error: str = "") -> str:
-    known = _known(number)
+    known = _find_person(number)
     return page(
         "person",
         known.name,
@@ -210,7 +210,7 @@ def _one(number: int, error: str = "") -> str:
     )
 
 
-def _listed(asked: Mapping[str, str] | None = None, error: str = "") -> str:
+def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
     person, before = request.args.get("person", ""), request.args.get("before", "")
     if len(person) > LONGEST or "\0" in person:
         abort(400, _("“%(value)s” is no name.", value=person[:40]))

@@ -30,7 +30,7 @@ def shown() -> str:
     """Show how far the records are proven."""
     with pit().database.transaction() as connection:
         state = log_state(connection)
-        of_tables = {one.table_id: one for one in keys.listed(connection)}
+        of_tables = {one.table_id: one for one in keys.list_keys(connection)}
         epoch = new_epoch(connection)
         known, now_ms = freshness.read(connection), pit().live.clock_ms()
         rows = [

@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Blueprint, Response, abort, request
 
-from dealer_ui.reports.report_view import Line, as_csv, cells, csv_of, shown
+from dealer_ui.reports.report_view import Line, as_csv, cells, csv_of, report_view
 from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_, language
 from dealer_ui.text.i18n import gettext as _
@@ -20,7 +20,7 @@ from pit.pages import covered, guard
 from pit.pages.floor import number_in
 from pit.pages.people import REPORTS
 from pit.pages.services import page, pit
-from pit.status.tables import listed as tables_listed
+from pit.status.tables import list_tables as tables_listed
 
 blueprint = Blueprint("reports", __name__)
 
@@ -64,7 +64,7 @@ class ReportForm:
         return f"?{urlencode({name: value for name, value in values.items() if value != ''})}"
 
 
-def _asked(more: frozenset[str]) -> ReportForm:
+def _read_form(more: frozenset[str]) -> ReportForm:
     if strange := sorted(set(request.args) - {"by", "days", "table"} - more):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0][:40]))
     by, days = request.args.get("by", "house"), request.args.get("days", "0")
@@ -79,10 +79,10 @@ def _asked(more: frozenset[str]) -> ReportForm:
     return ReportForm(by, int(days), *names)
 
 
-def asked(more: frozenset[str] = frozenset()) -> ReportForm:
+def form_of_address(more: frozenset[str] = frozenset()) -> ReportForm:
     """Return what the address asks for; 400 for what is no report. `more`: names that this page knows, too."""
     try:
-        return _asked(more)
+        return _read_form(more)
     except BadFilter as error:
         abort(400, str(error))
 
@@ -114,8 +114,8 @@ def _lines(of: ReportForm, found: list[Group], covers: Coverage) -> list[Line]:
 @guard.open_to(REPORTS)
 def report() -> str:
     """Show a report."""
-    of = asked()
-    covers = covered.covered(of.span)  # before the sums: what comes meanwhile is more than is promised
+    of = form_of_address()
+    covers = covered.coverage_of(of.span)  # before the sums: what comes meanwhile is more than is promised
     found = report_of(pit().searched, of.span)
     lines = groups(of, covers)
     total = sum((group.counts for group in lines), Counts())
@@ -125,7 +125,7 @@ def report() -> str:
         asked=of,
         BY=BY,
         DAYS=DAYS,
-        view=shown(found),
+        view=report_view(found),
         lines_of=_lines(of, lines, covers),
         covers=covers,
         covered=covered.sentence(covers),
@@ -139,8 +139,8 @@ def report() -> str:
 @guard.open_to(REPORTS)
 def report_csv() -> Response:
     """Return the same as CSV: money in cents, times in UTC milliseconds. Every line says what the file covers."""
-    of = asked()
-    covers = covered.covered(of.span)
+    of = form_of_address()
+    covers = covered.coverage_of(of.span)
     more = covered.columns(covers)
     if of.by == "down":
         text = as_csv(report_of(pit().searched, of.span), more)
@@ -156,8 +156,8 @@ def report_as_pdf() -> Response:
     """Return the same as a PDF with plots."""
     from dealer_ui.reports.report_pdf import report_pdf  # slow import (half a second), rarely needed
 
-    of = asked()
-    covers = covered.covered(of.span)
+    of = form_of_address()
+    covers = covered.coverage_of(of.span)
     found: Report = report_of(pit().searched, of.span)
     lines = _lines(of, groups(of, covers), covers)
     title, more = of.table or pit().name, None if of.by == "down" else (_(BY[of.by]), lines)

@@ -10,7 +10,7 @@ from flask import Flask
 
 from dealer_ui.web.serve import SPARE_THREADS, listen_on, run_until_stopped, serve
 from dealer_ui.web.serve_behind_nginx import make_lan_server
-from dealer_ui.web.services import followed
+from dealer_ui.web.services import stream_source
 from firmware.systemd import ServiceManager
 from firmware.terminal import say
 from pit.pages.app import STREAMS
@@ -30,7 +30,7 @@ def serve_on_socket(app: Flask, path: Path) -> None:
     with closing(socket.socket(socket.AF_UNIX)) as listening:
         listening.bind(str(path))
         path.chmod(0o660)
-        live = followed(app)
+        live = stream_source(app)
         live.start()
         try:
             server = make_lan_server(app, listening, {}, STREAMS + SPARE_THREADS)  # it listens from here on

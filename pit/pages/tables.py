@@ -15,13 +15,13 @@ from pit.follow.search import FoundHand, SearchFilter, search
 from pit.follow.totals import DAY_MS, DAYS, Day, Span, days_of, outside
 from pit.options import BACKUP_STATE
 from pit.pages import covered, guard
-from pit.pages.files_page import sent_to
+from pit.pages.files_page import files_of
 from pit.pages.floor import number_in
 from pit.pages.people import EVERYONE, HANDS
 from pit.pages.services import page, pit
 from pit.status.freshness import Status, status_of
 from pit.status.tables import TableState
-from pit.status.tables import listed as tables_listed
+from pit.status.tables import list_tables as tables_listed
 
 blueprint = Blueprint("tables", __name__)
 LAST: Final = 10
@@ -58,7 +58,7 @@ def listed() -> str:
         "tables",
         _("Tables"),
         rows=_rows(),
-        sent=sent_to(),
+        sent=files_of(),
         at="",
         is_server=BACKUP_STATE.parent.is_dir(),
         backup_ms=round(made.at * 1000) if made else None,
@@ -82,13 +82,13 @@ def table(table_id: int) -> str:
         "table",
         name,
         row=row,
-        sent=sent_to(table_id),
+        sent=files_of(table_id),
         at="table",
         one=pit().live.now().of(table_id),
         hands=found,
         heads=[_(words) for words in HEADS],
         days=sorted(days, reverse=True),
-        covers=(covers := covered.covered(Span(now_ms - DAYS * DAY_MS, now_ms + 1, name))),
+        covers=(covers := covered.coverage_of(Span(now_ms - DAYS * DAY_MS, now_ms + 1, name))),
         covered=covered.sentence(covers),
         unusual=list(outside(sorted(days), now_ms // 86_400_000)),
     )

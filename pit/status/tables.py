@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.rows import TupleRow
 
 from firmware.messages import Message
-from firmware.names import NameRefused, new_name, spelled
+from firmware.names import NameRefused, new_name, normal_spelling
 from firmware.uplink.enrolment import STRUCK
 from pit.errors import NotEnrolledError, PitError
 from pit.files.requests import STRUCK_OFF, withdraw_all
@@ -56,14 +56,14 @@ def serial_text(serial: int | str) -> str:
 
 def who(connection: Connection, serial: str) -> Table:
     """Return the table of a certificate. Raises NotEnrolledError if there is none, or if it was struck off."""
-    return enrolled(
+    return table_of_row(
         connection.execute(
             f"SELECT {WHO} FROM gaming_table WHERE serial = %s", (serial_text(serial),)
         ).fetchone()
     )
 
 
-def enrolled(row: TupleRow | None) -> Table:
+def table_of_row(row: TupleRow | None) -> Table:
     """Return the table of a row that begins with `WHO`. Raises NotEnrolledError."""
     if row is None:
         raise NotEnrolledError("No table has this certificate. Enrol the table.")
@@ -154,7 +154,7 @@ def end_codes(connection: Connection, where: sql.Composable, why: Message) -> No
     )
 
 
-def listed(database: Database) -> list[TableState]:
+def list_tables(database: Database) -> list[TableState]:
     """Return all tables by name, each with its newest record and its oldest fork."""
     with database.transaction() as connection:
         rows = rows_by_name(
@@ -177,10 +177,10 @@ def listed(database: Database) -> list[TableState]:
     ]
 
 
-def known(database: Database, name: str) -> str:
+def known_name(database: Database, name: str) -> str:
     """Return the name of a table that is known. Raises PitError if there is none of this name."""
     found = _names(database)
-    for form in (name, spelled(name)):
+    for form in (name, normal_spelling(name)):
         if form in found:
             return form
     raise PitError("There is no table %(name)s.", name=name)

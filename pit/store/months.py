@@ -47,7 +47,7 @@ def make_months(connection: Connection) -> None:
     connection.execute(MAKE)
 
 
-def listed(connection: Connection) -> list[Month]:
+def list_months(connection: Connection) -> list[Month]:
     """Return the months that have a part, the oldest first."""
     found = [Month(_month_of(one[0]), int(one[1] or 0), *one[2:]) for one in connection.execute(_PARTS)]
     return sorted(found, key=lambda month: (month.name != BEFORE, month.name))
@@ -67,7 +67,7 @@ def move(database: Database, month: str, tablespace: str) -> int:
     old = f"entry_{month.replace('-', '_')}"
     new = f"{old}_moved"
     with database.transaction() as connection:
-        found = {one.name: one for one in listed(connection)}
+        found = {one.name: one for one in list_months(connection)}
         if month not in found:
             raise PitError("There are no rows of %(month)s by themselves. feltwatch pit months", month=month)
         if found[month].tablespace == tablespace:

@@ -32,7 +32,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from firmware.bench.generated_record import generate_record
-from firmware.record.evidence.verify import torn, verify
+from firmware.record.evidence.verify import find_torn_images, verify
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
 from firmware.table import INITIAL, Ask, Phase, State, TableError, apply, fold
@@ -331,7 +331,7 @@ class Campaign:
             if ack.seq not in known or not any(_is(entry, ack.order) for entry in step):
                 raise Lost(f"{ack.order} was acknowledged as row {ack.seq}, and is not there.")
             after = ack.seq
-        for sentence in torn(self.data, rows):
+        for sentence in find_torn_images(self.data, rows):
             raise Lost(sentence)
         self.figures.rows += len(rows)
         self.head = before

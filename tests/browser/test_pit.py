@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from dealer_ui.web.log_in import access
-from dealer_ui.web.services import followed
+from dealer_ui.web.services import stream_source
 from firmware.table import events as ev
-from pit.follow.wishes import fulfilled, wishes_of
+from pit.follow.wishes import fulfil, wishes_of
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from tests.browser.axe import barriers
@@ -36,7 +36,7 @@ SIZES = ((1280, 720), (1920, 1080), (390, 844))
 @contextmanager
 def served(house: House, browser: Browser, role: PitRole = PitRole.FLOOR, **made: object) -> Iterator[Page]:
     """Serve the pit, and open a window of somebody who is logged in; its console must have nothing to say."""
-    live = followed(house.app)
+    live = stream_source(house.app)
     with listening(house.app, 24) as port:
         address = f"http://127.0.0.1:{port}/"
         live.start()
@@ -202,7 +202,7 @@ def test_a_dispute_is_taken_from_its_tile_to_its_file_in_three_touches(
             for one in wishes_of(connection, sent.table):
                 if one["kind"] == "image":
                     pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
-                    fulfilled(connection, sent.table, one["hash"], "image")
+                    fulfil(connection, sent.table, one["hash"], "image")
         page.wait_for_selector("#pictures", state="detached")
         page.get_by_role("button", name="Make the dispute file").click()  # 2
         with page.expect_download() as download:
@@ -238,6 +238,6 @@ def test_a_floor_page_whose_server_is_gone_says_that_it_is_not_live(house: House
     with served(house, chromium) as page:
         page.goto("/")
         page.wait_for_selector("body:not([data-notlive])")
-        followed(house.app).stop()
+        stream_source(house.app).stop()
         page.wait_for_selector("body[data-notlive]")
         expect(page.locator("#live")).to_have_text("Not live")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from firmware.table import events as ev
 from pit.authority import Authority
 from pit.door.enrolment import remember
-from pit.follow.wishes import fulfilled, wishes_of
+from pit.follow.wishes import fulfil, wishes_of
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
@@ -106,7 +106,7 @@ def test_nothing_of_a_disputed_hand_is_cut_before_and_after_its_pictures_came(
             for one in wishes_of(connection, sent.table):
                 if one["kind"] == "image":
                     pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
-                    fulfilled(connection, sent.table, one["hash"], "image")
+                    fulfil(connection, sent.table, one["hash"], "image")
         found += misfits(page, hand)
         expect(page.locator(".frame image")).to_have_count(1)
     assert found == []

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from firmware.access.control import Who
-from firmware.devices.camera.spoil import Spoil, spoiled
+from firmware.devices.camera.spoil import Spoil, spoil_picture
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.reading.messages import CameraJob, JobLost, JobProgress
 from firmware.runtime.reading.setup_jobs import CameraJobs
@@ -54,7 +54,7 @@ def bare(seed: int = 1) -> Image:
 
 
 def dark_and_glaring() -> Image:
-    return spoiled(bare(), Spoil(light=0.25, glare=1.0), 0.0)
+    return spoil_picture(bare(), Spoil(light=0.25, glare=1.0), 0.0)
 
 
 def laid(change: Callable[[Rows], object] = lambda rows: None, seed: int = 1) -> Image:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from firmware.access.control import AccessCommand, AccessControl, signed
+from firmware.access.control import AccessCommand, AccessControl, with_sender
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock, now
 from firmware.record.journal.journal import Journal, JournalReader
@@ -165,7 +165,7 @@ class Felt:
             given = parse_command(canonical(command))
             if self.access is not None:
                 who = self.access.authorize(given, self)
-                given = signed(given, who)
+                given = with_sender(given, who)
                 if isinstance(given, AccessCommand):
                     return self.access.handle(given, self, who) | who.told
             if self.camera is not None and isinstance(given, CameraCommand):

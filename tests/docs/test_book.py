@@ -13,7 +13,7 @@ import numpy as np
 import pypdfium2
 import pytest
 
-from docs.facts import LINK, ROOT, WORDS, linked, made
+from docs.facts import LINK, ROOT, WORDS, link_to_pages, render_fact
 from docs.glossary import catalogue
 from docs.laminate import CARD, SIZES, write
 from firmware.table.command import COMMAND_ROLES
@@ -140,11 +140,11 @@ def test_every_link_of_the_sources_leads_to_a_file() -> None:
 
 def test_links_out_of_the_book_become_names() -> None:
     folder = ROOT / "docs" / "developer"
-    assert linked("[the rules](../../firmware/rules/README.md)", folder) == (
+    assert link_to_pages("[the rules](../../firmware/rules/README.md)", folder) == (
         "[the rules](/developer/folders/firmware-rules.md)"
     )
-    assert linked("[felt](../../hardware/table.toml)", folder) == "`felt`"
-    assert linked("[lost](nowhere.md)", folder) == "[lost](nowhere.md)"
+    assert link_to_pages("[felt](../../hardware/table.toml)", folder) == "`felt`"
+    assert link_to_pages("[lost](nowhere.md)", folder) == "[lost](nowhere.md)"
 
 
 # ---- pictures ----
@@ -171,7 +171,7 @@ def test_words_are_of_commands_that_there_are() -> None:
 def test_a_fact_that_nobody_knows_is_an_error() -> None:
     for unknown in ("nothing", "help nothing"):
         with pytest.raises(KeyError):
-            made(unknown)
+            render_fact(unknown)
 
 
 @pytest.mark.parametrize("paper", sorted(SIZES))
@@ -203,7 +203,7 @@ def test_what_the_dealers_card_quotes_stands_so_on_the_page() -> None:
 
 
 def test_the_glossary_has_every_word_in_every_language() -> None:
-    table = made("glossary")
+    table = render_fact("glossary")
     assert "| Full house | 葫芦 | 葫蘆 | Full |" in table
     rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| ")]
     assert len(rows) > 60

@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 
 from dealer_ui.profiles.house_rules import rules_of
-from docs.facts import ROOT, made, sentence_tests
+from docs.facts import ROOT, render_fact, sentence_tests
 from firmware.rules import OPTIONS, load_profile, profile_names
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from tests.firmware.rules.source_text import paragraphs, split
@@ -95,6 +95,6 @@ def test_a_sentence_without_a_test_is_an_error() -> None:
 
 
 def test_the_book_shows_every_sentence() -> None:
-    lines = made("sentences").splitlines()
+    lines = render_fact("sentences").splitlines()
     heads = 2 * len(ALL)
     assert sum(line.startswith("|") for line in lines) == heads + sum(source.length for source in ALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firmware.messages import Message, all_of, listed, one_of
+from firmware.messages import Message, all_of, join_words, one_of
 from firmware.table.checks import need_antenna
 from firmware.table.errors import CommandRefused, JournalBusy, NotAllowed
 
@@ -14,7 +14,7 @@ def test_a_sentence_without_arguments_is_said_as_it_stands() -> None:
 
 
 def test_sentences_lie_within_sentences() -> None:
-    said = Message("Not yet: %(open)s.", open=listed([Message("an unsure card"), "this", 3]))
+    said = Message("Not yet: %(open)s.", open=join_words([Message("an unsure card"), "this", 3]))
     assert str(said) == "Not yet: an unsure card, this, 3."
     assert str(all_of(["Ada", "Ben"])) == "Ada and Ben"
     assert one_of(["floor"]) == "floor"

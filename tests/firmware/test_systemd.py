@@ -18,7 +18,7 @@ from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
-from firmware.systemd import ServiceManager, handed_over
+from firmware.systemd import ServiceManager, sockets_from_manager
 from tests.firmware.running_table import FakeReadings
 from tests.waiting import DEADLINE
 
@@ -102,8 +102,8 @@ def test_what_it_left_in_the_environment_is_for_this_process_only(address: str, 
 
 def test_sockets_meant_for_another_process_are_not_taken() -> None:
     environment = {"LISTEN_PID": str(os.getpid() + 1), "LISTEN_FDS": "1"}
-    assert handed_over(environment) == []
-    assert handed_over({}) == []
+    assert sockets_from_manager(environment) == []
+    assert sockets_from_manager({}) == []
 
 
 def test_a_socket_that_was_handed_over_is_listened_on() -> None:

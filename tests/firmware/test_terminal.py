@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.main import main
-from firmware.terminal import escaped, escaped_json, say
+from firmware.terminal import escape, json_to_print, say
 
 HOSTILE = [
     "\x1b[2K\x1b[1A",
@@ -29,14 +29,14 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_no_character_that_a_terminal_obeys_is_printed(text: str) -> None:
-    assert escaped(text).isprintable()
-    assert escaped_json([text]).isprintable()
-    assert json.loads(escaped_json([text])) == [text]
+    assert escape(text).isprintable()
+    assert json_to_print([text]).isprintable()
+    assert json.loads(json_to_print([text])) == [text]
 
 
 @pytest.mark.parametrize("text", ["Ada", "陈 美玲", "Ñandú · 3×", "a\u00a0b\u3000c", "👍🏽"])
 def test_what_people_write_is_printed_as_it_is(text: str) -> None:
-    assert escaped(text) == text
+    assert escape(text) == text
 
 
 def test_a_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:

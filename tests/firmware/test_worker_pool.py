@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from firmware.worker_pool import shared_out, undisturbed
+from firmware.worker_pool import ignore_interrupts, worker_pool
 from tests.waiting import DEADLINE
 
 WORKING = """
@@ -49,12 +49,12 @@ def test_who_interrupts_it_need_not_wait_for_what_is_left_and_reads_one_word_of_
 
 def test_what_is_done_is_given_back_and_what_fails_is_raised() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with shared_out(2) as pool:
-        with undisturbed():
+    with worker_pool(2) as pool:
+        with ignore_interrupts():
             jobs = [pool.submit(abs, number) for number in (-1, -2)]
         assert [job.result() for job in jobs] == [1, 2]
     assert signal.getsignal(signal.SIGINT) is before
-    with shared_out(1) as pool, undisturbed():
+    with worker_pool(1) as pool, ignore_interrupts():
         job = pool.submit(divmod, 1, 0)
     with pytest.raises(ZeroDivisionError):
         job.result()

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from docs.facts import ROOT, made
+from docs.facts import ROOT, render_fact
 from hardware.make.assembly import Assembly
 from hardware.make.bom import Bom
 from hardware.make.build import Build, order_lists
@@ -112,10 +112,10 @@ def test_each_part_of_the_page_on_building_lists_what_its_step_takes_of_the_part
             continue
         asked = re.findall(r"^```\{made\} (uses .+)$", _page(step.page), flags=re.MULTILINE)
         assert asked == [f"uses {step.page}"]
-        shown = made(asked[0])
+        shown = render_fact(asked[0])
         assert all(f" × {names[part]}" in shown for part in step.uses), step.title
     with pytest.raises(KeyError):
-        made("uses technician/assembly#the-roof")
+        render_fact("uses technician/assembly#the-roof")
 
 
 def test_every_step_of_the_assembly_has_its_pictures_beside_it(build: Build) -> None:
@@ -141,4 +141,4 @@ def test_the_book_has_the_pages_of_the_steps_in_their_order(build: Build) -> Non
     text = (ROOT / "docs/technician/assembly.md").read_text(encoding="utf-8")
     on_one = [step.page for step in build.step if step.page.startswith("technician/assembly#")]
     assert sorted(on_one, key=lambda page: text.index(_page(page))) == on_one
-    assert made("steps").count("\n") == len(build.step) + 1
+    assert render_fact("steps").count("\n") == len(build.step) + 1

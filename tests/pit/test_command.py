@@ -18,7 +18,7 @@ from pit.authority import Authority
 from pit.cli.main import command as pit_command
 from pit.door.take import take
 from pit.follow.projector import project
-from pit.status.tables import enrol, listed
+from pit.status.tables import enrol, list_tables
 from pit.store.database import Database
 from tests.pit.postgres import Postgres
 from tests.waiting import DEADLINE
@@ -163,7 +163,10 @@ def test_tables_are_readmitted_by_name_to_a_database_that_was_lost(
     kept = [json.loads(run("table", "list", "--json", *url[:2]).stdout)[0]["table"] for url in (pit, lost)]
     assert kept == ["Table 7", "Table 7"]
     with Database(lost[1]) as opened:
-        assert listed(opened)[0].table.serial == Authority(tmp_path / "pit" / "authority").issued()["Table 7"]
+        assert (
+            list_tables(opened)[0].table.serial
+            == Authority(tmp_path / "pit" / "authority").issued()["Table 7"]
+        )
 
 
 def test_an_enrolment_is_put_in_its_place_and_opens_the_pits_address_alone(

@@ -81,13 +81,13 @@ class Box:
 
 def made(pit: Pit, name: str = "Table 7", *, renews: bool = False) -> tuple[int, str]:
     number = enrolment.make_code(pit.database, name, (f"127.0.0.1:{pit.address[1]}",), "Ines", renews=renews)
-    one = enrolment.shown(pit.database, number)
+    one = enrolment.look_at_code(pit.database, number)
     assert one is not None
     return number, one.code
 
 
 def at_pit(pit: Pit, number: int) -> enrolment.Enrolment:
-    one = enrolment.shown(pit.database, number)
+    one = enrolment.look_at_code(pit.database, number)
     assert one is not None
     return one
 

@@ -17,8 +17,8 @@ from firmware.uplink.errors import Refused
 from firmware.uplink.joining import _certificate_request, join
 from pit.authority import Authority
 from pit.door import enrolment
-from pit.log.cosigned import _learned
-from pit.status.tables import listed, renew, strike
+from pit.log.cosigned import _learn
+from pit.status.tables import list_tables, renew, strike
 from tests.pit.conftest import Pit
 from tests.pit.test_enrolment import Box, ask_bare, at_pit, made, pit
 
@@ -81,7 +81,7 @@ def test_a_pit_that_names_another_key_than_the_words_cover_enrols_nothing(
 
 
 def tables_of(pit: Pit) -> list[str]:
-    return [one.table.name for one in listed(pit.database) if one.struck_at is None]
+    return [one.table.name for one in list_tables(pit.database) if one.struck_at is None]
 
 
 @pytest.mark.parametrize("when", ["under way", "made at the same time"])
@@ -150,4 +150,4 @@ def test_a_box_is_one_table_until_that_is_struck_off(pit: Pit, tmp_path: Path) -
         keys = {name: (table_id, key) for name, table_id, key in found}
         seven, none = keys["Table 7"]
         assert none is None
-        assert not _learned(connection, seven, bytes(keys["Table 8"][1])), "one box is no two witnesses"
+        assert not _learn(connection, seven, bytes(keys["Table 8"][1])), "one box is no two witnesses"

@@ -19,7 +19,7 @@ from pit.door.take import take
 from pit.follow.news import News
 from pit.follow.now import Follower
 from pit.follow.projector import project, project_in
-from pit.status.tables import TableState, enrol, listed
+from pit.status.tables import TableState, enrol, list_tables
 from pit.store.database import Database
 from tests.pit.conftest import DOOR, as_role
 from tests.pit.postgres import Postgres
@@ -74,7 +74,7 @@ class Sender:
 
     @property
     def state(self) -> TableState:
-        return next(one for one in listed(self.house) if one.table.name == self.name)
+        return next(one for one in list_tables(self.house) if one.table.name == self.name)
 
     @property
     def followed(self) -> tuple[int, int]:

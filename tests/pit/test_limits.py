@@ -22,7 +22,7 @@ from firmware.uplink.wire import (
     WireError,
     decode,
     encode,
-    inflated_length,
+    length_once_inflated,
 )
 from pit.door import branches, take
 from pit.door.routes import make_door
@@ -30,7 +30,7 @@ from pit.door.turns import LONG_BYTES, Turns
 from pit.errors import Fork
 from pit.log.state import tables as logged
 from pit.pages.floor import FloorLive
-from pit.status.tables import Table, enrol, listed, strike
+from pit.status.tables import Table, enrol, list_tables, strike
 from pit.store.database import Database
 from pit.store.files import Files
 from tests.pit.test_take import later
@@ -121,7 +121,7 @@ def test_a_turn_is_taken_by_what_a_body_inflates_to(
     answer = client.post("/v1/rows", data=body, headers={"X-Client-Serial": table.serial})
     assert answer.status_code == 200
     assert taken == [LONG_BYTES]
-    assert inflated_length(b"nothing deflated", 10) == 0
+    assert length_once_inflated(b"nothing deflated", 10) == 0
 
 
 def test_numbers_names_and_depths_that_no_table_sends_get_a_sentence(
@@ -170,7 +170,7 @@ def test_no_other_record_hides_a_fork(database: Database, owned: str, table: Tab
             (tile,) = FloorLive(as_owner).now().tiles
         with database.transaction() as connection:
             (state,) = logged(connection)
-        return [listed(database)[0].fork_seq, state.differs, tile.tile.band.name]
+        return [list_tables(database)[0].fork_seq, state.differs, tile.tile.band.name]
 
     with pytest.raises(Fork):
         take.take(database, table, offer(record, rows_of("xyz", record[2])))
@@ -192,7 +192,7 @@ def test_a_table_that_was_restored_is_not_red_for_the_branch_that_it_left(
     record = rows_of("abcdef")
     take.take(database, table, offer(record, record))
     take.take(database, table, offer(record, restored(record[2])))
-    assert listed(database)[0].fork_seq is None
+    assert list_tables(database)[0].fork_seq is None
 
 
 def test_striking_a_table_off_deals_with_its_forks(database: Database, table: Table) -> None:
@@ -200,9 +200,9 @@ def test_striking_a_table_off_deals_with_its_forks(database: Database, table: Ta
     take.take(database, table, offer(record, record))
     with pytest.raises(Fork):
         take.take(database, table, offer(record, rows_of("x", record[1])))
-    assert listed(database)[0].fork_seq == 3
+    assert list_tables(database)[0].fork_seq == 3
     strike(database, table.name)
-    assert listed(database)[0].fork_seq is None
+    assert list_tables(database)[0].fork_seq is None
     assert one(database, "SELECT count(*) FROM quarantine") == 1
 
 
@@ -217,7 +217,7 @@ def test_what_a_table_is_refused_within_a_day_fills_no_disk(
         with pytest.raises(Fork):
             take.take(database, table, offer(record, rows_of("x", record[1])))
     assert 1 <= one(database, "SELECT count(*) FROM quarantine") <= 3
-    assert listed(database)[0].fork_seq == 3
+    assert list_tables(database)[0].fork_seq == 3
 
 
 def test_refused_rows_are_kept_once_while_the_tables_head_moves_on(database: Database, table: Table) -> None:

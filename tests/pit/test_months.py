@@ -48,7 +48,7 @@ def query(url: str, statement: str, *values: Any) -> list[Any]:
 def listed(url: str) -> dict[str, months.Month]:
     with Database(url, connections=1) as opened, opened.transaction() as connection:
         connection.execute("ANALYZE")
-        return {one.name: one for one in months.listed(connection)}
+        return {one.name: one for one in months.list_months(connection)}
 
 
 def test_a_fresh_database_has_this_month_and_the_next(owned: str) -> None:

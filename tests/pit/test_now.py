@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from firmware.record.journal.reader import JournalReader
-from firmware.record.report_span import Span, reported
+from firmware.record.report_span import Span, report_of_span
 from firmware.record.shift_report import Counts, RunningReport
 from firmware.table import events as ev
 from firmware.table.event import Event, apply
@@ -203,7 +203,7 @@ def totals(sent: Sent) -> tuple[Counts, ...]:
 def test_the_downs_have_the_totals_of_the_tables_own_report(database: Database, record: Path) -> None:
     sent = Sent(database, record)
     sent.send()
-    own = reported(JournalReader(record), Span())
+    own = report_of_span(JournalReader(record), Span())
     assert sum(totals(sent), Counts()) == own.total
     assert own.total.hands == 12
 
@@ -223,7 +223,7 @@ def test_the_totals_are_the_same_when_the_pit_starts_again_after_every_hand(felt
             felt.say(ev.LoggedOn("Bo", 2))
         sent.send()
         sent.follower = Follower(database=sent.database)
-    own = reported(JournalReader(felt.folder), Span())
+    own = report_of_span(JournalReader(felt.folder), Span())
     assert [down.counts for down in own.downs if down.dealer] == list(totals(sent))[-2:]
     first = totals(sent)
     sent.follower.again()

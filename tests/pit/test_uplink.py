@@ -31,7 +31,7 @@ from firmware.uplink.settings import load
 from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
 from pit.cli.main import command as pit_command
 from pit.follow.projector import project, reindex
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from tests.pit.conftest import Pit
 
 
@@ -177,7 +177,7 @@ def test_a_rewritten_record_is_refused_and_the_table_offers_it_again_after_a_min
     )
     assert status == 409
     assert answer["fork"] == rows[-1].seq
-    assert listed(pit.database)[0].fork_seq == rows[-1].seq
+    assert list_tables(pit.database)[0].fork_seq == rows[-1].seq
 
 
 def test_the_heartbeat_tells_a_rewritten_past_and_play_goes_on(pit: Pit, data: Path) -> None:
@@ -204,10 +204,10 @@ def test_a_heartbeat_goes_out_every_ten_seconds(pit: Pit, data: Path) -> None:
         connection.execute("UPDATE head SET heard_at = '2000-01-01'")
     now[0] += HEARTBEAT_S - 0.1
     follower.step()
-    assert (listed(pit.database)[0].fresh.heard_ms or 0) < 10**12
+    assert (list_tables(pit.database)[0].fresh.heard_ms or 0) < 10**12
     now[0] += 0.2
     follower.step()
-    assert not (listed(pit.database)[0].fresh.heard_ms or 0) < 10**12
+    assert not (list_tables(pit.database)[0].fresh.heard_ms or 0) < 10**12
 
 
 # ---- the longest row ----
@@ -354,7 +354,7 @@ def test_a_row_of_a_later_release_stops_the_list_with_a_reason_and_no_row_is_ref
     assert ask(pit, enrolment, "POST", "/v1/rows", body)[0] == 200
     assert project(pit.database) == len(rows)
     assert project(pit.database) == 0
-    assert "dealt_by_robot" in str(listed(pit.database)[0].stuck_why)
+    assert "dealt_by_robot" in str(list_tables(pit.database)[0].stuck_why)
 
 
 def test_a_new_card_gets_the_whole_record_from_the_pit_and_goes_on_with_it(

@@ -18,7 +18,7 @@ from firmware.uplink.wire import Head, Offer, encode
 from pit import authority
 from pit.authority import Authority
 from pit.files.offers import HouseRepository
-from pit.status.tables import listed, strike
+from pit.status.tables import list_tables, strike
 from pit.store.database import Database
 from tests.pit.conftest import Pit, without_nginx
 from tests.pit.test_uplink import ask, send_all, stored
@@ -79,7 +79,7 @@ def test_an_expired_certificate_is_refused_and_its_table_plays_on_unheard(
         follower.heard.trouble
     )
     assert stored(pit) == []
-    assert listed(pit.database)[0].fresh.heard_ms is None
+    assert list_tables(pit.database)[0].fresh.heard_ms is None
 
 
 def test_a_table_looks_at_no_dates_of_the_pit(

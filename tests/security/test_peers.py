@@ -34,7 +34,7 @@ from firmware.runtime.socket_server import CommandSocket
 from firmware.table_client import TableUnreachable
 from firmware.uplink import heard, held, join_request, place, witness
 from firmware.uplink.errors import UplinkError
-from firmware.uplink.held import held_checkpoint
+from firmware.uplink.held import read_checkpoint
 from firmware.uplink.join_request import PROGRESS, JoinProgress, read_join_progress
 from firmware.uplink.settings import KEY
 from firmware.uplink.witness import proofs_in
@@ -94,7 +94,7 @@ def test_nothing_that_an_uplink_says_of_the_pit_is_a_fault_of_the_tables(
 ) -> None:
     (tmp_path / "heard.json").write_text(text)
     assert heard.read(tmp_path, 5.0) is None
-    assert held_checkpoint(tmp_path) is None
+    assert read_checkpoint(tmp_path) is None
     monkeypatch.setattr(heard, "is_figure", lambda _: True)
     monkeypatch.setattr(heard, "UNREADABLE", (OSError, ValueError, LookupError, TypeError))
     with pytest.raises((OverflowError, RecursionError)):
@@ -121,7 +121,7 @@ def test_a_pipe_where_the_uplink_says_how_far_it_is_does_not_hold_the_table_up(
     pipe = tmp_path / "heard.json"
     os.mkfifo(pipe)
     assert heard.read(tmp_path, 5.0) is None
-    assert held_checkpoint(tmp_path) is None
+    assert read_checkpoint(tmp_path) is None
     for module in (heard, held):
         monkeypatch.setattr(module, "read_plain", trusting)
     with waits(lambda: heard.read(tmp_path, 5.0), pipe):

@@ -77,14 +77,14 @@ def test_a_picture_of_thousands_of_parts_is_not_unpacked(kind: str, monkeypatch:
         return load(picture)
 
     monkeypatch.setattr(ImageFile.ImageFile, "load", noted)
-    assert stored_picture.opened(LONG[kind]) is None
+    assert stored_picture.open_picture(LONG[kind]) is None
     assert unpacked == []
-    assert stored_picture.opened(jpeg_in_scans(64, 30)) is not None
+    assert stored_picture.open_picture(jpeg_in_scans(64, 30)) is not None
     unpacked.clear()
     monkeypatch.setattr(stored_picture, "HEAD", 1 << 30)
     monkeypatch.setattr(stored_picture, "MOST_MARKERS", 1 << 30)
     monkeypatch.setattr(stored_picture, "MOST_CHUNKS", 1 << 30)
-    assert stored_picture.opened(LONG[kind]) is not None
+    assert stored_picture.open_picture(LONG[kind]) is not None
     assert unpacked
 
 

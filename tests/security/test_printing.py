@@ -96,7 +96,7 @@ def test_a_note_in_the_record_moves_no_cursor_at_any_command(
         shown = run(*command, "--data", hostile)
         assert shown.output, command
         assert all(line.isprintable() for line in shown.output.split("\n")), command
-    monkeypatch.setattr(terminal, "escaped", str)
+    monkeypatch.setattr(terminal, "escape", str)
     shown = run("hands", "show", 3, "--data", hostile)
     assert "\x1b[2K" in shown.stdout
     assert "All of it holds." in shown.stdout.split("\n")
@@ -115,12 +115,12 @@ def test_an_error_that_names_a_file_is_one_line(tmp_path: Path, monkeypatch: pyt
 
 def test_the_verifier_that_travels_escapes_as_every_command_does(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [chr(code) for code in range(0x110000)]
-    escaped = [terminal.escaped(one) for one in every]
+    escaped = [terminal.escape(one) for one in every]
     assert [dispute_verifier.escaped(one) for one in every] == escaped
     assert not any(
         "\n" in shown or not shown.isprintable()
         for one, shown in zip(every, escaped, strict=True)
         if not one.isspace() or ord(one) < 32
     )
-    monkeypatch.setattr(terminal, "escaped", str)
-    assert dispute_verifier.escaped("\x1b") != terminal.escaped("\x1b")
+    monkeypatch.setattr(terminal, "escape", str)
+    assert dispute_verifier.escaped("\x1b") != terminal.escape("\x1b")

@@ -33,7 +33,7 @@ def load_picture(path: Path) -> Image:
         PictureError: it holds no picture, half a picture, or one that is too small or too large.
     """
     try:
-        data = _held(path)
+        data = _read_bytes(path)
     except FileNotFoundError:
         raise PictureFileError(f"There is no file {path}.") from None
     except PictureFileError:  # an OSError, too
@@ -46,7 +46,7 @@ def load_picture(path: Path) -> Image:
         raise PictureError(
             f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
-    picture = _decoded(data) if pixels else None
+    picture = _decode(data) if pixels else None
     if picture is None:
         raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
     h, w = picture.shape[:2]
@@ -57,10 +57,10 @@ def load_picture(path: Path) -> Image:
 
 def decode_picture(data: bytes) -> Image | None:
     """Return a picture as BGR uint8 (h × w × 3); None for what is none or has more than MAX_PIXELS."""
-    return _decoded(data) if 0 < _pixels(data) <= MAX_PIXELS else None
+    return _decode(data) if 0 < _pixels(data) <= MAX_PIXELS else None
 
 
-def _decoded(data: bytes) -> Image | None:
+def _decode(data: bytes) -> Image | None:
     """Return a picture whose size is known: a damaged header could make OpenCV allocate gigabytes."""
     try:
         picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
@@ -69,7 +69,7 @@ def _decoded(data: bytes) -> Image | None:
     return None if picture is None else np.asarray(picture, np.uint8)
 
 
-def _held(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     """Return a file's bytes. Raises OSError; PictureFileError unless it is a regular file, PictureError if it is
     endless.
 

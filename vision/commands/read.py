@@ -74,7 +74,7 @@ def command(
             why = str(error)
             if isinstance(error, NoMarkersError):
                 why = f"{why.rstrip('.')}; for a photo without the felt use --loose."
-            click.echo(f"Error: {_named(file, why)}", err=True)
+            click.echo(f"Error: {_name_in(file, why)}", err=True)
             if is_json:
                 click.echo(json.dumps({"image": str(file), "error": why}))
             continue
@@ -89,7 +89,7 @@ Outline = tuple[str, tuple[int, int, int], Points]
 Look = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
 
 
-def _named(file: Path, message: str) -> str:
+def _name_in(file: Path, message: str) -> str:
     return one_line(message if str(file) in message else f"{file}: {message}")
 
 

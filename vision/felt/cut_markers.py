@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Points
-from vision.felt.edges import MIN_RISE, found_corners
+from vision.felt.edges import MIN_RISE, find_corners
 from vision.felt.markers import dictionary
 
 _LEAST_CELLS = 0.4
@@ -29,20 +29,20 @@ def cut_corners(grey: Image, predicted: Points, number: int, family: str) -> lis
 
     Empty where the marker that is there is another one, or too little of it is in view.
     """
-    picture = _drawn(number, family)
+    picture = _draw(number, family)
     near = predicted + _shift(grey, predicted, picture)
     if not _shows(grey, near, picture):
         return []
     inner = np.array(grey.shape[::-1]) - 2
     corners = [
         (k, place)
-        for k, place in enumerate(found_corners(grey, near))
+        for k, place in enumerate(find_corners(grey, near))
         if place is not None and (place >= 1).all() and (place <= inner).all()
     ]
     return corners if len(corners) >= 2 else []
 
 
-def _drawn(number: int, family: str) -> Image:
+def _draw(number: int, family: str) -> Image:
     """Draw a marker with its white border, a pixel for each cell."""
     known = dictionary(family)
     marker = cv2.aruco.generateImageMarker(known, number, known.markerSize + 2)

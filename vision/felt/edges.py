@@ -35,14 +35,14 @@ MIN_RISE = 12.0
 def refine_corners(grey: Image, corners: Points) -> Points:
     """Move a marker's corners, 4×2 pixels, to the intersections of its edges; next to a hidden edge they stay."""
     for _ in range(2):  # the second pass starts nearby, with lines at right angles
-        found = [place for place in found_corners(grey, corners) if place is not None]
+        found = [place for place in find_corners(grey, corners) if place is not None]
         if len(found) < len(corners):
             return corners
         corners = np.array(found)
     return corners
 
 
-def found_corners(grey: Image, corners: Points) -> list[Points | None]:
+def find_corners(grey: Image, corners: Points) -> list[Points | None]:
     """Return the intersections of a marker's edges near its corners, 4×2 pixels; None next to a hidden edge."""
     offsets, levels = _across(grey, corners)
     ends = np.roll(corners, -1, axis=0)
@@ -71,7 +71,7 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
         if good.sum() < MIN_GOOD:
             continue
         # aligned at their own edge, the lines average the noise away
-        common = _shifted(levels[good], place[good] / STEP_PX).mean(axis=0)
+        common = _shift(levels[good], place[good] / STEP_PX).mean(axis=0)
         first, last = int(np.argmin(common)), int(np.argmax(common))
         if first >= last:
             continue
@@ -83,7 +83,7 @@ def edge_spread_px(grey: Image, corners: Points) -> float | None:
     return float(np.median(widths)) if widths else None
 
 
-def _shifted(lines: Points, steps: Points) -> Points:
+def _shift(lines: Points, steps: Points) -> Points:
     """Shift each line of samples to the left by its own number of steps, interpolated; the end values are repeated."""
     at = np.clip(np.arange(lines.shape[1]) + steps[:, None], 0, lines.shape[1] - 1)
     before = np.minimum(at.astype(int), lines.shape[1] - 2)

@@ -99,7 +99,7 @@ class FeltView:
         """
         times = 1
         while self.px_per_mm >= 2 * times * px_per_mm and min(frame.shape[:2]) >= 2:
-            frame = _averaged(frame, 2)
+            frame = _average(frame, 2)
             times *= 2
         height, width = frame.shape[:2]
         shrink = np.array([[1, 0, (1 - times) / 2], [0, 1, (1 - times) / 2], [0, 0, times]]) / times
@@ -162,7 +162,7 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
     known = {marker.id for marker in layout.markers.at}
     found: list[FoundMarker] = []
     for longest in (SEARCH_PX, max(grey.shape)):
-        small, times = reduced(grey, longest)
+        small, times = reduce_picture(grey, longest)
         corners, ids, _ = _detector(layout.markers.dictionary).detectMarkers(small)
         found = [
             FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * times - 0.5)
@@ -199,7 +199,7 @@ def rectify(
     # With surplus pixels, average them first: picking single ones would create false edges.
     spare = int(math.dist(corners[0], corners[1]) / size[0] + 0.1)
     if spare > 1 and min(part.shape[:2]) >= spare:
-        part = _averaged(part, spare)
+        part = _average(part, spare)
         warp = np.array([[1, 0, (1 - spare) / 2], [0, 1, (1 - spare) / 2], [0, 0, spare]]) @ warp
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     return np.asarray(cv2.warpPerspective(part, warp, size, flags=flags), np.uint8)
@@ -235,7 +235,7 @@ def as_grey(frame: Image) -> Image:
     return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
-def reduced(picture: Image, longest: int) -> tuple[Image, int]:
+def reduce_picture(picture: Image, longest: int) -> tuple[Image, int]:
     """Shrink a picture by a whole factor, so that its long side is at most ``longest``; return the factor too.
 
     The factor is a power of two, or three times one, because halving is several times faster than other averaging. A
@@ -245,10 +245,10 @@ def reduced(picture: Image, longest: int) -> tuple[Image, int]:
     least = max(1, math.ceil(max(picture.shape[:2]) / longest))
     power = 1 << (least - 1).bit_length()
     times = 3 * power // 4 if least <= 3 * power // 4 else power
-    return (picture, 1) if times == 1 else (_averaged(picture, times), times)
+    return (picture, 1) if times == 1 else (_average(picture, times), times)
 
 
-def _averaged(picture: Image, times: int) -> Image:
+def _average(picture: Image, times: int) -> Image:
     """Shrink a picture to the averages of its pixels, by halving while possible."""
     height, width = (max(1, n // times) for n in picture.shape[:2])
     small = picture[: height * times, : width * times]
@@ -336,7 +336,7 @@ def _agreeing(members: list[FoundMarker], layout: TableLayout) -> tuple[list[Fou
 
 
 def _fit(markers: Sequence[FoundMarker], layout: TableLayout) -> Matrix | None:
-    return _fitted(*_corners(markers, layout))
+    return _fit_felt(*_corners(markers, layout))
 
 
 def _corners(markers: Sequence[FoundMarker], layout: TableLayout) -> tuple[Points, Points]:
@@ -349,7 +349,7 @@ def _with_cut_ones(
     felt: Points, seen: Points, layout: TableLayout, missing: set[int], grey: Image, lens: Lens | None
 ) -> tuple[Points, Points]:
     """Add the corners of markers that the picture's edge cuts, found from the whole ones'."""
-    homography = _fitted(felt, seen)
+    homography = _fit_felt(felt, seen)
     if homography is None:
         return felt, seen
     for number in sorted(missing):
@@ -365,7 +365,7 @@ def _with_cut_ones(
     return felt, seen
 
 
-def _fitted(felt: Points, seen: Points) -> Matrix | None:
+def _fit_felt(felt: Points, seen: Points) -> Matrix | None:
     homography, _ = cv2.findHomography(felt, seen, 0)
     if homography is None or not np.isfinite(homography).all() or abs(np.linalg.det(homography)) < 1e-12:
         return None
@@ -389,7 +389,7 @@ def _view(
     lens: Lens | None,
 ) -> FeltView:
     felt, seen = _corners(ours, layout)
-    homography = _fitted(felt, seen)
+    homography = _fit_felt(felt, seen)
     if len(ours) < 2 or homography is None:
         raise TooFewMarkersError(
             "Only marker %(ids)s of the felt fits where it should be; at least two and better all "
@@ -402,7 +402,7 @@ def _view(
     doubt = _doubt_mm(homography, felt, zones, CORNER_NOISE_PX)
     if doubt > MAX_DOUBT_MM:
         felt, seen = _with_cut_ones(felt, seen, layout, missing, grey, lens)
-        fitted = _fitted(felt, seen)
+        fitted = _fit_felt(felt, seen)
         homography = homography if fitted is None else fitted
         doubt = _doubt_mm(homography, felt, zones, CORNER_NOISE_PX)
     error_px = _rms(project(homography, felt) - seen)

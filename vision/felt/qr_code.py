@@ -7,7 +7,7 @@ from typing import Final
 import cv2
 
 from vision.base.arrays import Image
-from vision.felt.geometry import reduced
+from vision.felt.geometry import reduce_picture
 
 WIDTHS_PX: Final = (1280, 2560)
 """Widths to which a frame is reduced, one after the other: a code that fills the picture is found in the small one."""
@@ -19,7 +19,7 @@ def qr_text(frame: Image) -> str:
     for width in (*WIDTHS_PX, frame.shape[1]):
         if width > frame.shape[1]:
             continue
-        small, _ = reduced(frame, width)
+        small, _ = reduce_picture(frame, width)
         try:
             text, *_ = detector.detectAndDecode(small)
         except cv2.error:  # some pictures without a code make it fail inside

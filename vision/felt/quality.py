@@ -16,7 +16,7 @@ import numpy as np
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_
 from vision.felt.edges import edge_spread_px
-from vision.felt.geometry import FeltView, as_grey, project, reduced
+from vision.felt.geometry import FeltView, as_grey, project, reduce_picture
 from vision.felt.layout import TableLayout
 
 # The limits, each with its reason.
@@ -136,7 +136,7 @@ def colour(frame: Image) -> Verdict:
     """Judge whether any picture has colours; without them the suits cannot be read by their ink."""
     figure = 0.0
     if frame.ndim == 3:
-        small, _ = reduced(frame, 320)
+        small, _ = reduce_picture(frame, 320)
         luma, red, blue = np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2YCrCb), float).reshape(-1, 3).T
         # colour that depends on brightness is a tint, as of an old photograph: it is removed
         basis = np.column_stack([np.ones_like(luma), luma / 255, (luma / 255) ** 2])
@@ -215,7 +215,7 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
 
 def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     """Measure stripes along the picture's rows, on the felt outside zones and markers."""
-    small, shrink = reduced(grey, 800)
+    small, shrink = reduce_picture(grey, 800)
     bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
     figure = _stripes(small, bare)
     well = N_("No stripes.")

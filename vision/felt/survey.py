@@ -22,7 +22,7 @@ from vision.felt.calibration import (
     pose,
     set_up_verdicts,
 )
-from vision.felt.geometry import as_grey, find_felt, find_markers, reduced
+from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.felt.quality import Verdict, colour, judge
@@ -74,8 +74,8 @@ class Survey:
             },
             "zones": _to_dicts(self.zones),
             "verdicts": {verdict.name: verdict.to_json() for verdict in self.verdicts},
-            "pose": _rounded(self.pose),
-            "moved": _rounded(self.moved),
+            "pose": _round(self.pose),
+            "moved": _round(self.moved),
         }
 
 
@@ -92,7 +92,7 @@ def survey(
     """
     grey = as_grey(frame)
     height, width = grey.shape
-    small, times = reduced(frame, SHOWN_PX)
+    small, times = reduce_picture(frame, SHOWN_PX)
     picture = jpeg(small)
     shown = (small.shape[1], small.shape[0])
 
@@ -159,5 +159,5 @@ def _to_dicts(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:
     return [{"name": o.name, "corners": np.round(o.corners, 1).tolist()} for o in outlines]
 
 
-def _rounded(values: Pose | Movement | None) -> dict[str, float] | None:
+def _round(values: Pose | Movement | None) -> dict[str, float] | None:
     return None if values is None else {name: round(value, 4) for name, value in vars(values).items()}

@@ -16,7 +16,7 @@ from vision.base.arrays import Image, Points
 from vision.felt.quality import Verdict, colour
 from vision.reading.decode import Cluster, Named, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
-from vision.reading.suits import told_apart
+from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, read_card
 
 _PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
@@ -49,7 +49,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
         scale = target / long_side
         if scale < 2.2:
             first.append(_read_at(picture, reader, scale))
-    coarse, trust = _weighed(first, spread=0.45)
+    coarse, trust = _weigh(first, spread=0.45)
     if not len(coarse):
         return []
     fused = fuse(coarse, trust)
@@ -62,10 +62,10 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
             scales.append(_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]))
     scales = [min(s, _MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side) for s in scales]
     second = [_read_at(picture, reader, scale, quarters) for scale in scales for quarters in range(4)]
-    fine, trust = _weighed(second, spread=0.5)
+    fine, trust = _weigh(second, spread=0.5)
     certain = coarse.heat > 0.35
     everything = Indices.joined([fine, coarse.take(certain)])
-    trust = np.concatenate([trust, 0.5 * _weighed(first, spread=0.45)[1][certain]])
+    trust = np.concatenate([trust, 0.5 * _weigh(first, spread=0.45)[1][certain]])
     expected = np.append(sizes[strong], usual)
     ratio = everything.sizes[:, None] / expected[None]
     fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
@@ -78,7 +78,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
     """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too."""
     seen, cards = colour(picture), read_loose(picture, reader)
-    suits, taken = told_apart([card.named for card in cards])
+    suits, taken = judge_suits([card.named for card in cards])
     read = [
         read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear)
         for card, clear in zip(cards, taken, strict=True)
@@ -101,7 +101,7 @@ def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0
     return seen.take(readable), scale
 
 
-def _weighed(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
+def _weigh(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
     """Join the passes in the photograph's own pixels; the weight falls with the distance from the best size."""
     trust = [np.exp(-0.5 * (np.log(seen.sizes / _BEST_INDEX_PX) / spread) ** 2) for seen, _ in passes]
     return Indices.joined([seen.scaled(1 / scale) for seen, scale in passes]), np.concatenate(trust)

@@ -121,18 +121,18 @@ def find_others(
             found.append(("marker", box))
             _fill(taken, box, 255)
     strange = _strange(seen, plan) & ~(taken | _out_of_view(near, plan))
-    strange &= ~_explained(paper, known)
+    strange &= ~_explain(paper, known)
     # a back may have the cloth's colour within its rim
-    loose = _filled(strange & ~plan.print, layout.card.height_mm)
-    rest = _opened(loose, _NARROW)
+    loose = _fill_holes(strange & ~plan.print, layout.card.height_mm)
+    rest = _open(loose, _NARROW)
     # restore what a printed line cut off, except for the line itself
-    rest = _opened(_grown(rest, _ACROSS) & (loose | strange), _NEXT)
+    rest = _open(_grown(rest, _ACROSS) & (loose | strange), _NEXT)
     for window, region in _regions(rest | _beyond(skin, rest), MIN_AREA_MM2):
         layers = _Layers(
             paper[window], skin[window], plan.zones[window], plan.rim[window], plan.print[window]
         )
         corner = (window[1].start, window[0].start)
-        found += [(what, box + corner) for what, box in _named(region, layers, layout.card)]
+        found += [(what, box + corner) for what, box in _name_region(region, layers, layout.card)]
     return tuple(Other(what, view.to_image(_mm(box))) for what, box in found)
 
 
@@ -173,13 +173,13 @@ class _Plan:
         )
         for mask in (printed, busy):
             _fill(mask, inside, 0)
-        cv2.polylines(rim, [_fixed(well_inside)], True, 255, 1, cv2.LINE_8, 4)
+        cv2.polylines(rim, [_fix(well_inside)], True, 255, 1, cv2.LINE_8, 4)
         for zone in layout.zones:
             corners = _px(zone.corners_mm)
             for mask in (busy, zones):
                 _fill(mask, corners, 255)
             for mask in (printed, busy):
-                cv2.polylines(mask, [_fixed(corners)], True, 255, round(_LINE_MM * PX_PER_MM), cv2.LINE_8, 4)
+                cv2.polylines(mask, [_fix(corners)], True, 255, round(_LINE_MM * PX_PER_MM), cv2.LINE_8, 4)
         whites = {}
         ring = np.concatenate([[(t, -1), (t, 1), (-1, t), (1, t)] for t in np.linspace(-1, 1, 20)])
         for marker in layout.markers.at:
@@ -261,7 +261,7 @@ def _strange(seen: Image, plan: _Plan) -> Mask:
     return np.asarray(cv2.bitwise_not(cv2.inRange(measured, low, high)), np.uint8)
 
 
-def _explained(paper: Mask, known: Sequence[KnownCard]) -> Mask:
+def _explain(paper: Mask, known: Sequence[KnownCard]) -> Mask:
     """Mark the cards that were read, except for things on number cards that are larger than a pip: 255."""
     mask, plain = np.zeros_like(paper), np.zeros_like(paper)
     for card in sorted(known, key=_is_plain, reverse=True):
@@ -269,8 +269,8 @@ def _explained(paper: Mask, known: Sequence[KnownCard]) -> Mask:
         _fill(plain, _px(card.corners_mm), 255 if _is_plain(card) else 0)
     covered = np.asarray(cv2.erode(plain, _NEXT), np.uint8) & ~paper
     # a chip's light middle belongs to the chip; the inside of a printed frame does not belong to the frame
-    covered = _filled(covered, _MIDDLE_MM)
-    return _grown(mask, _NEXT) & ~_opened(covered, _PIP)
+    covered = _fill_holes(covered, _MIDDLE_MM)
+    return _grown(mask, _NEXT) & ~_open(covered, _PIP)
 
 
 def _is_plain(card: KnownCard) -> bool:
@@ -281,7 +281,7 @@ def _beyond(skin: Mask, rest: Mask) -> Mask:
     """Extend a hand, whose unexplained parts are on the felt, over the cards below it."""
     if not rest.any():
         return rest
-    count, labels = cv2.connectedComponents(_opened(skin, _NARROW))
+    count, labels = cv2.connectedComponents(_open(skin, _NARROW))
     touched = np.zeros(count, np.uint8)
     touched[labels[rest > 0]] = 255
     touched[0] = 0
@@ -295,7 +295,7 @@ def _paper(seen: Image) -> Mask:
 def _natural_markers(seen: Image, marker: NaturalMarker) -> Iterator[Points]:
     """Find patches of the marker's colour, shape and size anywhere: their rectangles, 4 × 2 pixels."""
     low, high = (tuple(level + way * _LIKE_THE_MARKER for level in marker.bgr) for way in (-1, 1))
-    alike = _opened(np.asarray(cv2.inRange(seen, low, high), np.uint8), _NARROW)
+    alike = _open(np.asarray(cv2.inRange(seen, low, high), np.uint8), _NARROW)
     full = marker.width_mm * marker.height_mm * (np.pi / 4 if marker.shape == "disk" else 1)
     wanted = sorted((marker.width_mm, marker.height_mm))
     for window, region in _regions(alike, 0.6 * full):
@@ -342,15 +342,13 @@ class _Layers:
     print: Mask
 
 
-def _named(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str, Points]]:
+def _name_region(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tuple[str, Points]]:
     """Classify a region, card by card if several lie side by side: names and rectangles, 4 × 2 pixels."""
     box, _ = _rectangle(region)
     if _area(region & layers.rim) * PX_PER_MM > _ARM_MM and _share(layers.paper, region) < _SOME:
         yield "hand", box
         return
-    cards = max(
-        (_cards(part, card) for part in (region, _opened(region & ~layers.print, _NEXT))), key=_wholes
-    )
+    cards = max((_cards(part, card) for part in (region, _open(region & ~layers.print, _NEXT))), key=_wholes)
     if not all(whole for _, whole in cards) and _share(layers.skin, region) > _MOSTLY:
         yield "hand", box
         return
@@ -393,7 +391,7 @@ def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:
             part = _grown(part, _BRIDGE) & region & own
             left &= ~part
             yield part
-        left = _opened(left, _NEXT)
+        left = _open(left, _NEXT)
     for window, rest in _regions(left, MIN_AREA_MM2):
         part = np.zeros_like(region)
         part[window] = rest
@@ -434,12 +432,12 @@ def _share(mask: Mask, region: Mask) -> float:
     return float(cv2.mean(mask, region)[0]) / 255
 
 
-def _opened(mask: Mask, kernel: Mask) -> Mask:
+def _open(mask: Mask, kernel: Mask) -> Mask:
     """Remove everything narrower than the kernel."""
     return np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, kernel), np.uint8)
 
 
-def _filled(mask: Mask, widest_mm: float) -> Mask:
+def _fill_holes(mask: Mask, widest_mm: float) -> Mask:
     """Fill the holes up to this width and height."""
     outlines, nesting = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     full = mask.copy()
@@ -462,9 +460,9 @@ def _mm(points_px: Points) -> Points:
     return np.asarray((points_px + 0.5) / PX_PER_MM)
 
 
-def _fixed(points_px: Points) -> NDArray[np.int32]:
+def _fix(points_px: Points) -> NDArray[np.int32]:
     return np.round(points_px * 16).astype(np.int32)  # in OpenCV's fixed point: sixteenths of a pixel
 
 
 def _fill(mask: Mask, corners_px: Points, value: int) -> None:
-    cv2.fillConvexPoly(mask, _fixed(corners_px), value, cv2.LINE_8, 4)
+    cv2.fillConvexPoly(mask, _fix(corners_px), value, cv2.LINE_8, 4)

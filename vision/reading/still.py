@@ -82,7 +82,7 @@ class StillReader:
         if len(self._readings) < self.agree:
             return WaitReason.MORE
         readings, self._readings = self._readings, []
-        return agreed(readings)
+        return join_readings(readings)
 
 
 def _shrunk(frame: Image) -> Image:
@@ -108,7 +108,7 @@ def looks_alike(before: Image, after: Image) -> bool:
     return before.shape == after.shape and _change(_shrunk(before), _shrunk(after)) is None
 
 
-def agreed(readings: list[TableReading]) -> TableReading:
+def join_readings(readings: list[TableReading]) -> TableReading:
     """Join several readings of the same table into one: the last one, sure only where all of them agree.
 
     A card or object missing in some frames is kept; such a card is unsure.
@@ -117,8 +117,8 @@ def agreed(readings: list[TableReading]) -> TableReading:
     zones = []
     for number, zone in enumerate(last.zones):
         seen = [reading.zones[number].cards for reading in readings]
-        cards = [_joined([_at(cards, card) for cards in seen]) for card in zone.cards]
-        cards += [replace(card, sure=False) for card in _vanished(seen, zone.cards)]
+        cards = [_join([_at(cards, card) for cards in seen]) for card in zone.cards]
+        cards += [replace(card, sure=False) for card in _find_vanished(seen, zone.cards)]
         zones.append(ZoneReading(zone.place, zone.row, tuple(cards)))
     return replace(last, zones=tuple(zones), others=_things(readings))
 
@@ -139,7 +139,7 @@ def _same_thing(one: Other, other: Other) -> bool:
     return one.what == other.what and apart <= side / 4
 
 
-def _vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
+def _find_vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
     """Return the cards of earlier frames where the last one shows none, each place once."""
     gone: list[ReadCard] = []
     for cards in seen[:-1]:
@@ -156,7 +156,7 @@ def _at(cards: tuple[ReadCard, ...], wanted: ReadCard) -> ReadCard | None:
     return cards[best[1]] if best is not None and best[0] <= reach else None
 
 
-def _joined(sightings: list[ReadCard | None]) -> ReadCard:
+def _join(sightings: list[ReadCard | None]) -> ReadCard:
     """Join a card's sightings, the last one from the last frame: the least confidence, all candidates."""
     card = sightings[-1]
     assert card is not None

@@ -31,7 +31,7 @@ _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
-def told_apart(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
+def judge_suits(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
 
     Returns:

@@ -27,7 +27,7 @@ from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
 from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
-from vision.reading.suits import told_apart
+from vision.reading.suits import judge_suits
 
 _Whole = tuple[Image, Callable[[Points], Points]]
 """A picture in which whole cards are looked at, and what brings millimetres of the felt to its pixels."""
@@ -113,7 +113,7 @@ class TableReading:
             "zones": [
                 {"place": z.place, "row": z.row, "cards": [card_json(c) for c in z.cards]} for z in self.zones
             ],
-            "others": [{"what": o.what, "corners": _rounded(o.corners)} for o in self.others],
+            "others": [{"what": o.what, "corners": _round(o.corners)} for o in self.others],
             "verdicts": {name: verdict.to_json() for name, verdict in self.verdicts.items()},
             "ms": self.ms,
         }
@@ -126,11 +126,11 @@ def card_json(card: ReadCard) -> dict[str, Any]:
         "confidence": round(card.confidence, 4),
         "sure": card.sure,
         "candidates": list(card.candidates),
-        "corners": _rounded(card.corners),
+        "corners": _round(card.corners),
     }
 
 
-def _rounded(points: Points) -> list[list[float]]:
+def _round(points: Points) -> list[list[float]]:
     return [[round(float(x), 1), round(float(y), 1)] for x, y in points]
 
 
@@ -175,7 +175,7 @@ def read(
     grey = as_grey(frame)
     view = look.view if look is not None and look.view is not None else find_felt(grey, layout, lens)
     clock.lap("markers")
-    parts = _seen(frame, view, layout.zones, reader, px_per_mm, clock)
+    parts = _see(frame, view, layout.zones, reader, px_per_mm, clock)
     small = view.smaller(frame, SMALL_PX_PER_MM)
     if look is not None:
         verdicts = {name: verdict for name, verdict in look.verdicts.items() if name != "suits"}
@@ -185,12 +185,12 @@ def read(
     soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
     clock.lap("verdicts")
     whole = small[0], small[1].to_image
-    found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
+    found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft)
     clock.lap("decode")
     unclear = _unclear(found)
     if fit and unclear:
-        parts += _seen(frame, view, unclear, reader, _closer(parts), clock)
-        found, suits = _judged(parts, layout, reader, whole, fit=fit, soft=soft)
+        parts += _see(frame, view, unclear, reader, _closer(parts), clock)
+        found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft)
     verdicts[suits.name] = suits
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
@@ -235,7 +235,7 @@ def _unclear(found: Sequence[tuple[ReadCard, CardPlace, Zone | None]]) -> list[Z
     return list(dict.fromkeys(home for home in again if home is not None))
 
 
-def _judged(
+def _judge(
     parts: list[Indices],
     layout: TableLayout,
     reader: CardReader,
@@ -258,7 +258,7 @@ def _judged(
     laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
-    suits, taken = told_apart(names)
+    suits, taken = judge_suits(names)
     where = homes([place for _, place in laid], layout)
     read = [
         read_card(named, place.corners, worth, fit=fit and clear, soft=soft)
@@ -288,10 +288,10 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
 
     parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
-    found, _ = _judged(parts, layout, reader, whole, fit=True)
+    found, _ = _judge(parts, layout, reader, whole, fit=True)
     if _unclear(found):
         parts.append(seen(_closer(parts)))
-        found, _ = _judged(parts, layout, reader, whole, fit=True)
+        found, _ = _judge(parts, layout, reader, whole, fit=True)
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
     return _in_order([(float(card.corners[:, 0].mean()), card) for card in cards], zone)
@@ -310,7 +310,7 @@ def observe(
         MarkersError: the felt's markers do not say where the felt is.
     """
     view = find_felt(frame, layout, lens)
-    return view, _fitting(fuse(Indices.joined(_seen(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
+    return view, _fitting(fuse(Indices.joined(_see(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
 
 
 def observe_whole(
@@ -332,7 +332,7 @@ def _whole_cards(
     return pips.readings(cards), enough
 
 
-def _seen(
+def _see(
     frame: Image, view: FeltView, zones: Sequence[Zone], reader: CardReader, px_per_mm: float, clock: _Clock
 ) -> list[Indices]:
     """Return the network's results in each of some zones at a scale, in felt millimetres."""

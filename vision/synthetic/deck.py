@@ -195,9 +195,9 @@ def _card(code: str, style: Style) -> Drawing:
     if rank in "JQK":
         scale = 0.78 if style.jumbo else 1.0
         x, y = FRAME_MM
-        under += _placed([Shape(Path.rect(-x, -y, x, y), GROUND)], middle, scale)
-        half += _placed(court_half(rank, suit, colour), middle, scale)
-        over += _placed(court_over(suit), middle, scale)
+        under += _place([Shape(Path.rect(-x, -y, x, y), GROUND)], middle, scale)
+        half += _place(court_half(rank, suit, colour), middle, scale)
+        over += _place(court_over(suit), middle, scale)
     elif rank == "A":
         over += _ace(suit, colour, middle)
     else:
@@ -211,7 +211,7 @@ def _card(code: str, style: Style) -> Drawing:
     return Drawing(WIDTH_MM, HEIGHT_MM, tuple(under), tuple(half), tuple(over))
 
 
-def _placed(shapes: list[Shape], at: tuple[float, float], scale: float) -> list[Shape]:
+def _place(shapes: list[Shape], at: tuple[float, float], scale: float) -> list[Shape]:
     return [Shape(s.path.placed(*at, scale), s.fill, s.line, s.line_mm * scale) for s in shapes]
 
 

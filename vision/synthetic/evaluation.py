@@ -142,7 +142,7 @@ def score_deck(
     return score
 
 
-def labelled_photographs(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+def photographs_with_labels(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     """Yield the photographs of a set that are marked `evaluate`, with their cards."""
     with (folder / "manifest.csv").open() as rows:
         for row in csv.DictReader(rows):
@@ -153,7 +153,7 @@ def labelled_photographs(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 def score_photographs(folder: Path, reader: CardReader) -> Score:
     """Read a set's photographs loosely: scale, place and number of cards unknown."""
     score = Score()
-    for path, labels in labelled_photographs(folder):
+    for path, labels in photographs_with_labels(folder):
         cards, _ = read_photograph(load_picture(path), reader)
         score.whole += score.add(labels, [(c.card, c.sure) for c in cards])
         score.tables += 1

@@ -271,7 +271,7 @@ def _empty_table(
     warp = to_px @ np.linalg.inv(mm_to_pixels(felt_density))
     low, high = _bounds(_map(to_px, corners), size)
     part = frame[low[1] : high[1], low[0] : high[0]]
-    moved = _moved(warp, low)
+    moved = _move(warp, low)
     cv2.warpPerspective(
         felt, moved, (part.shape[1], part.shape[0]), part, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT
     )
@@ -284,7 +284,7 @@ def _bounds(points: Points, size: tuple[int, int], margin: int = 1) -> tuple[Poi
     return low, high
 
 
-def _moved(homography: Matrix, low: Points) -> Matrix:
+def _move(homography: Matrix, low: Points) -> Matrix:
     return np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ homography
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from firmware.devices.camera.source import CameraMissing, Frame, Image
-from firmware.devices.camera.spoil import Spoil, spoiled
+from firmware.devices.camera.spoil import Spoil, spoil_picture
 from firmware.devices.camera.timed import TimedCamera
 
 
@@ -102,7 +102,7 @@ class RoomCamera(TimedCamera):
                 raise CameraMissing("The camera was closed.")
         if spoil.pulls != opened.pulls or not spoil.plugged:
             raise CameraMissing("The camera gives no pictures: check its cable.")
-        return Frame(spoiled(np.load(self._view), spoil, at), at)
+        return Frame(spoil_picture(np.load(self._view), spoil, at), at)
 
     def _release(self) -> None:
         """Nothing to release."""

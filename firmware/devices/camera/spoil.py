@@ -42,7 +42,7 @@ class Spoil:
     drift_since: float = 0.0
 
 
-def spoiled(image: Image, spoil: Spoil, now: float) -> Image:
+def spoil_picture(image: Image, spoil: Spoil, now: float) -> Image:
     """Return the picture with the faults at this monotonic time."""
     if spoil.garbage:
         return np.random.default_rng(int(now * 1000)).integers(0, 256, image.shape, np.uint8)

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from firmware.devices.errors import DeviceSettings
-from firmware.messages import Message, Text, all_of, in_turn, listed
+from firmware.messages import Message, Text, all_of, in_turn, join_words
 
 
 class PuckState(StrEnum):
@@ -202,7 +202,7 @@ def judge(sweep: Sweep, disks: Disks, seats: frozenset[int], at: float) -> PuckR
 def _seats(seats: Sequence[int]) -> Message:
     if len(seats) == 1:
         return Message("seat %(seat)s", seat=seats[0])
-    return Message("seats %(seats)s", seats=all_of([listed(seats[:-1]), seats[-1]]))
+    return Message("seats %(seats)s", seats=all_of([join_words(seats[:-1]), seats[-1]]))
 
 
 NO_DISK = Message(

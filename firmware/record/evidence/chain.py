@@ -94,7 +94,7 @@ def check_rows(
             elif _IMAGE in payload or kind not in FREQUENT or (len(payload) > _SHORT and _is_odd(payload)):
                 _look_into(chain, row)
             elif kind == ev.HandOpened.type:
-                _opened(chain, row)
+                _open_hand(chain, row)
             if not seq % EVERY:
                 done(seq, last)
     except sqlite3.Error as error:
@@ -142,7 +142,7 @@ def is_sealed(row: Row) -> bool:
         return False
 
 
-def _opened(chain: Chain, row: Row) -> None:
+def _open_hand(chain: Chain, row: Row) -> None:
     chain.hands += 1
     for content in _CONTENT.findall(row[9]):
         chain.content.setdefault(content, row[0])
@@ -157,7 +157,7 @@ def _look_into(chain: Chain, row: Row) -> None:
         chain.problems.append((row[0], Message("No release can read the row.")))
         return
     if row[8] == ev.HandOpened.type:
-        _opened(chain, row)
+        _open_hand(chain, row)
     if row[8] in ABOUT_RECORD:
         chain.about.append((row[0], row[10], row[8], fields))
     else:

@@ -109,7 +109,7 @@ def sign(key: DeviceKey, checkpoint: Checkpoint) -> str:
     return f"{text}\n{_line(checkpoint.origin, signed)}"
 
 
-def opened(note: str, public: bytes) -> Checkpoint:
+def open_note(note: str, public: bytes) -> Checkpoint:
     """Return the checkpoint in a note that its log has signed with this key. Raises NoNote."""
     text, signatures = parts(note)
     checkpoint = Checkpoint.parse(text)

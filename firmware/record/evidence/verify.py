@@ -19,7 +19,7 @@ from firmware.record.evidence.chain import Chain, check_rows
 from firmware.record.evidence.presence import Presence, presence_of
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal import witness
-from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, images_in, named_by
+from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, captures_named_by, images_in
 from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
@@ -79,7 +79,7 @@ class Verification:
     `images` is how many images were compared, `dropped` how many of them were removed with a tombstone, `lost` how many
     a row says to have been lost with a restore. `anchors` is the number of signed heads in the record, `keys` the
     fingerprints of the keys that the record announced, `signers` those of which a signature over a head was checked.
-    `unproven`: proof that is not there.
+    `say_unproven`: proof that is not there.
     """
 
     entries: int
@@ -140,7 +140,7 @@ def verify(
         strange += problems_of_file(db, data) if db else _no_journal(data)
         end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
         chain = check_rows(db, 1, end, done) if db else Chain()
-    found = _told(chain)
+    found = _messages_of(chain)
     of_images, dropped, lost = _images(data, chain, found) if images else ([], 0, 0)
     problems = [
         *strange,
@@ -164,11 +164,11 @@ def verify(
         anchors=len(found.signed),
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
         signers=tuple(Signer(key, len(rows), rows[-1]) for key, rows in found.proven.items()),
-        unproven=tuple(unproven(presence_of(chain.proof))),
+        unproven=tuple(say_unproven(presence_of(chain.proof))),
     )
 
 
-def unproven(there: Presence) -> Iterator[Problem]:
+def say_unproven(there: Presence) -> Iterator[Problem]:
     """Yield what is said of hands that no signed head proves."""
     if there.is_none:
         yield _problem(
@@ -233,7 +233,7 @@ class _RecordFacts(NamedTuple):
     proven: dict[str, list[int]]
 
 
-def _told(chain: Chain) -> _RecordFacts:
+def _messages_of(chain: Chain) -> _RecordFacts:
     found = _RecordFacts([], set(), set(), {}, {})
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
@@ -336,13 +336,13 @@ def replay(data: Path, *, settled: bool = False) -> Iterator[Problem]:
         try:
             event = entry.event
             if settled and isinstance(event, ev.Settled) and state.opened is not None:
-                yield from _settled_again(reader, state, state.opened, event, entry.seq, rules)
+                yield from _settle_again(reader, state, state.opened, event, entry.seq, rules)
             state = apply(state, event)
         except (UnknownEvent, CommandRefused) as error:
             yield _problem(entry.seq, "The event does not fit: %(error)s", error=error)
 
 
-def _settled_again(
+def _settle_again(
     reader: JournalReader,
     state: State,
     opened: Opening,
@@ -365,11 +365,11 @@ def _settled_again(
         )
 
 
-def torn(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:
+def find_torn_images(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:
     """Yield a message for every image named by these entries that is not as it was stored."""
     store = CaptureStore(data)
     for entry in entries:
-        for capture in named_by(entry.event):
+        for capture in captures_named_by(entry.event):
             if (found := store.check(capture)) != "ok":
                 yield Message(
                     "The image %(name)s of hand %(hand)s is %(found)s.",

@@ -136,7 +136,7 @@ class CaptureStore:
         return "ok" if hashlib.sha256(data).hexdigest() == sha256 else "changed"
 
 
-def named_by(event: Event) -> Iterator[Capture]:
+def captures_named_by(event: Event) -> Iterator[Capture]:
     """Yield the captures anywhere inside an event; one that is named twice is yielded twice."""
     left: list[Any] = [event]
     while left:

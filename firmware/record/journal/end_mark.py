@@ -36,7 +36,7 @@ def end_fault(
             return None
         return RecordFault("witness", seq, captures=ahead)
     if seen[0] > seq:
-        found = (*_unnamed(db, folder, hand), *ahead)[:NAMED]
+        found = (*_unnamed_images(db, folder, hand), *ahead)[:NAMED]
         return RecordFault("short", seq, *seen, captures=found)
     # Compared in SQL: a changed value may not be valid text. `verify` reports that.
     row = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (seen[1], seen[0])).fetchone()
@@ -71,12 +71,12 @@ def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:
     return tuple(found[:NAMED])
 
 
-def _unnamed(db: sqlite3.Connection, folder: Path, hand: int) -> list[str]:
+def _unnamed_images(db: sqlite3.Connection, folder: Path, hand: int) -> list[str]:
     """Return the images of the last hand that none of its rows names."""
     named: set[str] = set()
     for entry in since_last_opened(db):
         try:
-            named |= {capture.name for capture in captures.named_by(entry.event)}
+            named |= {capture.name for capture in captures.captures_named_by(entry.event)}
         except UnknownEvent:  # the row was changed; `verify` reports that
             continue
     return [

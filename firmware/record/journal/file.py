@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import quote
 
 from firmware.messages import Message
-from firmware.record.journal.ground import linked
+from firmware.record.journal.ground import find_links
 from firmware.record.journal.schema import need_known
 from firmware.table.errors import JournalDamaged, JournalError, JournalFull, TableError
 from firmware.table.events import TrainingBegun
@@ -43,10 +43,10 @@ def could_not_be_read(path: Path) -> Message:
 
 
 @contextmanager
-def opened(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection | None]:
+def open_journal(path: Path, *, training: bool = False) -> Iterator[sqlite3.Connection | None]:
     """Give a read-only connection to a journal, None where there is none. Raises JournalError."""
     with as_journal_errors(could_not_be_read(path)):
-        if what := linked(path.parent, path.name):
+        if what := find_links(path.parent, path.name):
             raise JournalError(what)
         try:
             path.stat()

@@ -21,7 +21,7 @@ _OF_MEMORY: Final = re.compile(r"\b(boot=overlay|overlayroot=tmpfs|systemd\.vola
 _UPPER: Final = re.compile(r"(?:^|,)upperdir=([^,]+)")
 
 
-def linked(folder: Path, journal: str) -> Message | None:
+def find_links(folder: Path, journal: str) -> Message | None:
     """Return what is wrong if a part of the record in a folder is a link, or a file with a second name."""
     for name in (journal, f"{journal}-wal", f"{journal}-shm", WITNESS, CAPTURES):
         path = folder / name

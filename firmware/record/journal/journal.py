@@ -20,7 +20,7 @@ from firmware.record.journal.file import FILE as FILE
 from firmware.record.journal.file import READY as READY
 from firmware.record.journal.file import RESTORING as RESTORING
 from firmware.record.journal.file import WAIT_S, as_journal_error, as_journal_errors, guard, need_kind
-from firmware.record.journal.ground import linked
+from firmware.record.journal.ground import find_links
 from firmware.record.journal.lock import take_lock
 from firmware.record.journal.named_files import NamedFiles
 from firmware.record.journal.reader import JournalReader as JournalReader
@@ -93,7 +93,7 @@ class Journal:
         with ExitStack() as failing:
             with as_journal_errors(Message("The journal in %(folder)s cannot be opened", folder=folder)):
                 make_folder(folder)
-                if link := linked(folder, FILE):
+                if link := find_links(folder, FILE):
                     raise JournalError(link)
                 self._lock = failing.enter_context(take_lock(folder))
                 make_file(path)

@@ -165,7 +165,7 @@ class JournalReader:
 
         Read every statement to its end: a half-read one keeps a read transaction open. Raises JournalError.
         """
-        with journal_file.opened(self.path, training=self._training) as db:
+        with journal_file.open_journal(self.path, training=self._training) as db:
             yield db
 
 

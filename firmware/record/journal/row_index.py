@@ -105,18 +105,18 @@ def _need_own(folder: Path) -> None:
 
 
 @contextmanager
-def opened_index(folder: Path) -> Iterator[sqlite3.Connection | None]:
+def open_index(folder: Path) -> Iterator[sqlite3.Connection | None]:
     """Yield a read-only connection to a record's complete index, the one that reaches furthest; None without any.
 
     Raises sqlite3.Error.
     """
     with ExitStack() as stack:
-        found = [db for path in index_paths(folder) if (db := stack.enter_context(_opened(path))) is not None]
+        found = [db for path in index_paths(folder) if (db := stack.enter_context(_open(path))) is not None]
         yield max(found, key=lambda db: db.execute("SELECT seq FROM head").fetchone()[0], default=None)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection | None]:
+def _open(path: Path) -> Iterator[sqlite3.Connection | None]:
     try:
         if path.parent != RUNTIME:
             _need_own(path.parent)
@@ -134,7 +134,7 @@ def table_keeps_index(folder: Path, end: int) -> bool:
 
     Raises sqlite3.Error.
     """
-    with _opened(index_paths(folder)[0]) as db:
+    with _open(index_paths(folder)[0]) as db:
         return db is not None and end - db.execute("SELECT seq FROM head").fetchone()[0] <= LATE
 
 
@@ -180,7 +180,7 @@ def find(db: sqlite3.Connection, folder: Path, sought: RowQuery) -> list[Entry]:
     if not set(sought.types) <= INDEXED:
         return scan(db, sought)
     try:
-        with opened_index(folder) as index:
+        with open_index(folder) as index:
             if index is not None:
                 return _by_index(db, index, sought)
     except (sqlite3.Error, UnicodeDecodeError, _Wrong) as error:
@@ -199,7 +199,7 @@ def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: RowQuer
         return tail
     # The readable rows may end before the record does (`firmware.record.finished_reader`).
     end = db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]
-    known = [_checked(db, seq, sought) for seq in _numbers(index, sought, end)]
+    known = [_check(db, seq, sought) for seq in _numbers(index, sought, end)]
     both = [*tail, *known] if sought.newest_first else [*known, *tail]
     return both[: sought.limit] if sought.limit >= 0 else both
 
@@ -218,7 +218,7 @@ def _numbers(index: sqlite3.Connection, sought: RowQuery, end: int) -> list[int]
     return [seq for (seq,) in found]
 
 
-def _checked(db: sqlite3.Connection, seq: int, sought: RowQuery) -> Entry:
+def _check(db: sqlite3.Connection, seq: int, sought: RowQuery) -> Entry:
     row = db.execute(f"SELECT {COLUMNS} FROM journal WHERE seq = ?", (seq,)).fetchone()
     if row is None or not _fits(entry := Entry(*row), sought):
         raise _Wrong(f"row {seq} is not what it says")

@@ -53,7 +53,7 @@ class Witness:
     def write(self, head: Head) -> None:
         """Write a head durably."""
         times = self._times + 1
-        if os.pwrite(self._handle, _packed(times, head), times % 2 * _APART) != _SLOT:
+        if os.pwrite(self._handle, _pack(times, head), times % 2 * _APART) != _SLOT:
             raise OSError("the witness of the record's end was written in part")
         self._times = times
 
@@ -83,7 +83,7 @@ def read(folder: Path) -> Head | None:
     return max(slots)[1] if slots else None
 
 
-def _packed(times: int, head: Head) -> bytes:
+def _pack(times: int, head: Head) -> bytes:
     seq, digest = head
     body = _BODY.pack(_MAGIC, times, seq, bytes.fromhex(digest).ljust(32, b"\0"))
     return body + _check(body)

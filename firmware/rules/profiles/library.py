@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from firmware.rules.errors import ProfileError, UnknownProfileError
-from firmware.rules.profiles.options import quoted, text_toml
+from firmware.rules.profiles.options import quote, text_toml
 from firmware.rules.profiles.profile import Profile
-from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, checked, suggestion
+from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, check_option, suggestion
 
 _PACKAGED = Path(__file__).resolve().parent
 
@@ -78,7 +78,7 @@ def _find(name_or_path: str | Path, folder: Path | None) -> Path:
     if name.endswith(".toml"):
         if folder is None:
             raise ProfileError(
-                f"{quoted(name)} is a file, and only a packaged profile can be extended here; "
+                f"{quote(name)} is a file, and only a packaged profile can be extended here; "
                 "put the whole text in, as `feltwatch profiles show` prints it",
                 key="profile.extends",
             )
@@ -159,7 +159,7 @@ def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
         if not (is_texts if key == "notes" else isinstance(value, str)):
             wanted = "an array of texts" if key == "notes" else "a text"
             raise ProfileError(
-                f"profile.{key} = {quoted(value)} will not do; allowed: {wanted}", key=f"profile.{key}"
+                f"profile.{key} = {quote(value)} will not do; allowed: {wanted}", key=f"profile.{key}"
             )
     if not about.get("name"):
         raise ProfileError("profile.name is missing", key="profile.name")
@@ -212,11 +212,11 @@ def _options(tables: Mapping[str, Any]) -> dict[str, object]:
             raise ProfileError(f"[{section}] is no section{hint}", key=section)
         if not isinstance(table, dict):
             raise ProfileError(
-                f"{section} = {quoted(table)} will not do; allowed: a table of options", key=section
+                f"{section} = {quote(table)} will not do; allowed: a table of options", key=section
             )
         for name, value in table.items():
             path = f"{section}.{name}"
-            values[path] = checked(path, value)
+            values[path] = check_option(path, value)
     return values
 
 
@@ -225,7 +225,7 @@ def _texts(tables: Mapping[str, Any], name: str, paths: Collection[str]) -> dict
     texts = tables.get(name, {})
     if not isinstance(texts, dict):
         raise ProfileError(
-            f"{name} = {quoted(texts)} will not do; allowed: a table of texts by option", key=name
+            f"{name} = {quote(texts)} will not do; allowed: a table of texts by option", key=name
         )
     for path, text in texts.items():
         if path not in paths:
@@ -234,7 +234,7 @@ def _texts(tables: Mapping[str, Any], name: str, paths: Collection[str]) -> dict
             )
         if not isinstance(text, str):
             raise ProfileError(
-                f'{name}: "{path}" = {quoted(text)} will not do; allowed: a text', key=f"{name}.{path}"
+                f'{name}: "{path}" = {quote(text)} will not do; allowed: a text', key=f"{name}.{path}"
             )
     return texts
 

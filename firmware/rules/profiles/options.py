@@ -13,7 +13,7 @@ from dataclasses import MISSING, dataclass, field
 from functools import reduce
 from typing import Any
 
-from firmware.messages import Message, MessageError, Term, Word, listed
+from firmware.messages import Message, MessageError, Term, Word, join_words
 from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
@@ -43,7 +43,7 @@ def is_whole(value: object, least: int = 0) -> bool:
     return value >= least
 
 
-def quoted(value: object) -> str:
+def quote(value: object) -> str:
     """Return a value as quoted in a sentence: on one line, whatever its length, depth or size.
 
     >>> quoted([1, "2"])
@@ -190,7 +190,7 @@ class SuitOrder(Kind):
         return Message(
             "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high "
             "card, high to low %(suits)s; the stronger one in the middle is a foul.",
-            suits=listed(SUITS[suit] for suit in value),
+            suits=join_words(SUITS[suit] for suit in value),
         )
 
 
@@ -250,7 +250,7 @@ class Target:
                 'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
             )
         raise NotAllowedError(
-            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quoted(text), allowed=allowed
+            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quote(text), allowed=allowed
         )
 
     @property
@@ -318,7 +318,7 @@ class NaturalKinds(Kind):
             if not isinstance(kind, str) or kind not in NATURALS:
                 raise NotAllowedError(
                     "%(kind)s is no natural; allowed: %(allowed)s",
-                    kind=quoted(kind),
+                    kind=quote(kind),
                     allowed=", ".join(NATURALS),
                 )
             if points is None:

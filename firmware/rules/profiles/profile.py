@@ -32,7 +32,7 @@ from firmware.rules.profiles.sections import (
     Scoring,
     Stakes,
     Surrender,
-    checked,
+    check_option,
 )
 from firmware.rules.strength import Scale, scale
 from firmware.rules.words import ROW_NAMES
@@ -151,7 +151,7 @@ class Profile:
         """
         sections: dict[str, dict[str, object]] = {}
         for path, value in options.items():
-            value = checked(path, value)
+            value = check_option(path, value)
             section, name, _ = OPTIONS[path]
             sections.setdefault(section, {})[name] = value
         changed = {section: replace(getattr(self, section), **values) for section, values in sections.items()}

@@ -26,7 +26,7 @@ from firmware.rules.profiles.options import (
     choice,
     flag,
     option,
-    quoted,
+    quote,
 )
 from firmware.rules.strength import Wheel
 
@@ -327,22 +327,22 @@ FORMER_READINGS: dict[str, Any] = {
 """Options that may be missing in profiles of earlier releases, each with the behaviour of those releases."""
 
 
-def _known(path: str) -> tuple[str, str, Kind]:
+def _find_option(path: str) -> tuple[str, str, Kind]:
     try:
         return OPTIONS[path]
     except KeyError:
         raise ProfileError(f"{path} is no option{suggestion(path, OPTIONS)}", key=path) from None
 
 
-def checked(path: str, value: object) -> Any:
+def check_option(path: str, value: object) -> Any:
     """Return the value of an option as stored in a profile. Raises ProfileError."""
-    _, _, kind = _known(path)
+    _, _, kind = _find_option(path)
     try:
         return kind.check(value)
     except NotAllowedError as error:
         raise ProfileError(
             Message(
-                "%(option)s = %(value)s will not do: %(why)s", option=path, value=quoted(value), why=error
+                "%(option)s = %(value)s will not do: %(why)s", option=path, value=quote(value), why=error
             ),
             key=path,
         ) from None

@@ -122,7 +122,7 @@ def lacks(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
     return any(card.card not in seen for card in known)
 
 
-def changed(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
+def shows_change(cards: list[dict[str, Any]], known: tuple[KnownCard, ...]) -> bool:
     """Return whether a row that lies there whole shows a certain card that is not known in it."""
     names = {card.card for card in known}
     return any(card["sure"] and card["card"] not in names for card in cards)

@@ -54,7 +54,7 @@ class LaterLooks:
         elif not state.is_paid or state.compared or self._looks == 0:
             return
         places = [seat.place for seat in state.seats if not seat.surrenders]
-        self._number = self._ask(places, Watch(_known(state), fresh=True, changes=True))
+        self._number = self._ask(places, Watch(_cards_without_news(state), fresh=True, changes=True))
         self._looks += 1
 
     def answered(self, answer: ReadingDone | ReadingLost | NothingNew, state: State) -> bool:
@@ -108,7 +108,7 @@ def _hand(moment: Moment | None) -> int:
     return moment[0] if moment else 0
 
 
-def _known(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
+def _cards_without_news(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
     """Return the cards that make no news in a zone: those on record, and those that were seen there in their place."""
     found = {(row.seat, row.row): row.now for row in state.changed}
     return {

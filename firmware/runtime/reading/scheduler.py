@@ -24,11 +24,11 @@ from firmware.runtime.reading.messages import (
     short_places,
 )
 from firmware.runtime.reading.translate import (
-    known_cards,
+    cards_on_record,
     lie_as_before,
     reading_failed,
     reading_taken,
-    shown_rows,
+    rows_to_show,
 )
 from firmware.table import CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
@@ -183,7 +183,7 @@ class ReadingScheduler:
         awaited = ev.CardsAwaited(
             tuple(seat.seat for seat in state.seats if seat.place in short),
             tuple(seat.seat for seat in state.seats if seat.place in short and seat.place not in shown),
-            shown_rows(answer, state),
+            rows_to_show(answer, state),
         )
         told = state.awaited
         if told is None or (awaited.seats, awaited.empty) != (told.seats, told.empty):
@@ -276,7 +276,9 @@ class ReadingScheduler:
             return
         state = self._table.state
         if watching and now >= self._watch_at:
-            self._ask([seat.place for seat in open_seats(state)], Watch(known_cards(state), self._from_start))
+            self._ask(
+                [seat.place for seat in open_seats(state)], Watch(cards_on_record(state), self._from_start)
+            )
             self._from_start = False
         elif state.phase is Phase.READING and (self._short is None or now >= self._watch_at):
             self._asks = bool(self._short) and now - self._short_since >= SAME_FOR

@@ -16,7 +16,7 @@ from firmware.runtime.reading.messages import CameraJob, JobDone, JobProgress
 from vision.base.arrays import Image
 from vision.base.errors import CalibrationError, EnrolmentError
 from vision.felt.calibration import FRAMES, FeltCalibration, calibrate_felt, movement
-from vision.felt.geometry import reduced
+from vision.felt.geometry import reduce_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import (
     MAX_ERROR_PX,
@@ -123,7 +123,7 @@ class CameraBench:
 
     def _read_code(self, job: CameraJob) -> JobDone:
         frame = self._frame()
-        small, _ = reduced(frame, SHOWN_PX)
+        small, _ = reduce_picture(frame, SHOWN_PX)
         return JobDone(job.number, {"text": qr_text(frame)}, picture=jpeg(small))
 
     def _calibrate_felt(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
@@ -154,7 +154,7 @@ class CameraBench:
 
     def _lens_view(self, job: CameraJob) -> JobDone:
         frame = self._frame()
-        small, times = reduced(frame, SHOWN_PX)
+        small, times = reduce_picture(frame, SHOWN_PX)
         view = find_board(frame)
         if view is not None and self._views and view.size != self._views[0].size:
             self._views = []  # the camera's mode has changed: earlier views do not match
@@ -201,7 +201,7 @@ class CameraBench:
             "needed": MIN_FRAMES,
             "cards": [_to_dict(spot, one.missing, swapped) for spot in spots],
         }
-        small, _ = reduced(frame, SHOWN_PX)
+        small, _ = reduce_picture(frame, SHOWN_PX)
         try:
             one.refuse_a_wrong_deck(len(self._lessons) + 1)
         except EnrolmentError as error:

@@ -47,7 +47,7 @@ def reading_taken(done: ReadingDone, state: State) -> ReadingTaken:
     return ReadingTaken(rows, _capture(reading["frame"]), reading["verdicts"], reading["ms"], things)
 
 
-def shown_rows(done: ReadingDone, state: State) -> tuple[ShownRow, ...]:
+def rows_to_show(done: ReadingDone, state: State) -> tuple[ShownRow, ...]:
     """Return what a reading saw in the rows of the seats in play."""
     return tuple(
         ShownRow(
@@ -58,7 +58,7 @@ def shown_rows(done: ReadingDone, state: State) -> tuple[ShownRow, ...]:
     )
 
 
-def known_cards(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
+def cards_on_record(state: State) -> dict[tuple[str, str], tuple[KnownCard, ...]]:
     """Return the open seats' cards on record, by place and row, with the camera's names."""
     return {
         (seat.place, row): tuple(KnownCard(card.seen or card.card, card.sure) for card in cards)

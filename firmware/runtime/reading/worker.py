@@ -16,7 +16,7 @@ import numpy as np
 from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate
 from firmware.messages import Message, MessageError, Text
 from firmware.record.journal.captures import CaptureStore
-from firmware.runtime.reading.change_detector import TableWatch, changed, is_new, lacks, of_places
+from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places, shows_change
 from firmware.runtime.reading.messages import (
     CameraJob,
     JobDone,
@@ -206,7 +206,7 @@ class _Worker:
         for zone in facts["zones"]:
             known = watch.known.get((zone["place"], zone["row"]), ())
             if watch.changes:
-                new = changed(zone["cards"], known)
+                new = shows_change(zone["cards"], known)
                 strange = strange or new
             else:
                 strange = strange or lacks(zone["cards"], known)

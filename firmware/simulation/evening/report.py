@@ -8,7 +8,7 @@ from rich.table import Table
 
 from firmware.simulation.evening.auditor import KINDS
 from firmware.simulation.evening.run import SHOWN, Outcome
-from firmware.terminal import escaped
+from firmware.terminal import escape
 
 
 def show(outcome: Outcome) -> None:
@@ -44,7 +44,7 @@ def show(outcome: Outcome) -> None:
             faults.add_row(name, str(times["struck"]), str(times["noticed"]))
         console.print(faults)
     for problem in outcome.problems[:SHOWN]:
-        console.print(escaped(f"Hand {problem.hand}: {problem.what}"), style="red", markup=False)
+        console.print(escape(f"Hand {problem.hand}: {problem.what}"), style="red", markup=False)
     if len(outcome.problems) > SHOWN:
         console.print(f"… and {len(outcome.problems) - SHOWN} more.", style="red")
     console.print(f"Last row's hash: {outcome.head}")

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from firmware.messages import Message
-from firmware.names import spelled
+from firmware.names import normal_spelling
 from firmware.rules import Currency, Profile, RulesError, load_profile, paying_in, profile_toml
 from firmware.rules.chips import verify_unit
 from firmware.rules.currency import is_symbol
@@ -199,7 +199,7 @@ def _player(state: State, name: str, players: Sequence[str]) -> str:
     if state.house.of(name):
         return name
     name = check_name(name)
-    others = {spelled(player) for player in players} - {name}
+    others = {normal_spelling(player) for player in players} - {name}
     return name if state.house.of(name) else check_name(name, sorted(others))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from firmware.messages import Message, listed
+from firmware.messages import Message, join_words
 from firmware.rules import Profile
 from firmware.table.command import Command, Context
 from firmware.table.dealing import need_right_seats
@@ -123,5 +123,5 @@ def _what_is_open(state: State) -> Message:
     }
     kinds = dict.fromkeys(names[question.what] for question in state.questions)
     return Message(
-        "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=listed(kinds)
+        "Not yet: %(open)s. Answer what is open, look again, or void the hand.", open=join_words(kinds)
     )

@@ -33,7 +33,7 @@ from firmware.table.events import HandVoided, HeadSigned, canonical
 from firmware.uplink.wire import Head, Offer
 from pit.door.take import take_from
 from pit.errors import Fork, NotEnrolledError
-from pit.log.heads import anchor_in, looked_at
+from pit.log.heads import anchor_in, look_at
 from pit.log.verify import verify
 from pit.status.tables import strike
 from pit.store.database import Database, migrate
@@ -311,7 +311,7 @@ def _enrolled_unlooked(row: Any) -> Any:
 
 
 def _any_key(rows: Any) -> Any:
-    return looked_at(
+    return look_at(
         (*row[:-1], bytes.fromhex(found.key) if (found := anchor_in(row[3])) else row[-1]) for row in rows
     )
 
@@ -356,7 +356,7 @@ ATTACKS: Final = (
         "signs with a key of its own at a table",
         signs_with_a_stolen_tables_new_key,
         "a key counts once a person has compared its words",
-        (("pit.log.heads.looked_at", None),),
+        (("pit.log.heads.look_at", None),),
     ),
     Attack("changes a row in the pit's database", changes_a_row, "every row's hash", _FOLLOWS_OFF),
     Attack("removes a row from the pit's database", removes_a_row, "rows follow each other", _FOLLOWS_OFF),

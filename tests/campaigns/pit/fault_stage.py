@@ -19,14 +19,14 @@ from typing import Any, Final
 
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span as OwnSpan
-from firmware.record.report_span import reported
+from firmware.record.report_span import report_of_span
 from pit.errors import DatabaseError
 from pit.follow.totals import Span, by_table
 from pit.pages.app import create_app
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.status.freshness import FOLLOWED_MS, SILENT_MS
-from pit.status.tables import listed, strike
+from pit.status.tables import list_tables, strike
 from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
 from tests.pit.dealing_table import Deal, DealingTable, dealt
@@ -111,7 +111,7 @@ class Watcher(threading.Thread):
             well = [row for row in _ROW.findall(text) if ">well<" in row]
             live |= {one.name for one in self._tables if any(f">{one.name}<" in row for row in well)}
         try:
-            fresh = {one.table.name: one.fresh for one in listed(self._database)}
+            fresh = {one.table.name: one.fresh for one in list_tables(self._database)}
         except DatabaseError as error:
             return Look(began, said=(*said, _plain(str(error))))
         said += [_plain(str(note)) for one in floor.tiles if one.tile.silent for note in one.tile.notes[-1:]]
@@ -250,7 +250,7 @@ class Stage:
         pits = {group.name: group.counts for group in by_table(self.database, Span(0, 1 << 52))}
         wrong = []
         for one in self.tables:
-            own = reported(JournalReader(one.data), OwnSpan()).total
+            own = report_of_span(JournalReader(one.data), OwnSpan()).total
             if pits.get(one.name, type(own)()) != own:
                 wrong.append(f"totals of {one.name}: {pits.get(one.name)} at the pit, {own} at the table")
         return found, wrong

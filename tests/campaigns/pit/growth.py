@@ -30,7 +30,7 @@ from pit.follow.now import Follower
 from pit.follow.projector import project_in
 from pit.follow.search import SearchFilter, search
 from pit.log.heads import new_heads
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database, migrate
 from tests.campaigns.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.pit.postgres import Postgres
@@ -167,7 +167,7 @@ def measure(url: str, sent: Sent, hands: int) -> dict[str, Any]:
             "a look at all records with nothing new": timed(look),
             "a look for signed heads": timed(heads),
             "the rows of one hand": timed(one_hand),
-            "the list of tables": timed(lambda: listed(sent.database)),
+            "the list of tables": timed(lambda: list_tables(sent.database)),
             "the newest hands": timed(lambda: search(sent.database, SearchFilter())),
             "the hands of one player": timed(lambda: search(sent.database, SearchFilter(player="Player 77"))),
             "the hands of one table in a span": timed(

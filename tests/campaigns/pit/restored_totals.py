@@ -25,7 +25,7 @@ import click
 from firmware.record.backup import back_up, restore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.report_span import Span as OwnSpan
-from firmware.record.report_span import reported
+from firmware.record.report_span import report_of_span
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -176,7 +176,7 @@ class _Table:
         self.felt.state = self.felt.journal.recover()
 
     def report(self) -> Counts:
-        return reported(self.sent.reader, OwnSpan()).total
+        return report_of_span(self.sent.reader, OwnSpan()).total
 
     def archived(self) -> int:
         """Count the closed hands in the journal's rows, plainly."""

@@ -27,7 +27,7 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached
 from firmware.uplink.settings import load
 from firmware.uplink.wire import Head, Offer, batch, encode
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
 from tests.campaigns.pit.report import report_options, write_report
@@ -93,15 +93,15 @@ def campaign(hands: int) -> Report:
                 )
             assert has_all(database, all_of_it.data)
             until(lambda: is_listed(database))
-            tables = listed(database)
+            tables = list_tables(database)
             report.releases = {one.table.name: one.release for one in tables}
             report.stored_before_the_update = sum(one.fresh.seq for one in tables)
             report.waited = [one.table.name for one in tables if UNLEARNED in (one.stuck_why or "")]
             all_of_it.pit.kill()
             all_of_it.pit.arguments[2] = today
             all_of_it.pit.start()
-            until(lambda: not any(one.stuck_why for one in listed(database)) and is_listed(database))
-            report.waiting_after_the_update = sum(one.stuck_why is not None for one in listed(database))
+            until(lambda: not any(one.stuck_why for one in list_tables(database)) and is_listed(database))
+            report.waiting_after_the_update = sum(one.stuck_why is not None for one in list_tables(database))
             all_of_it.stop()
             report.found = compare(database, all_of_it.data)
     return report

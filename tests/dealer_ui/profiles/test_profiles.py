@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from flask.testing import FlaskClient
 
-from dealer_ui.profiles.versions import compared
+from dealer_ui.profiles.versions import compare_profiles
 from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names, profile_toml
@@ -178,7 +178,7 @@ def test_a_packaged_profile_can_be_put_in_force(client: FlaskClient, table: Tabl
 
 
 def test_two_profiles_side_by_side_show_what_differs_first() -> None:
-    options = compared(load_profile("traditional"), load_profile("california-face-up"))
+    options = compare_profiles(load_profile("traditional"), load_profile("california-face-up"))
     differ = [option.differs for option in options]
     assert differ == sorted(differ, reverse=True)
     by_path = {option.path: option for option in options}

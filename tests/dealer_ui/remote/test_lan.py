@@ -26,7 +26,7 @@ from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.remote.app import remote_access
 from dealer_ui.web import tls as lan_tls
 from dealer_ui.web.passphrases import AccessError
-from dealer_ui.web.rate_limit import Limit, counted_as, network_of
+from dealer_ui.web.rate_limit import Limit, canonical_address, network_of
 from dealer_ui.web.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable, private
 from firmware.cli.main import main
 from firmware.table.people import Role
@@ -223,10 +223,14 @@ def test_the_oldest_session_ends_where_there_are_too_many(secrets: Path) -> None
 
 
 def test_addresses_are_counted_by_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert counted_as("2001:db8:0:0::1") == counted_as("2001:db8::1") != counted_as("2001:db8::2")
+    assert (
+        canonical_address("2001:db8:0:0::1")
+        == canonical_address("2001:db8::1")
+        != canonical_address("2001:db8::2")
+    )
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:2") != network_of("2001:db8:0:1::1")
-    assert counted_as("fe80::1%eth0") == "fe80::1"
-    assert counted_as("nonsense") == ""
+    assert canonical_address("fe80::1%eth0") == "fe80::1"
+    assert canonical_address("nonsense") == ""
     limit = Limit((1, 1e-9), (1 << 60, 1.0), lambda: 0.0)
     monkeypatch.setattr("dealer_ui.web.rate_limit.MOST_ADDRESSES", 100)
     for number in range(1000):
@@ -322,7 +326,7 @@ def test_the_command_becomes_nginx_where_it_can_listen(
     monkeypatch.setattr(lan_front, "need_nginx", lambda: None)
     monkeypatch.setattr("os.execve", lambda *how: became.extend(how))
     with socket.create_server(("127.0.0.1", 0)) as there:
-        monkeypatch.setattr("firmware.systemd.handed_over", lambda: [there])
+        monkeypatch.setattr("firmware.systemd.sockets_from_manager", lambda: [there])
         assert f"https://127.0.0.1:{there.getsockname()[1]}/" in run(*front).output
         assert became[2] == {"NGINX": f"{there.fileno()};"}, "nothing else of the environment"
         assert there.get_inheritable()

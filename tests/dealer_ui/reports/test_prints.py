@@ -20,12 +20,12 @@ from reportlab.pdfgen.textobject import PDFTextObject
 from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.reports.pdf import cards
 from dealer_ui.reports.report_pdf import report_pdf
-from dealer_ui.reports.report_view import as_csv, shown
+from dealer_ui.reports.report_view import as_csv, report_view
 from dealer_ui.text.i18n import LANGUAGES, gettext, speaking
 from docs.facts import ROOT
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
-from firmware.record.report_span import Span, down_of, reported, shift
+from firmware.record.report_span import Span, down_of, report_of_span, shift
 from firmware.record.shift_report import Counts, Down, Report
 from firmware.table import events as ev
 from firmware.table.people import Role
@@ -217,7 +217,7 @@ def test_a_letter_drawn_in_a_font_without_it_is_noticed(drawn: list[tuple[str, s
 
 def test_a_shift_is_printed_with_its_figures_and_plots(felt: Felt) -> None:
     reader = JournalReader(felt.folder)
-    found = reported(reader, shift(reader))
+    found = report_of_span(reader, shift(reader))
     pdf = report_pdf(found, "Table 4")
     text = texts(pdf)
     for said in ("Shift report · Table 4", "By down", "By dealer", "Together", "Hands closed in each hour"):
@@ -244,7 +244,7 @@ def test_no_plot_is_parted_from_its_heading(downs: int) -> None:
 
 def test_a_report_of_nothing_says_so() -> None:
     assert "Nothing happened at this table in that time." in texts(report_pdf(Report()))
-    assert shown(Report()).is_empty
+    assert report_view(Report()).is_empty
 
 
 @pytest.mark.parametrize(
@@ -303,9 +303,9 @@ def test_a_span_is_a_down_or_the_time_since_the_last_long_break(tmp_path: Path) 
             felt.do("void", reason="Misdeal")
             felt.say(ev.LoggedOff())
         reader = JournalReader(tmp_path)
-        assert [down.number for down in reported(reader, shift(reader)).downs] == [3, 4]
-        assert [down.number for down in reported(reader, down_of(reader, 2)).downs] == [2]
-        assert reported(reader, down_of(reader, 2)).total.voids == 1
-        assert [down.number for down in reported(reader, Span()).downs] == [1, 2, 3, 4]
+        assert [down.number for down in report_of_span(reader, shift(reader)).downs] == [3, 4]
+        assert [down.number for down in report_of_span(reader, down_of(reader, 2)).downs] == [2]
+        assert report_of_span(reader, down_of(reader, 2)).total.voids == 1
+        assert [down.number for down in report_of_span(reader, Span()).downs] == [1, 2, 3, 4]
     finally:
         felt.journal.close()

@@ -12,7 +12,7 @@ from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink.heard import FILE
-from firmware.uplink.held import held_checkpoint
+from firmware.uplink.held import read_checkpoint
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.held import holds_checkpoint
 
@@ -70,11 +70,11 @@ def test_a_slip_carries_the_newest_checkpoint_that_the_table_holds(
     said = client.get("/slip").text
     for one in ("5 signed heads", checkpoint.origin, checkpoint.text.splitlines()[2], *says):
         assert one in said
-    printed = "\n".join(checkpoint_lines(held_checkpoint(folder)))  # type: ignore[arg-type]
+    printed = "\n".join(checkpoint_lines(read_checkpoint(folder)))  # type: ignore[arg-type]
     for one in ("size 5 signed heads", checkpoint.origin, *says):
         assert one in printed
     assert checkpoint.text.splitlines()[2] in "".join(printed.split())
-    assert client.get("/slip.pdf").data == slip_pdf(anchor, held_checkpoint(folder)) != slip_pdf(anchor)
+    assert client.get("/slip.pdf").data == slip_pdf(anchor, read_checkpoint(folder)) != slip_pdf(anchor)
 
 
 @pytest.mark.parametrize("bent", ["no JSON", '{"checkpoint": 7}', "another signature", "no file"])

@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from flask.testing import FlaskClient
 
-from dealer_ui.review.dispute_file import made
+from dealer_ui.review.dispute_file import find_dispute_file
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.text.i18n import COOKIE
 from firmware.messages import Message
@@ -56,14 +56,14 @@ def asked(client: FlaskClient, job: str = "a", hand: int = 1, language: str = "e
 
 def test_it_is_known_by_its_hash_and_the_words_of_the_key_that_signed_it(tmp_path: Path) -> None:
     path = zipped(tmp_path)
-    file = made(tmp_path, 1)
+    file = find_dispute_file(tmp_path, 1)
     assert file is not None
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert (file.sha256, file.words, file.bytes) == (digest, fingerprint(KEY), path.stat().st_size)
     assert file.text == f"FELTWATCH HAND 1 SHA256 {digest} KEY {fingerprint(KEY)}".upper()
     assert file.qr.startswith("<svg")
     path.write_bytes(path.read_bytes() + b"more")
-    again = made(tmp_path, 1)
+    again = find_dispute_file(tmp_path, 1)
     assert again is not None
     assert again.sha256 != digest, "made again"
 
@@ -71,7 +71,7 @@ def test_it_is_known_by_its_hash_and_the_words_of_the_key_that_signed_it(tmp_pat
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"key": 3}', '{"key": "no hex"}'])
 def test_a_file_that_names_no_key_has_no_words_and_breaks_no_page(tmp_path: Path, manifest: str) -> None:
     zipped(tmp_path, manifest)
-    file = made(tmp_path, 1)
+    file = find_dispute_file(tmp_path, 1)
     assert file is not None
     assert file.words == "?"
 
@@ -80,10 +80,10 @@ def test_a_link_in_its_place_is_no_dispute_file(tmp_path: Path) -> None:
     path = zipped(tmp_path)
     real = path.rename(tmp_path / "real.zip")
     path.symlink_to(real)
-    assert made(tmp_path, 1) is None
+    assert find_dispute_file(tmp_path, 1) is None
     path.unlink()
     os.mkfifo(path)
-    assert made(tmp_path, 1) is None
+    assert find_dispute_file(tmp_path, 1) is None
 
 
 def test_each_step_to_the_stick_is_said_with_how_far_it_is(client: FlaskClient, told: Path) -> None:

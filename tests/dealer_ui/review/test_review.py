@@ -16,10 +16,10 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.review.filters import BadFilter, Filter, filter_of
-from dealer_ui.review.frames import compared, frame_annotations
+from dealer_ui.review.frames import compare_readings, frame_annotations
 from dealer_ui.review.proofs import Proof, proofs
 from dealer_ui.review.timeline import timeline
-from dealer_ui.review.view import reviewed, settled_again
+from dealer_ui.review.view import hand_view, settle_again
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
@@ -132,7 +132,7 @@ def test_a_card_that_counted_as_another_than_was_read_says_so(felt: Felt) -> Non
 
 def test_what_changed_between_two_looks_is_named_and_marked_in_both(felt: Felt) -> None:
     played(felt)
-    ((pair),) = compared(frame_annotations(of(felt)))
+    ((pair),) = compare_readings(frame_annotations(of(felt)))
     (change,) = pair.changes
     assert change.words == "queen of hearts: moved within seat 1, front"
     assert change.before
@@ -148,7 +148,7 @@ def test_a_card_that_was_swapped_between_two_looks_is_named_with_the_one_in_its_
     felt.hands[1] = ("2c Qd 7c", *felt.hands[1][1:])
     look(felt, "second")
     felt.do("void", reason="Misdeal")
-    (pair,) = compared(frame_annotations(of(felt)))
+    (pair,) = compare_readings(frame_annotations(of(felt)))
     assert "seat 1, front, 1st card: first queen of hearts, then two of clubs" in [
         c.words for c in pair.changes
     ]
@@ -165,7 +165,7 @@ def test_the_looks_of_irregularities_show_what_they_were_stored_for(lay: Lay) ->
         moved = ev.IrregularitySeen(number, "card_moved", 3, "back", 0, "3s", 3, "middle", seen, frame=frame)
         felt.say(moved, ev.IrregularityEnded(number))
     felt.do("void", reason="Misdeal")
-    (pair,) = compared(frame_annotations(of(felt)))
+    (pair,) = compare_readings(frame_annotations(of(felt)))
     words = [change.words.partition(": ")[2] for change in pair.changes]
     assert (
         words == ["The three of spades lies elsewhere than at seat 3, back, 1st card, where it was set."] * 2
@@ -179,17 +179,17 @@ def test_the_looks_of_irregularities_show_what_they_were_stored_for(lay: Lay) ->
 def test_a_hand_settles_again_to_the_same_under_its_own_rules_and_otherwise_under_others(felt: Felt) -> None:
     played(felt)
     found = of(felt)
-    stands, same = settled_again(found, felt.rules, "again")
+    stands, same = settle_again(found, felt.rules, "again")
     assert not stands.differs
     assert not same.differs
-    _stands, other = settled_again(found, load_profile("washington-1-6"), "other")
+    _stands, other = settle_again(found, load_profile("washington-1-6"), "other")
     assert other.differs
     assert other.pairs
 
 
 def test_every_line_of_a_settlement_names_its_clause(felt: Felt) -> None:
     played(felt)
-    lines = [line for pair in reviewed(of(felt), felt.rules).settled.pairs for line in pair.lines]
+    lines = [line for pair in hand_view(of(felt), felt.rules).settled.pairs for line in pair.lines]
     assert lines
     assert all(re.fullmatch(r"[a-z_]+\.[a-z_]+", line.clause) for line in lines)
 
@@ -199,13 +199,13 @@ def test_while_a_past_hand_is_corrected_nobody_is_said_to_pay_anything_back(felt
     reopen(felt)
     felt.do("set_card", seat=1, row="front", index=1, card="2d")
     assert felt.state.questions, "the card lies twice: nothing is settled"
-    (one,) = reviewed(of(felt), felt.rules, felt.state.paybacks).corrections
+    (one,) = hand_view(of(felt), felt.rules, felt.state.paybacks).corrections
     assert list(one.paybacks) == []
 
 
 def test_a_correction_shows_before_and_after_and_who_pays_back_what(felt: Felt) -> None:
     corrected(felt)
-    (one,) = reviewed(of(felt), felt.rules, felt.state.paybacks).corrections
+    (one,) = hand_view(of(felt), felt.rules, felt.state.paybacks).corrections
     assert one.before.differs
     assert one.after.differs
     assert [told.text for told in one.changed] == [
@@ -215,7 +215,7 @@ def test_a_correction_shows_before_and_after_and_who_pays_back_what(felt: Felt) 
     backs = [f"{b.payer} pays {b.winner} ${b.amount // 100} back · still open" for b in felt.state.paybacks]
     assert list(one.paybacks) == backs
     felt.do("mark_paid_back", number=1, paid=True)
-    (one,) = reviewed(of(felt), felt.rules, felt.state.paybacks).corrections
+    (one,) = hand_view(of(felt), felt.rules, felt.state.paybacks).corrections
     assert one.paybacks[0].endswith("done")
 
 
@@ -223,7 +223,7 @@ def test_a_hand_that_lies_reopened_shows_what_its_correction_comes_to_so_far(fel
     played(felt)
     reopen(felt)
     felt.do("set_card", seat=3, row="back", index=4, card="Qd")
-    (one,) = reviewed(of(felt), felt.rules).corrections
+    (one,) = hand_view(of(felt), felt.rules).corrections
     assert not one.is_over
     assert one.before.title == "Before"
 
@@ -231,7 +231,7 @@ def test_a_hand_that_lies_reopened_shows_what_its_correction_comes_to_so_far(fel
 def test_a_void_hand_settles_nothing_and_says_why(felt: Felt) -> None:
     felt.to_setting()
     felt.do("void", reason="Exposed card")
-    view = reviewed(of(felt), felt.rules)
+    view = hand_view(of(felt), felt.rules)
     assert view.void == "This hand is void: Exposed card."
     assert view.settled.pairs == ()
 
@@ -242,7 +242,7 @@ def test_a_natural_that_nobody_declared_is_named_once_the_hand_is_over(felt: Fel
     felt.to_reading()
     felt.read()
     felt.do("archive")
-    marks = {seat.seat: seat.marks for seat in reviewed(of(felt), felt.rules).seats}
+    marks = {seat.seat: seat.marks for seat in hand_view(of(felt), felt.rules).seats}
     assert "natural that was not declared: Six pairs" in marks[1]
     assert not any("natural" in mark for seat in (2, 3, 4) for mark in marks[seat])
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui.server.kiosk import BROWSER, COMPOSITOR, command, shown
+from dealer_ui.server.kiosk import BROWSER, COMPOSITOR, address_to_show, command
 from tests.dealer_ui.served import listening
 from tests.waiting import DEADLINE, until
 
@@ -243,8 +243,8 @@ def test_the_first_of_several_fault_pages_is_shown(tmp_path: Path, failed: tuple
         (tmp_path / f"{name}.html").touch()
     (tmp_path / ".fault.x1").touch()
     page = "http://127.0.0.1:8013/?kiosk"
-    assert shown(page, tmp_path) == (f"file://{tmp_path}/{failed[0]}.html" if failed else page)
-    assert shown(page, tmp_path / "none") == page
+    assert address_to_show(page, tmp_path) == (f"file://{tmp_path}/{failed[0]}.html" if failed else page)
+    assert address_to_show(page, tmp_path / "none") == page
 
 
 def test_the_service_manager_is_told_that_it_is_ready_and_that_it_is_alive(

@@ -28,7 +28,7 @@ from vision.felt.calibration import calibrate_felt, set_up_verdicts
 from vision.felt.geometry import find_felt
 from vision.felt.quality import Verdict, judge
 from vision.reading.enrolment import spread as spread_on_the_felt
-from vision.reading.suits import told_apart
+from vision.reading.suits import judge_suits
 
 ROOT: Final = Path(__file__).parents[3]
 
@@ -215,7 +215,7 @@ def test_the_page_draws_the_spread_as_vision_wants_it() -> None:
 
 def test_every_figure_of_vision_has_words_on_the_page() -> None:
     view = find_felt(bare(), layout())
-    suits, _ = told_apart([])
+    suits, _ = judge_suits([])
     verdicts = {**judge(bare(), view, layout(), view.homography), suits.name: suits}
     names = {*verdicts, *(verdict.name for verdict in set_up_verdicts(view, layout()))}
     assert names == set(MEASURES)
@@ -244,7 +244,7 @@ def test_too_much_light_and_too_little_ask_for_different_things() -> None:
     ],
 )
 def test_what_moved_is_said(movement: dict[str, float], words: list[str]) -> None:
-    said = camera_words.moved(movement)
+    said = camera_words.describe_movement(movement)
     assert len(said) == len(words)
     assert all(word in sentence for word, sentence in zip(words, said, strict=True))
 

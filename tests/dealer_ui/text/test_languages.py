@@ -30,7 +30,7 @@ from dealer_ui.text.rule_texts import texts
 from dealer_ui.text.rule_words import option_says
 from firmware.messages import Message, one_of
 from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
-from firmware.rules.recorded import recorded
+from firmware.rules.recorded import read_settlement
 from firmware.rules.strength import Category
 from firmware.runtime.reading.scheduler import LEFT_LYING
 from firmware.runtime.record_faults import CLOCK, DISK, FILES
@@ -244,7 +244,7 @@ def test_english_lines_are_said_as_the_rules_say_them() -> None:
             settlement = settle_json(
                 {**hand, "options": {"scoring.scoop": 3}} if profile == "scoop" else hand
             )
-            for pair in recorded(settlement).pairs:
+            for pair in read_settlement(settlement).pairs:
                 for line in pair.lines:
                     seen.add(line.id)
                     assert line.message.args or line.id.startswith("both_"), (
@@ -259,7 +259,7 @@ def test_english_lines_are_said_as_the_rules_say_them() -> None:
 def test_every_line_is_said_in_every_language(code: str) -> None:
     settlement = settle_json(deal(random.Random(3), "california-face-up"))
     with speaking(code):
-        for pair in recorded(settlement).pairs:
+        for pair in read_settlement(settlement).pairs:
             for line in pair.lines:
                 assert say(line.message) not in ("", line.why)
 
@@ -267,7 +267,7 @@ def test_every_line_is_said_in_every_language(code: str) -> None:
 def test_a_line_of_a_later_release_is_said_as_it_came() -> None:
     line = {"id": "something_new", "args": {}, "why": "something new happened", "points": 1, "clause": ""}
     numbers = dict.fromkeys(("points", "owed", "paid", "short"), 0)
-    settlement = recorded({"pairs": [{"a": 1, "b": 2, "lines": [line], **numbers}]})
+    settlement = read_settlement({"pairs": [{"a": 1, "b": 2, "lines": [line], **numbers}]})
     with speaking("es"):
         assert say(settlement.pairs[0].lines[0].message) == "something new happened"
 

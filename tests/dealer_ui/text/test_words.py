@@ -23,7 +23,7 @@ def test_money_is_said_in_dollars_with_cents_only_where_there_are_some(cents: in
 
 @given(st.integers(-(10**12), 10**12))
 def test_money_never_loses_a_cent(cents: int) -> None:
-    text = words.signed_money(cents)
+    text = words.money_with_sign(cents)
     amount = Decimal(text.lstrip(f"+{words.MINUS}").lstrip("$").replace(",", ""))
     assert amount * 100 == abs(cents)
     assert text.startswith(words.MINUS) == (cents < 0)
@@ -31,10 +31,10 @@ def test_money_never_loses_a_cent(cents: int) -> None:
 
 
 def test_a_loss_carries_a_true_minus_sign() -> None:
-    assert words.signed_money(-5000) == "−$50"
-    assert words.signed_points(-7) == "−7"
-    assert words.signed_points(4) == "+4"
-    assert words.signed_points(0) == "0"
+    assert words.money_with_sign(-5000) == "−$50"
+    assert words.points_with_sign(-7) == "−7"
+    assert words.points_with_sign(4) == "+4"
+    assert words.points_with_sign(0) == "0"
 
 
 def test_cards_are_named_in_full() -> None:

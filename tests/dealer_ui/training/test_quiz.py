@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dealer_ui.training.quiz import Question, hidden, questions
+from dealer_ui.training.quiz import Question, hide_settlement, questions
 from dealer_ui.training.routes import Lesson
 from dealer_ui.view.build import view
 from firmware.rules import Profile, Rows, foul, hand_from_json, load_profile, profile_names, settle
@@ -147,7 +147,7 @@ def test_nothing_of_the_settlement_is_told_before_it_is_answered(hand: tuple[Sta
     assert open_.mode == "quiz"
     told = json.dumps(open_.to_json() | {"sheet": None})
     unsettled = replace(state, settlement=None, phase=Phase.REVIEW)
-    blank = hidden(view(7, unsettled, rules), unsettled)
+    blank = hide_settlement(view(7, unsettled, rules), unsettled)
     shown = open_.to_json() | {"sheet": None, "quiz": None}
     same = blank.to_json() | {"sheet": None}
     for key in ("seats", "payments", "transfers", "actions", "needs", "cues", "more", "notices"):

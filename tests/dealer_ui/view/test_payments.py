@@ -6,7 +6,7 @@ from typing import Any
 
 from dealer_ui.view.build import view
 from dealer_ui.view.payments import chips, foul_reasons, marks, payments, row_outcomes
-from firmware.rules.recorded import RecordedSettlement, recorded
+from firmware.rules.recorded import RecordedSettlement, read_settlement
 from tests.dealer_ui.felt import Felt
 
 
@@ -29,7 +29,7 @@ def line(id: str, points: int, **args: Any) -> dict[str, Any]:
 
 
 def settled(*pairs: dict[str, Any]) -> RecordedSettlement:
-    return recorded({"pairs": pairs})
+    return read_settlement({"pairs": pairs})
 
 
 SETTLED = settled(pair(1, 2, 0), pair(1, 3, 4), pair(2, 3, -2))
@@ -141,6 +141,6 @@ def test_the_plan_is_offered_only_before_the_first_payment(felt: Felt) -> None:
 
 
 def test_two_hands_of_one_player_are_one_pile_of_chips() -> None:
-    settlement = recorded({"paid": {"1": 500, "3": 1000, "2": -700, "4": -800}})
+    settlement = read_settlement({"paid": {"1": 500, "3": 1000, "2": -700, "4": -800}})
     (move,) = chips(settlement, {1: "Lin", 2: "Tran", 3: "Lin", 4: "Tran"}, frozenset())
     assert (move.payer, move.winner, move.amount) == ("2+4 Tran", "1+3 Lin", "$15")

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from firmware.access.control import AccessCommand, AccessControl, signed
-from firmware.access.pins import PinStore, verified
+from firmware.access.control import AccessCommand, AccessControl, with_sender
+from firmware.access.pins import PinStore, matches_verifier
 from firmware.access.sessions import EVIDENCE_SESSION_S, FLOOR_SESSION_S, SESSION_S
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
@@ -102,7 +102,7 @@ class Table:
             who = self.access.authorize(command, self)
             if isinstance(command, AccessCommand):
                 return self.access.handle(command, self, who) | who.told
-            command = signed(command, who)
+            command = with_sender(command, who)
             seq = self.write(decide(self.state, command, _no_house(), _no_house().rules), who.actor)
             return {"ok": True, "seq": seq} | who.told
         except NotAllowed as error:
@@ -743,8 +743,8 @@ def test_a_try_costs_what_the_product_says_and_not_what_the_tests_pay() -> None:
     code = "import json; from firmware.access.pins import verifier; print(json.dumps(verifier('284653')))"
     made = json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout)
     assert (made["scrypt"]["n"] >= 2**15, made["scrypt"]["r"], made["scrypt"]["p"]) == (True, 8, 1)
-    assert verified(made, "284653")
-    assert not verified(made, "2847")
+    assert matches_verifier(made, "284653")
+    assert not matches_verifier(made, "2847")
 
 
 def test_a_lost_or_broken_verifier_opens_nothing_and_says_so(tmp_path: Path) -> None:

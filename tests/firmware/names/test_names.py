@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.names import LONGEST, NameRefused, checked, is_blank, look_alike, new_name, spelled
+from firmware.names import LONGEST, NameRefused, check_name, is_blank, look_alike, new_name, normal_spelling
 
 REAL = """
 Ada; Kim; Lee; O'Brien; O’Neill; Anne-Marie; Jean-Luc Ponty; Dr. Who; Seat 1; Seat 2; Ann; Ben; Cleo; Dan; Mike 2; J.R.
@@ -65,8 +65,8 @@ LETTERS = st.text(st.characters(), max_size=45)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_real_name_is_accepted_as_it_is_spelled(name: str) -> None:
-    assert checked(name) == unicodedata.normalize("NFC", name)
-    assert checked(unicodedata.normalize("NFD", name)) == checked(name)
+    assert check_name(name) == unicodedata.normalize("NFC", name)
+    assert check_name(unicodedata.normalize("NFD", name)) == check_name(name)
 
 
 def test_no_two_of_the_real_names_look_alike() -> None:
@@ -80,7 +80,7 @@ def test_no_two_of_the_real_names_look_alike() -> None:
 @pytest.mark.parametrize("name", ["{}", "K{}im", "Kim{}", "{}Kim", " {} "])
 def test_what_nobody_sees_is_no_part_of_a_name(strange: str, name: str) -> None:
     with pytest.raises(NameRefused, match=f"U\\+{ord(strange):04X}"):
-        checked(name.format(strange))
+        check_name(name.format(strange))
 
 
 @pytest.mark.parametrize("strange", NOTHING_TO_SEE.values(), ids=NOTHING_TO_SEE)
@@ -93,13 +93,13 @@ def test_a_name_of_that_alone_is_blank_and_beside_a_name_it_is_that_name(strange
 @pytest.mark.parametrize("name", ["", " ", "\u3000", "\n\t", "n" * (LONGEST + 1)])
 def test_a_name_is_of_1_to_40_letters(name: str) -> None:
     with pytest.raises(NameRefused, match="1 to 40 letters"):
-        checked(name)
+        check_name(name)
 
 
 @pytest.mark.parametrize("name", ["-", "...", "🃏", "♠♥", "'", "¿?", "€", "Ⓚⓘⓜ"])
 def test_signs_alone_are_no_name(name: str) -> None:
     with pytest.raises(NameRefused, match="a letter or a digit"):
-        checked(name)
+        check_name(name)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_signs_alone_are_no_name(name: str) -> None:
 )
 def test_a_pile_of_marks_is_refused(name: str) -> None:
     with pytest.raises(NameRefused, match="at most 4 marks"):
-        checked(name)
+        check_name(name)
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ def test_a_name_that_is_listed_already_is_itself_whatever_it_looks_like() -> Non
 @given(LETTERS)
 def test_a_name_is_accepted_or_refused_and_nothing_else(name: str) -> None:
     try:
-        stored = checked(name)
+        stored = check_name(name)
     except NameRefused:
         return
-    assert stored == checked(stored) == spelled(stored)
+    assert stored == check_name(stored) == normal_spelling(stored)
     assert 1 <= len(stored) <= LONGEST
     assert stored.isprintable()
     assert not is_blank(stored)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firmware.puck_reader import iso14443
-from firmware.puck_reader.pn532 import Pn532, frame, mirrored, unframe
+from firmware.puck_reader.pn532 import Pn532, frame, mirror_bits, unframe
 from firmware.puck_reader.puckd import Reader, ReaderFault
 from firmware.puck_reader.rc522 import Rc522
 from tests.firmware.puck_reader.chips import Bus, Chip, Pn532Chip, Rc522Chip, Tag
@@ -137,7 +137,7 @@ def test_a_pn532_is_configured_once_and_anew_after_a_fault() -> None:
 def test_pn532_frames_have_the_recorded_bytes() -> None:
     assert frame(b"\x4a\x02\x00") == bytes.fromhex("00 00 FF 04 FC D4 4A 02 00 E0 00")
     assert unframe(bytes.fromhex("00 00 FF 03 FD D5 4B 00 E0 00")) == b"\x4b\x00"
-    assert mirrored(b"\x01\x80\x02") == b"\x80\x01\x40"
+    assert mirror_bits(b"\x01\x80\x02") == b"\x80\x01\x40"
 
 
 @given(st.binary(max_size=60))

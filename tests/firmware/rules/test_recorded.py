@@ -18,14 +18,14 @@ from firmware.rules import (
     settle,
     settlement_json,
 )
-from firmware.rules.recorded import NOTHING_SETTLED, RecordedSettlement, recorded
+from firmware.rules.recorded import NOTHING_SETTLED, RecordedSettlement, read_settlement
 from tests.firmware.rules.random_settlements import hand
 
 
 def both(name: str, seed: int) -> tuple[Settlement, RecordedSettlement]:
     profile = load_profile(name)
     settled = settle(hand(Random(seed), profile), profile)
-    return settled, recorded(json.loads(json.dumps(settlement_json(settled))))
+    return settled, read_settlement(json.loads(json.dumps(settlement_json(settled))))
 
 
 @pytest.mark.parametrize("name", profile_names())
@@ -65,7 +65,7 @@ def test_hands_are_regular_or_fouls_or_naturals_or_surrendered_in_the_record_too
 
 def test_a_pair_names_who_pays_even_if_the_stakes_leave_nothing_to_pay() -> None:
     pair = {"a": 1, "b": 2, "points": 3, "owed": 300, "paid": 0, "short": 300, "lines": []}
-    read = recorded({"pairs": [pair, {**pair, "points": -3, "owed": -300, "paid": -10}]})
+    read = read_settlement({"pairs": [pair, {**pair, "points": -3, "owed": -300, "paid": -10}]})
     assert [pair.payer_winner for pair in read.pairs] == [(2, 1), (1, 2)]
     assert [pair.paid for pair in read.moving] == [-10]
 

@@ -39,7 +39,7 @@ from firmware.runtime.stick_disks import (
     FolderStick,
     Stick,
     StickWriteError,
-    plugged_in,
+    find_stick,
 )
 from firmware.table.errors import CommandRefused
 
@@ -326,7 +326,7 @@ class Disks:
         (self.top / "dev" / name).touch()
 
     def found(self) -> list[str]:
-        stick = plugged_in(self.top / "block", self.top / "dev")
+        stick = find_stick(self.top / "block", self.top / "dev")
         return [node.name for node in stick.nodes] if stick else []
 
 

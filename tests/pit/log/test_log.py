@@ -7,7 +7,7 @@ import json
 import psycopg.errors
 import pytest
 
-from firmware.record.evidence.notes import Checkpoint, opened, parts
+from firmware.record.evidence.notes import Checkpoint, open_note, parts
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.uplink.witness import CONFLICT, Witness
 from pit.errors import PitError
@@ -98,7 +98,7 @@ def test_a_key_counts_for_nothing_until_its_words_were_compared(house: LogHouse)
     house.keeper.turn()
     assert house.keeper.newest is None
     with house.database.transaction() as connection:
-        (key,) = keys.listed(connection)
+        (key,) = keys.list_keys(connection)
     words = fingerprint(table.key.public)
     assert (key.words, key.other) == ("", words)
     with pytest.raises(PitError, match="signs with another key"):
@@ -109,7 +109,7 @@ def test_a_key_counts_for_nothing_until_its_words_were_compared(house: LogHouse)
     house.keeper.turn()
     assert house.one("SELECT count(*) FROM leaf") == 1
     with house.database.transaction() as connection:
-        assert [(one.words, one.other) for one in keys.listed(connection)] == [(words, "")]
+        assert [(one.words, one.other) for one in keys.list_keys(connection)] == [(words, "")]
 
 
 def test_another_key_of_a_table_is_shown_and_signs_nothing(house: LogHouse) -> None:
@@ -121,7 +121,7 @@ def test_another_key_of_a_table_is_shown_and_signs_nothing(house: LogHouse) -> N
     house.keeper.turn()
     assert house.one("SELECT count(*) FROM leaf") == 1
     with house.database.transaction() as connection:
-        assert keys.listed(connection)[0].other == fingerprint(thief.public)
+        assert keys.list_keys(connection)[0].other == fingerprint(thief.public)
 
 
 def test_the_log_that_the_enrolment_names_is_the_only_one_that_is_cosigned(house: LogHouse) -> None:
@@ -152,7 +152,7 @@ def test_what_was_cosigned_of_another_log_is_kept_when_a_table_is_enrolled_elsew
 
 
 def test_a_head_whose_signature_is_wrong_becomes_no_leaf_and_is_named(house: LogHouse) -> None:
-    from pit.log.heads import looked_at
+    from pit.log.heads import look_at
 
     table = house.add()
     table.deal()
@@ -163,11 +163,11 @@ def test_a_head_whose_signature_is_wrong_becomes_no_leaf_and_is_named(house: Log
             " FROM entry JOIN record USING (record_id) JOIN gaming_table USING (table_id) WHERE type = 'head_signed'"
         ).fetchall()
     (row,) = rows
-    assert len(looked_at(rows).heads) == 1
+    assert len(look_at(rows).heads) == 1
     forged = (*row[:3], row[3].replace('"hands":1', '"hands":2'), *row[4:])
     moved = (*row[:4], "0" * 64, *row[5:])
     for bad, why in ((forged, "was not made with the key"), (moved, "not of the row before it")):
-        found = looked_at([bad])
+        found = look_at([bad])
         assert not found.heads
         mark = found.marks[row[0]].bad
         assert mark is not None
@@ -180,5 +180,5 @@ def test_what_is_signed_is_a_note_of_the_logs_key_and_the_file_beside_it_has_the
     house.add()
     house.round()
     note = house.one("SELECT note FROM checkpoint ORDER BY size DESC LIMIT 1")
-    assert opened(note, house.keeper.key.public).origin.endswith("/1")
+    assert open_note(note, house.keeper.key.public).origin.endswith("/1")
     assert (house.folder / "log" / "newest-checkpoint").read_text() == note

@@ -12,7 +12,7 @@ from firmware.record.evidence.notes import (
     Checkpoint,
     as_base64,
     cosign,
-    opened,
+    open_note,
     parts,
     public_of,
     sign,
@@ -78,5 +78,5 @@ def test_we_open_a_checkpoint_that_it_has_signed(program: Path) -> None:
     text = Checkpoint("outside.example/log", 5, root(TREE, 5)).text
     found = judged(program, **NOTHING | {"Sign": text})
     name, public = public_of(found["Key"])
-    assert opened(found["Note"], public) == Checkpoint(name, 5, root(TREE, 5))
+    assert open_note(found["Note"], public) == Checkpoint(name, 5, root(TREE, 5))
     assert parts(found["Note"])[0] == text

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from flask import Flask
 
-from dealer_ui.web.services import followed
+from dealer_ui.web.services import stream_source
 from firmware.table import events as ev
 from pit.pages.app import create_app
 from pit.pages.guard import METRICS_TOKEN
@@ -35,7 +35,7 @@ def app(house: House, tmp_path: Path) -> Iterator[Flask]:
     """The application as it is served behind nginx, and the thread that follows the tables."""
     made = create_app(house.database, tmp_path / "pages")
     PitPeople(house.database).add("Ines", PitRole.FLOOR, PHRASE)
-    live = followed(made)
+    live = stream_source(made)
     live.start()
     yield made
     live.stop()

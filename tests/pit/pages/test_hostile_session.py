@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from dealer_ui.web import log_in
+from dealer_ui.web.passphrases import IDLE_S, LONGEST_S
 from dealer_ui.web.services import services
 from pit.pages import people as pit_people
 from pit.pages.app import create_app
@@ -66,9 +67,7 @@ def test_the_cookie_is_for_this_site_alone_and_no_script_reads_it(
         ("too long", 302),
     ],
 )
-def test_a_session_ends_with_what_it_stands_on(
-    house: House, people: PitPeople, how: str, code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_ends_with_what_it_stands_on(house: House, people: PitPeople, how: str, code: int) -> None:
     people.add("Ines", OWNER, PHRASE)
     client = house.visitor()
     logged_in_by_passphrase(client)
@@ -87,7 +86,9 @@ def test_a_session_ends_with_what_it_stands_on(
         client.post("/log-out")
         client.set_cookie(kept.key, kept.value)
     else:
-        monkeypatch.setattr(pit_people, "IDLE_S" if how == "idle" else "LONGEST_S", 0)
+        column, seconds = ("used_at", IDLE_S) if how == "idle" else ("began_at", LONGEST_S)
+        with house.database.transaction() as connection:
+            connection.execute(f"UPDATE session SET {column} = now() - {seconds} * interval '1 second'")
     assert asked(client, "/metrics")[0] == code
 
 

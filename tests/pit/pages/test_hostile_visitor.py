@@ -238,7 +238,7 @@ def test_a_name_costs_the_same_whether_it_is_listed_or_not(
 ) -> None:
     people.add("Ines", OWNER, PHRASE)
     looked = []
-    once = pins.verified
+    once = pins.matches_verifier
 
     def counted(stored: dict[str, Any], phrase: str) -> bool:
         looked.append({key: value for key, value in stored.items() if isinstance(value, int)})

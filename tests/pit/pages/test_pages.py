@@ -222,14 +222,14 @@ def test_a_list_of_acts_that_cannot_be_is_refused_with_a_sentence(house: House, 
 
 def bring_pictures(house: House) -> None:
     """The first table sends what it was asked for."""
-    from pit.follow.wishes import fulfilled, wishes_of
+    from pit.follow.wishes import fulfil, wishes_of
     from pit.pages.services import pit
 
     sent, felt = house.tables[0], house.felts[0]
     with house.database.transaction() as connection:
         for one in [one for one in wishes_of(connection, sent.table) if one["kind"] == "image"]:
             pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
-            fulfilled(connection, sent.table, one["hash"], one["kind"])
+            fulfil(connection, sent.table, one["hash"], one["kind"])
 
 
 def test_the_pictures_are_shown_once_the_table_has_sent_them(house: House) -> None:

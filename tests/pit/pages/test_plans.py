@@ -16,7 +16,7 @@ from pit.follow.search import SearchFilter, disputes, last_hour, names, record_o
 from pit.follow.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
 from pit.pages.floor import FloorLive
 from pit.pages.people_page import _names, acts, people
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database
 from tests.campaigns.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.pit.postgres import Postgres
@@ -43,7 +43,7 @@ LISTS: dict[str, Callable[[Database], object]] = {
     "every dealer": lambda pit: names(pit, "dealer"),
     "every game": lambda pit: names(pit, "profile"),
     "a record": lambda pit: record_of(pit, 3),
-    "the tables": listed,
+    "the tables": list_tables,
     "everybody who did something": _names,
     "who may log in": people,
     "the newest acts": lambda pit: acts(pit, "", 1 << 62, 101),

@@ -18,7 +18,7 @@ from vision.base.errors import (
     PictureError,
     TooFewMarkersError,
 )
-from vision.felt.geometry import as_grey, find_felt, project, rectify, reduced, zone_size
+from vision.felt.geometry import as_grey, find_felt, project, rectify, reduce_picture, zone_size
 from vision.felt.layout import TableLayout
 from vision.felt.markers import dictionary
 from vision.synthetic.deck import card_picture
@@ -277,11 +277,11 @@ def test_a_zone_that_leaves_the_picture_is_black_there(layout: TableLayout) -> N
 def test_a_reduced_picture_keeps_its_places() -> None:
     picture = np.zeros((100, 205, 3), np.uint8)
     picture[30:33, 60:63] = 255
-    small, times = reduced(picture, 69)
+    small, times = reduce_picture(picture, 69)
     assert times == 3
     assert small.shape == (33, 68, 3)
     assert small[10, 20].tolist() == [255, 255, 255]
-    assert reduced(picture, 300)[1] == 1
+    assert reduce_picture(picture, 300)[1] == 1
 
 
 def test_a_smaller_picture_shows_the_same_felt(layout: TableLayout) -> None:

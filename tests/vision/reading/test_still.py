@@ -13,7 +13,7 @@ from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.reading.objects import Other
-from vision.reading.still import StillReader, WaitReason, agreed
+from vision.reading.still import StillReader, WaitReason, join_readings
 from vision.reading.table_reading import TableReading, ZoneReading, read
 from vision.synthetic.render import Scene, deal
 
@@ -84,12 +84,12 @@ def _first_zone(reading: TableReading) -> ZoneReading:
 
 
 def test_frames_that_agree_leave_every_card_sure(reading: TableReading) -> None:
-    assert all(c.sure for z in agreed([reading] * 3).zones for c in z.cards)
+    assert all(c.sure for z in join_readings([reading] * 3).zones for c in z.cards)
 
 
 def test_a_card_on_which_frames_disagree_is_unsure_with_both_names(reading: TableReading) -> None:
     other = "2c" if _first_zone(reading).cards[0].card != "2c" else "3c"
-    joint = agreed([reading, _with_first_card(reading, other), reading])
+    joint = join_readings([reading, _with_first_card(reading, other), reading])
     card = _first_zone(joint).cards[0]
     assert not card.sure
     assert {other, _first_zone(reading).cards[0].card} <= set(card.candidates)
@@ -102,7 +102,7 @@ def test_a_card_that_one_frame_does_not_show_is_kept_and_asked_about(
 ) -> None:
     frames = [reading] * 3
     frames[missing_in] = _with_first_card(reading, None)
-    joint = agreed(frames)
+    joint = join_readings(frames)
     name = _first_zone(reading).cards[0].card
     (card,) = [c for z in joint.zones for c in z.cards if c.card == name]
     assert not card.sure
@@ -112,6 +112,6 @@ def test_another_thing_that_not_every_frame_shows_is_kept_once(reading: TableRea
     corners = np.array([[100.0, 100], [150, 100], [150, 150], [100, 150]])
     back, near, far = Other("back", corners), Other("back", corners + 4), Other("back", corners + 90)
     frames = [replace(reading, others=others) for others in ((back, far), (near,), ())]
-    assert [float(other.corners[0, 0]) for other in agreed(frames).others] == [104.0, 190.0]
+    assert [float(other.corners[0, 0]) for other in join_readings(frames).others] == [104.0, 190.0]
     hand = replace(reading, others=(Other("hand", corners),))
-    assert [other.what for other in agreed([hand, frames[1], frames[1]]).others] == ["back", "hand"]
+    assert [other.what for other in join_readings([hand, frames[1], frames[1]]).others] == ["back", "hand"]

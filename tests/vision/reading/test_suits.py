@@ -8,7 +8,7 @@ import pytest
 from vision.reading.cards import CARDS
 from vision.reading.decode import Cluster, Named
 from vision.reading.network import Floats, log_softmax
-from vision.reading.suits import MIN_APART, apart, told_apart
+from vision.reading.suits import MIN_APART, apart, judge_suits
 
 
 def named(card: str, apart: float, presence: float = 5.0) -> Named:
@@ -20,7 +20,7 @@ def named(card: str, apart: float, presence: float = 5.0) -> Named:
 
 
 def test_clear_print_leaves_every_suit_sure() -> None:
-    verdict, taken = told_apart([named(card, 9) for card in CARDS])
+    verdict, taken = judge_suits([named(card, 9) for card in CARDS])
     assert verdict.ok
     assert verdict.figure == pytest.approx(9)
     assert all(taken)
@@ -28,7 +28,7 @@ def test_clear_print_leaves_every_suit_sure() -> None:
 
 def test_where_many_black_signs_are_unclear_no_black_card_is_sure_though_some_are_clear() -> None:
     soft = [named(card, 2 if card[0] in "2345" else 16) for card in CARDS if card[1] in "cs"]
-    verdict, taken = told_apart(soft + [named(card, 9) for card in CARDS if card[1] in "dh"])
+    verdict, taken = judge_suits(soft + [named(card, 9) for card in CARDS if card[1] in "dh"])
     assert not verdict.ok
     assert verdict.figure < MIN_APART
     assert taken == [False] * 26 + [True] * 26
@@ -36,18 +36,18 @@ def test_where_many_black_signs_are_unclear_no_black_card_is_sure_though_some_ar
 
 
 def test_one_unclear_sign_among_clear_ones_is_that_cards_own_trouble() -> None:
-    assert told_apart([named("2c", 1), *[named(card, 9) for card in CARDS[1:]]])[0].ok
+    assert judge_suits([named("2c", 1), *[named(card, 9) for card in CARDS[1:]]])[0].ok
 
 
 def test_print_that_is_hardly_a_card_has_no_say() -> None:
     unclear = [named(rank + "c", 1, presence=1.0) for rank in "2345"]
     clear = [named(rank + "c", 7) for rank in "89TJQ"]
-    assert told_apart(unclear + clear)[0].figure == pytest.approx(7)
+    assert judge_suits(unclear + clear)[0].figure == pytest.approx(7)
 
 
 def test_two_unclear_signs_say_nothing_of_a_picture_and_three_do() -> None:
-    assert told_apart([named("2c", 1), named("3s", 1)])[0].ok
-    assert not told_apart([named("2c", 1), named("3s", 1), named("4s", 1)])[0].ok
+    assert judge_suits([named("2c", 1), named("3s", 1)])[0].ok
+    assert not judge_suits([named("2c", 1), named("3s", 1), named("4s", 1)])[0].ok
 
 
 def test_how_clearly_a_sign_is_seen_is_told_by_index() -> None:
@@ -55,7 +55,7 @@ def test_how_clearly_a_sign_is_seen_is_told_by_index() -> None:
 
 
 def test_no_cards_are_no_trouble() -> None:
-    verdict, taken = told_apart([])
+    verdict, taken = judge_suits([])
     assert verdict.ok
     assert taken == []
 
@@ -63,8 +63,8 @@ def test_no_cards_are_no_trouble() -> None:
 def test_among_few_of_its_colour_a_cards_own_sign_must_be_clear() -> None:
     few = [named(rank + "c", 9) for rank in "23456789"]
     own = named("Kc", 4.5)
-    assert told_apart([*few, own])[1][-1] is False
-    assert told_apart([*few, named("Tc", 9), own])[1][-1] is True
-    assert told_apart([*few, named("Kc", 5.5)])[1][-1] is True
+    assert judge_suits([*few, own])[1][-1] is False
+    assert judge_suits([*few, named("Tc", 9), own])[1][-1] is True
+    assert judge_suits([*few, named("Kc", 5.5)])[1][-1] is True
     hardly_there = named("Tc", 9, presence=-3.0)
-    assert told_apart([*few, hardly_there, own])[1][-1] is False
+    assert judge_suits([*few, hardly_there, own])[1][-1] is False

@@ -12,7 +12,7 @@ import pytest
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera.simulated import Room, RoomCamera
 from firmware.devices.camera.source import CameraHung, CameraMissing, FrameLate, Image
-from firmware.devices.camera.spoil import FARTHEST_PX, Spoil, spoiled
+from firmware.devices.camera.spoil import FARTHEST_PX, Spoil, spoil_picture
 from tests.firmware.devices.conftest import Clock
 from tests.waiting import DEADLINE
 
@@ -118,7 +118,7 @@ def test_a_drifting_camera_slides_and_stops_somewhere(room: Room) -> None:
 
     def stripe(after: float) -> float:
         now = room.spoil.drift_since + after
-        return float(spoiled(picture, room.spoil, now)[90, :, 0].nonzero()[0].mean())
+        return float(spoil_picture(picture, room.spoil, now)[90, :, 0].nonzero()[0].mean())
 
     room.drift(10.0)
     assert stripe(0.0) == pytest.approx(104.5, abs=1)
@@ -133,12 +133,12 @@ def brightness(picture: Image) -> tuple[int, float, int]:
 
 
 def test_glare_burns_out_bad_light_darkens_and_flicker_makes_bands() -> None:
-    assert spoiled(GREY, Spoil(), 1.0) is GREY
-    assert brightness(spoiled(GREY, Spoil(glare=1.0), 1.0))[::2] == (120, 255)
-    assert brightness(spoiled(GREY, Spoil(light=0.25), 1.0)) == (30, 30.0, 30)
-    banded = spoiled(GREY, Spoil(bands=0.5), 1.0)
+    assert spoil_picture(GREY, Spoil(), 1.0) is GREY
+    assert brightness(spoil_picture(GREY, Spoil(glare=1.0), 1.0))[::2] == (120, 255)
+    assert brightness(spoil_picture(GREY, Spoil(light=0.25), 1.0)) == (30, 30.0, 30)
+    banded = spoil_picture(GREY, Spoil(bands=0.5), 1.0)
     assert np.ptp(banded[:, 0, 0].astype(int)) >= 55
     assert np.ptp(banded[40]) == 0
-    low, mean, high = brightness(spoiled(GREY, Spoil(garbage=True), 1.0))
+    low, mean, high = brightness(spoil_picture(GREY, Spoil(garbage=True), 1.0))
     assert (low, high) == (0, 255)
     assert 120 < mean < 135

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from firmware.record.journal.captures import CaptureStore
-from firmware.runtime.reading.change_detector import changed
+from firmware.runtime.reading.change_detector import shows_change
 from firmware.runtime.reading.messages import KnownCard, NothingNew
 from firmware.runtime.table_process import TICK
 from firmware.table import Phase
@@ -116,6 +116,6 @@ def test_a_second_reading_with_another_card_is_told_beside_the_first(settled: Ta
 
 def test_an_unread_card_is_no_news_and_a_certain_other_one_is() -> None:
     known = (KnownCard("As", True),)
-    assert not changed([{"card": "Ks", "sure": False}], known)
-    assert not changed([], known)
-    assert changed([{"card": "Ks", "sure": True}], known)
+    assert not shows_change([{"card": "Ks", "sure": False}], known)
+    assert not shows_change([], known)
+    assert shows_change([{"card": "Ks", "sure": True}], known)
