@@ -13,11 +13,11 @@ import numpy as np
 import pypdfium2
 import pytest
 
-from hardware.make.__main__ import standard_frame
 from hardware.make.arrangements import NAMES, arrange
-from hardware.make.errors import HardwareError
 from hardware.make.felt import CIRCLE_MM, board_sheet, card_pages, cloth_marks, cloth_sheet, felt_sheet
 from hardware.make.sheet import MARGIN_MM, PAPERS, Sheet
+from hardware.make.tables import HardwareError
+from tests.hardware.cases import LAYOUT, NOW
 from vision.base.arrays import Image
 from vision.felt.calibration import calibrate_felt
 from vision.felt.geometry import find_felt, project
@@ -28,7 +28,7 @@ from vision.reading.network import CardReader
 from vision.reading.table_reading import read
 from vision.synthetic.render import Conditions, Scene, render_table
 
-LAYOUT = TableLayout.load()
+FRAME = NOW.frame
 POINTS_PER_MM = 72 / 25.4
 
 
@@ -119,13 +119,12 @@ def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
 
 
 def test_the_cloth_has_the_tops_size_and_a_circle_of_its_true_size_over_every_coil(tmp_path: Path) -> None:
-    frame = standard_frame()
-    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
-    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(frame.said["table_mm"], abs=0.01)]
+    cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
+    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(FRAME.said["table_mm"], abs=0.01)]
     fine = 2.0
     grey = cv2.cvtColor(pixels(tmp_path / "cloth.pdf", fine), cv2.COLOR_BGR2GRAY).astype(int)
-    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
-    for x, y in frame.coils_mm():
+    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
+    for x, y in FRAME.coils_mm():
         at = np.array([x + left, y + top]) * fine
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             radii = np.arange(40, 70)
@@ -137,11 +136,10 @@ def test_the_whole_cloths_circles_seats_and_letters_disturb_neither_the_calibrat
     tmp_path: Path, scene: Scene
 ) -> None:
     """The cloth beyond the felt is laid into the same picture: nothing there is taken for a thing or a marker."""
-    frame = standard_frame()
-    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
+    cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
     fine = 4.0
     cloth = pixels(tmp_path / "cloth.pdf", fine)
-    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
+    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
     to_felt = np.array([[1 / fine, 0, 0.5 / fine - left], [0, 1 / fine, 0.5 / fine - top], [0, 0, 1]])
     size = scene.frame.shape[1::-1]
     seen = cv2.warpPerspective(cloth, scene.homography @ to_felt, size, flags=cv2.INTER_AREA)
@@ -161,7 +159,7 @@ def test_the_whole_cloths_circles_seats_and_letters_disturb_neither_the_calibrat
 
 
 def test_nothing_that_the_cloth_shows_beyond_the_felt_lies_on_another_mark() -> None:
-    marks = cloth_marks(standard_frame())
+    marks = cloth_marks(FRAME)
     for number, one in enumerate(marks):
         for other in marks[:number]:
             apart = math.dist((one.x, one.y), (other.x, other.y))
@@ -197,9 +195,8 @@ def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) 
 def test_no_seam_between_tiles_runs_through_a_marker_a_circle_or_a_number(
     tmp_path: Path, paper: str, whole: str
 ) -> None:
-    frame = standard_frame()
-    sheet = felt_sheet(LAYOUT, ground=False) if whole == "felt" else cloth_sheet(frame, ground=False)
-    marks = [] if whole == "felt" else cloth_marks(frame)
+    sheet = felt_sheet(LAYOUT, ground=False) if whole == "felt" else cloth_sheet(FRAME, ground=False)
+    marks = [] if whole == "felt" else cloth_marks(FRAME)
     assert len(sheet.whole) == len(LAYOUT.markers.at) + len(marks)
     count = sheet.tiles(tmp_path / "tiles.pdf", paper)
     columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
@@ -234,7 +231,7 @@ def test_what_no_seam_can_avoid_is_printed_whole_on_a_sheet_of_its_own_to_stick_
 
 @pytest.mark.parametrize(("paper", "most"), [("a4", 24), ("a3", 15)])
 def test_the_cloths_tiles_leave_white_sheets_out(tmp_path: Path, paper: str, most: int) -> None:
-    sheet = cloth_sheet(standard_frame(), ground=False)
+    sheet = cloth_sheet(FRAME, ground=False)
     count = sheet.tiles(tmp_path / "tiles.pdf", paper)
     assert count == len(page_sizes_mm(tmp_path / "tiles.pdf")) <= most
     columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
