@@ -13,7 +13,7 @@ import trimesh
 from PIL import Image
 
 from hardware.make.build import Assembly
-from hardware.make.mech import PARTS, build_stl, draw_scene, parameters
+from hardware.make.mech import PARTS, build_stl, draw_scene
 from hardware.make.tables import ToolMissing
 from tests.hardware.cases import HARDWARE, NOW
 
@@ -77,9 +77,7 @@ def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> Non
     x, y = ((said[side] - 2 * said["wall_mm"] - said["foot_mm"]) / 2 for side in ("long_mm", "wide_mm"))
     assert min(ring_mm(mesh, 0, x, y)) == min(ring_mm(mesh, 0, -x, y)) == said["insert_mm"]
     nut = 26.0  # of a 22 mm button
-    assert x - said["foot_mm"] / 2 > said["apart_mm"] + nut / 2, (
-        "the feet leave room for the outer buttons' nuts"
-    )
+    assert x - said["foot_mm"] / 2 > said["apart_mm"] + nut / 2, "room for the outer buttons' nuts"
 
 
 def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> None:
@@ -92,14 +90,9 @@ def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> 
     for x in (-half, half):
         for y in (-half, half):
             assert min(ring_mm(mesh, 0, x, y)) == pytest.approx(said["camera_hole_mm"], abs=0.05)
-    assert said["drop_mm"] + said["profile_mm"] / 2 + said["screw_mm"] < mesh.extents[2], (
-        "screws at the profile's slot"
-    )
+    slot = said["drop_mm"] + said["profile_mm"] / 2
+    assert slot + said["screw_mm"] < mesh.extents[2], "screws at the profile's slot"
     assert min(mesh.extents[:2]) > 38, "the HQ camera's board"
-
-
-def test_openscad_reads_the_measures_that_are_tested() -> None:
-    assert (HARDWARE / "mech/parameters.scad").read_text() == parameters(NOW.frame)
 
 
 @pytest.mark.slow

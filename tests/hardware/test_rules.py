@@ -47,6 +47,10 @@ def layout(it: Frame) -> list[Finding]:
     return [view.layout_agrees(it)]
 
 
+def cables(it: Frame) -> list[Finding]:
+    return it.cables(NOW.bom)
+
+
 def bought(it: Frame) -> list[Finding]:
     return fits.bought(it, NOW.bom, NOW.pins)
 
@@ -67,6 +71,7 @@ def bought(it: Frame) -> list[Finding]:
         (view.light_holds, "frame", {"lamp_lm": 4000.0, "lamp_aged": 1.0}, "Light on the felt"),  # no ageing
         (view.light_holds, "frame", {"lamp_y_mm": 300.0, "lamp_z_mm": 500.0}, "Evenness"),
         (view.light_holds, "frame", {"lamp_y_mm": 800.0}, "Glare"),
+        (view.light_holds, "frame", {"lamp_y_mm": 1020.0}, "Glare"),  # where they first hung
         (view.light_holds, "frame", {"hood_mm": 57.0}, "Hoods"),  # as deep as it first was
         (rules.antennas_hold, "puck_shell", {"outer_mm": 60.0}, "Two pucks"),
         (rules.antennas_hold, "antenna_lid", {"pieces": 0}, "A lid closes"),
@@ -93,6 +98,10 @@ def bought(it: Frame) -> list[Finding]:
             "two coils: 170 mm",
         ),
         (fits.antennas_apart, "frame", {"antennas_mm": [[280.0, -30.0], [417.5, -100.0]]}, "Metal beside"),
+        (cables, "frame", {"box_from_camera_mm": 320.0}, "Camera cable"),
+        (cables, "frame", {"panel_mm": [-1200.0, 300.0]}, "Cable from the box to the panel"),
+        (cables, "frame", {"antennas_mm": [[0.0, -40.0]]}, "Ribbon"),
+        (cables, "frame", {"socket_z_mm": 400.0}, "Power supply"),
         (bought, "frame", {"lamp_lm": 9000.0}, "200 lm/W"),
         (bought, "antenna_lid", {"pieces": 4}, "4 antennas"),
     ],
