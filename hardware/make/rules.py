@@ -33,9 +33,9 @@ class Sources:
     pins: dict[str, Any]
 
     @classmethod
-    def load(cls, root: Path, layout: TableLayout | None = None) -> Sources:
-        """Read the data of `hardware/`; without a layout the standard felt's. Raises TableError."""
-        frame = Frame(toml(root / "mech/mech.toml"), layout or TableLayout.load())
+    def load(cls, root: Path) -> Sources:
+        """Read the data of `hardware/`, and the standard felt's layout. Raises TableError."""
+        frame = Frame(toml(root / "mech/mech.toml"), TableLayout.load())
         bom = Bom.load(root / "bom.toml")
         return cls(frame, bom, toml(root / "electric.toml"), toml(root / "pinmap.toml"))
 

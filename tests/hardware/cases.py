@@ -12,11 +12,10 @@ from hardware.make.bom import Bom
 from hardware.make.finding import Finding
 from hardware.make.frame import Frame
 from hardware.make.rules import Sources
-from vision.felt.layout import TableLayout
 
 HARDWARE: Final = Path(__file__).parents[2] / "hardware"
-LAYOUT: Final = TableLayout.load()
-NOW: Final = Sources.load(HARDWARE, LAYOUT)
+NOW: Final = Sources.load(HARDWARE)
+LAYOUT: Final = NOW.frame.layout
 BOM: Final = (HARDWARE / "bom.toml").read_text(encoding="utf-8")
 
 
