@@ -35,10 +35,9 @@ from firmware.table.people import (
     Role,
 )
 from hardware.make.__main__ import standard_frame
-from hardware.make.assembly import Assembly
 from hardware.make.bom import Bom
-from hardware.make.build import Build, Step, order_lists, parts_used
-from hardware.make.frame_page import place_text
+from hardware.make.build import Assembly, Build, Step, order_lists, parts_used
+from hardware.make.frame import place_text
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -291,7 +290,7 @@ def _prints(_: str) -> str:
 
 def _build() -> tuple[Build, Bom]:
     bom = Bom.load(ROOT / "hardware/bom.toml")
-    return Build.load(ROOT / "hardware/build.toml", bom), bom
+    return Build.of(ROOT / "hardware/build.toml", bom), bom
 
 
 def _steps(_: str) -> str:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from hardware.make.errors import HardwareError
+from hardware.make.tables import HardwareError, fill
 from vision.felt.layout import TableLayout
 from vision.felt.optics import cameras
 
@@ -46,7 +46,7 @@ def arrange(name: str, card_width_mm: float | None = None, camera: str | None = 
     eye = known.get(camera or next(iter(known)))
     if eye is None or name not in NAMES:
         raise HardwareError(
-            f"known are the arrangements {', '.join(NAMES)} and the cameras {', '.join(cameras())}"
+            f"known are the arrangements {', '.join(NAMES)} and the cameras {', '.join(known)}"
         )
     plan = {"square": _square, "pinwheel": _pinwheel, "row": _row}[name](base, wide, high)
     own = base.camera
@@ -55,56 +55,9 @@ def arrange(name: str, card_width_mm: float | None = None, camera: str | None = 
     else:
         hangs = math.ceil(eye.lowest_mm(plan.width, plan.height) * (1 + SPARE) / 10) * 10
         sees = (eye.name, eye.width_px, eye.height_px, round(eye.ideal_fov_deg[0], 1), float(hangs))
-    margin = (back.height_mm - base.card.height_mm) / 2
-    rows = {row: base.zone("A", row).capacity for row in ("front", "middle", "back")}
-    marks = "\n".join(
-        f"    {{ id = {i}, x_mm = {x:.2f}, y_mm = {y:.2f} }}," for i, (x, y) in enumerate(plan.markers)
-    )
-    places = "\n".join(
-        f"{letter} = {{ x_mm = {x:.2f}, y_mm = {y:.2f}, turned_deg = {turned:.1f} }}"
-        for letter, (x, y, turned) in zip("ABCD", plan.places, strict=True)
-    )
-    natural = base.natural_marker
-    mark = (
-        f'\n[natural_marker]\nshape = "{natural.shape}"\nwidth_mm = {natural.width_mm}\n'
-        f'height_mm = {natural.height_mm}\ncolour = "{natural.colour}"\n'
-        if natural
-        else ""
-    )
-    return f"""# A felt arranged as a {name}, for cards {card_width:g} mm wide. See table.toml. UNTESTED on hardware.
-
-[felt]
-width_mm = {plan.width:.2f}
-height_mm = {plan.height:.2f}
-
-[card]
-width_mm = {card_width}
-height_mm = {base.card.height_mm}
-gap_mm = {base.card.gap_mm}
-row_gap_mm = {base.card.row_gap_mm}
-
-[markers]
-dictionary = "{base.markers.dictionary}"
-side_mm = {base.markers.side_mm}
-quiet_mm = {base.markers.quiet_mm}
-at = [
-{marks}
-]
-
-[zones]
-margin_mm = {margin:.2f}
-rows = {{ front = {rows["front"]}, middle = {rows["middle"]}, back = {rows["back"]} }}
-
-[places]
-{places}
-{mark}
-[camera]
-name = "{sees[0]}"
-width_px = {sees[1]}
-height_px = {sees[2]}
-horizontal_fov_deg = {sees[3]}
-height_mm = {sees[4]:.1f}
-"""
+    rows, margin = (front, base.zone("A", "middle"), back), (back.height_mm - base.card.height_mm) / 2
+    facts = {"card_width": card_width, "rows": rows, "margin": margin, "sees": sees}
+    return fill("table.toml", name=name, base=base, plan=plan, natural=base.natural_marker, **facts)
 
 
 def _edge(base: TableLayout) -> float:
@@ -124,13 +77,9 @@ def _square(base: TableLayout, wide: float, high: float) -> _Plan:
     width, height = right + wide / 2 + side, near + high / 2 + top
     edge = _edge(base)
     across, down = (edge, width / 2, width - edge), (edge, height - edge)
-    markers = (
-        (across[0], down[0]), (across[1], down[0]), (across[2], down[0]),
-        (across[2], down[1]), (across[1], down[1]), (across[0], down[1]),
-    )  # fmt: skip
-    return _Plan(
-        width, height, markers, ((left, far, 180), (right, far, 180), (right, near, 0), (left, near, 0))
-    )
+    markers = tuple((x, down[0]) for x in across) + tuple((x, down[1]) for x in reversed(across))
+    places = ((left, far, 180), (right, far, 180), (right, near, 0), (left, near, 0))
+    return _Plan(width, height, markers, places)
 
 
 def _pinwheel(base: TableLayout, wide: float, high: float) -> _Plan:
@@ -143,12 +92,8 @@ def _pinwheel(base: TableLayout, wide: float, high: float) -> _Plan:
         (edge, edge), (side - edge, edge), (side - edge, side - edge), (edge, side - edge),
         (inner, inner), (side - inner, side - inner),
     )  # fmt: skip
-    places = (
-        (middle, out, 180.0),
-        (side - out, middle, 270.0),
-        (middle, side - out, 0.0),
-        (out, middle, 90.0),
-    )
+    at = side - out
+    places = ((middle, out, 180.0), (at, middle, 270.0), (middle, at, 0.0), (out, middle, 90.0))
     return _Plan(side, side, markers, places)
 
 
@@ -163,4 +108,4 @@ def _row(base: TableLayout, wide: float, high: float) -> _Plan:
     at = (first, first + wide + APART_MM, width - first - wide - APART_MM, width - first)
     markers = tuple((x, y) for y in (edge, height - edge) for x in (edge, width / 2, width - edge))
     y = top + high / 2
-    return _Plan(width, height, markers, ((at[0], y, 0), (at[1], y, 0), (at[2], y, 0), (at[3], y, 0)))
+    return _Plan(width, height, markers, tuple((x, y, 0) for x in at))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
+import re
 from collections import Counter
 from datetime import date
-from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from hardware.make.errors import BomError
 from hardware.make.finding import Finding
+from hardware.make.tables import Table, TableError, Text, fill
 
 MARGIN: Final = 0.2
 """The share of a supply that stays free."""
@@ -22,22 +21,17 @@ FRESH_DAYS: Final = 90
 MOST_LOST: Final = 0.05
 """The share of a supply's volts that may be lost in a cable: USB promises a device 4.75 V, 5 % below 5 V."""
 
-Price = Annotated[float, Field(gt=0)]
-Text = Annotated[str, Field(min_length=1)]
+Above0 = Annotated[float, Field(gt=0)]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Choice(_Strict):
+class Choice(Table):
     """One way to buy a part.
 
     `price` is about one piece's on the day `dated`, `source` where it comes from, `spread` by what share it may differ.
     """
 
     name: Text
-    price: Price
+    price: Above0
     dated: date
     why: Text
     recommended: bool = False
@@ -45,13 +39,13 @@ class Choice(_Strict):
     source: str = Field("estimate", alias="from")
 
 
-class Supply(_Strict):
+class Supply(Table):
     """What power comes from."""
 
     id: Text
     name: Text
-    volts: Annotated[float, Field(gt=0)]
-    amps: Annotated[float, Field(gt=0)]
+    volts: Above0
+    amps: Above0
 
     @property
     def watts(self) -> float:
@@ -59,7 +53,7 @@ class Supply(_Strict):
         return self.volts * self.amps
 
 
-class Part(_Strict):
+class Part(Table):
     """One job to be done, and what may do it.
 
     `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length, `core_mm2` how thick
@@ -73,8 +67,8 @@ class Part(_Strict):
     choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
     supply: str | None = None
     watts: Annotated[float, Field(ge=0)] = 0.0
-    length_m: Annotated[float, Field(gt=0)] | None = None
-    core_mm2: Annotated[float, Field(gt=0)] | None = None
+    length_m: Above0 | None = None
+    core_mm2: Above0 | None = None
     feeds: tuple[str, ...] = ()
     optional: bool = False
 
@@ -82,6 +76,21 @@ class Part(_Strict):
     def choice(self) -> Choice:
         """The recommended choice."""
         return next(choice for choice in self.choices if choice.recommended)
+
+    @property
+    def text(self) -> str:
+        """Its name and its recommended choice."""
+        return f"{self.name}: {self.choice.name}"
+
+    @property
+    def price(self) -> float:
+        """What all its pieces cost."""
+        return self.quantity * self.choice.price
+
+    def number(self, pattern: str) -> float:
+        """Return the number that this pattern finds there; 0 where it finds none."""
+        found = re.search(pattern, self.text)
+        return float(found[1]) if found else 0.0
 
     @model_validator(mode="after")
     def _one_recommended(self) -> Self:
@@ -95,7 +104,7 @@ class Part(_Strict):
         return self
 
 
-class Load(_Strict):
+class Load(Table):
     """A supply and what hangs on it, watts."""
 
     supply: Supply
@@ -117,7 +126,7 @@ class Load(_Strict):
         return self.watts <= self.allowed
 
 
-class Loss(_Strict):
+class Loss(Table):
     """What a cable loses of its supply's volts, there and back, when all that it feeds draws its most."""
 
     cable: Part
@@ -136,7 +145,7 @@ class Loss(_Strict):
         return self.share <= MOST_LOST
 
 
-class Bom(_Strict):
+class Bom(Table):
     """One table's bill of materials."""
 
     as_of: date
@@ -150,54 +159,40 @@ class Bom(_Strict):
             twice = [name for name, times in Counter(ids).items() if times > 1]
             if twice:
                 raise ValueError(f"{twice[0]} is named twice")
-        known = {supply.id for supply in self.supply}
-        for part in self.part:
-            if part.supply is not None and part.supply not in known:
-                raise ValueError(f"part {part.id}: there is no supply {part.supply}")
         drawing = {part.id: part.supply for part in self.part if part.supply is not None}
         for part in self.part:
+            if part.supply is not None and part.supply not in self.volts:
+                raise ValueError(f"part {part.id}: there is no supply {part.supply}")
             if part.feeds and len({drawing.get(fed) for fed in part.feeds} - {None}) != 1:
                 raise ValueError(f"part {part.id}: what it feeds draws from one supply of this list")
             if unknown := sorted(set(part.feeds) - drawing.keys()):
                 raise ValueError(f"part {part.id}: {unknown[0]} draws nothing")
         return self
 
-    @classmethod
-    def load(cls, path: Path) -> Bom:
-        """Read a bill of materials. Raises BomError."""
-        try:
-            return cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except OSError as error:
-            raise BomError(f"{path} cannot be read: {error.strerror}") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise BomError(f"{path} is no TOML file: {error}") from error
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise BomError(f"{path.name}: {where}: {first['msg']}") from error
+    def get(self, part_id: str) -> Part:
+        """Return a part. Raises TableError: there is no such part."""
+        for part in self.part:
+            if part.id == part_id:
+                return part
+        raise TableError(f"the parts list has no {part_id}")
 
-    def total(self, tables: int = 1) -> float:
-        """Add up the recommended choices of all parts that are not optional, for so many tables."""
-        return tables * sum(p.quantity * p.choice.price for p in self.part if not p.optional)
+    @property
+    def volts(self) -> dict[str | None, float]:
+        """The volts of each supply."""
+        return {supply.id: supply.volts for supply in self.supply}
 
-    def range(self) -> tuple[float, float]:
-        """Return the lowest and the highest sum of one table, every price as far off as its spread."""
-        parts = [part for part in self.part if not part.optional]
-        low, high = (
-            sum(p.quantity * p.choice.price * (1 + side * p.choice.spread) for p in parts) for side in (-1, 1)
-        )
-        return low, high
+    def total(self, tables: int = 1, side: int = 0) -> float:
+        """Add up what is not optional for so many tables; `side` -1 or 1: each price as far off as its spread."""
+        parts = (part for part in self.part if not part.optional)
+        return tables * sum(part.price * (1 + side * part.choice.spread) for part in parts)
 
     def prices(self) -> Finding:
         """Judge whether every price was of use on the list's day."""
         days = [choice.dated for part in self.part for choice in part.choices]
         age = (self.as_of - min(days)).days
-        return Finding(
-            "Prices are dated",
-            f"the oldest of {min(days)}, {age} days before the list",
-            f"{FRESH_DAYS} days, none after it",
-            max(days) <= self.as_of and age <= FRESH_DAYS,
-        )
+        figure = f"the oldest of {min(days)}, {age} days before the list"
+        fresh = max(days) <= self.as_of and age <= FRESH_DAYS
+        return Finding("Prices are dated", figure, f"{FRESH_DAYS} days, none after it", fresh)
 
     def stale(self, today: date) -> str:
         """Say that prices have to be asked for anew; empty while they are fresh."""
@@ -205,15 +200,11 @@ class Bom(_Strict):
         return f"the oldest price is {age} days old: ask for all of them anew" if age > FRESH_DAYS else ""
 
     def length_m(self, part_id: str) -> float:
-        """Return how long a cable is.
-
-        Raises:
-            BomError: there is no such part, or it is no cable.
-        """
-        for part in self.part:
-            if part.id == part_id and part.length_m is not None:
-                return part.length_m
-        raise BomError(f"the parts list has no cable {part_id}")
+        """Return how long a cable is. Raises TableError: there is no such part, or it is no cable."""
+        long = self.get(part_id).length_m
+        if long is None:
+            raise TableError(f"the parts list has no cable {part_id}")
+        return long
 
     def loads(self) -> tuple[Load, ...]:
         """Say what hangs on each supply."""
@@ -224,89 +215,23 @@ class Bom(_Strict):
 
     def losses(self) -> tuple[Loss, ...]:
         """Say what each cable that feeds something loses. Several of one kind share what they feed."""
-        volts = {supply.id: supply.volts for supply in self.supply}
-        parts = {part.id: part for part in self.part}
         found = []
         for cable in (part for part in self.part if part.feeds):
-            assert cable.length_m is not None
-            assert cable.core_mm2 is not None
-            fed = [parts[name] for name in cable.feeds]
-            of_volts = volts[str(fed[0].supply)]
+            fed = [self.get(name) for name in cable.feeds]
+            of_volts = self.volts[fed[0].supply]
             amps = sum(part.watts for part in fed) / of_volts / cable.quantity
-            lost = amps * 2 * cable.length_m * COPPER / cable.core_mm2
+            lost = amps * 2 * (cable.length_m or 0) * COPPER / (cable.core_mm2 or 1)
             found.append(Loss(cable=cable, amps=amps, volts=lost, of_volts=of_volts))
         return tuple(found)
 
-
-def load_of(bom: Bom, names: list[str]) -> float:
-    """Add up what these parts draw at most, amperes of their supply.
-
-    Raises:
-        BomError: one draws nothing, or is no part.
-    """
-    parts = {part.id: part for part in bom.part if part.watts}
-    if unknown := [name for name in names if name not in parts]:
-        raise BomError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
-    volts = {supply.id: supply.volts for supply in bom.supply}
-    return sum(parts[name].watts / volts[str(parts[name].supply)] for name in names)
+    def amps(self, names: list[str]) -> float:
+        """Add up what these parts draw at most, amperes of their supply. Raises TableError: one draws nothing."""
+        parts = {part.id: part for part in self.part if part.watts}
+        if unknown := [name for name in names if name not in parts]:
+            raise TableError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
+        return sum(parts[name].watts / self.volts[parts[name].supply] for name in names)
 
 
 def bom_page(bom: Bom) -> str:
     """Write the parts, the totals and the power budget in Markdown."""
-    money = bom.currency
-    low, high = bom.range()
-    lines = [
-        "# Parts of one table",
-        "",
-        f"Made from `hardware/bom.toml` by `make hardware`. About prices in {money} without tax, each with its day:",
-        "estimates, not quotes, but where the list says otherwise; ask for them anew after 90 days.",
-        "★ is the recommended choice; the others say when they are better.",
-        "UNTESTED on hardware: nobody has built this list.",
-    ]
-    for group in dict.fromkeys(part.group for part in bom.part):
-        lines += [
-            "",
-            f"## {group.capitalize()}",
-            "",
-            "| part | pieces | choice | each | together |",
-            "|---|--:|---|--:|--:|",
-        ]
-        for part in (p for p in bom.part if p.group == group):
-            for choice in sorted(part.choices, key=lambda c: not c.recommended):
-                said = f"{'★ ' if choice.recommended else 'or: '}{choice.name}: {choice.why}"
-                said += (
-                    f" (price of {choice.dated}{'' if choice.source == 'estimate' else ', ' + choice.source})"
-                )
-                together = f"{part.quantity * choice.price:.2f}" if choice.recommended else ""
-                name = part.name + (f", {part.length_m:g} m" if part.length_m else "")
-                name += " (optional, in no total)" if part.optional else ""
-                first = (name, str(part.quantity)) if choice.recommended else ("", "")
-                lines.append(f"| {first[0]} | {first[1]} | {said} | {choice.price:.2f} | {together} |")
-    lines += ["", "## Together", "", "| | " + money + " |", "|---|--:|"]
-    lines += [f"| {n} table{'s' if n > 1 else ''} | {bom.total(n):,.2f} |" for n in (1, 10)]
-    lines += [f"| 1 table, from … to | {low:,.0f} … {high:,.0f} |"]
-    lines += ["", "Ten tables are ten times one: no discount was assumed, and no spares.", "", "## Power", ""]
-    lines += [f"The most that everything draws at once; {MARGIN:.0%} of each supply must stay free.", ""]
-    for load in bom.loads():
-        lines += [f"| {load.supply.name} | W |", "|---|--:|"]
-        lines += [f"| {part.name} | {part.watts:.2f} |" for part in load.parts]
-        lines += [f"| together | {load.watts:.2f} |"]
-        free = 1 - load.watts / load.supply.watts
-        lines += [
-            f"| allowed of {load.supply.volts:g} V × {load.supply.amps:g} A = {load.supply.watts:.1f} W "
-            f"| {load.allowed:.2f} |",
-            f"| stays free | {free:.0%}, {'enough' if load.ok else 'TOO LITTLE'} |",
-            "",
-        ]
-    lines += [
-        f"In the cables at most {MOST_LOST:.0%} of the volts may be lost, when all draws its most at once.",
-        "",
-        "| cable | carries | cores | loses | |",
-        "|---|--:|--:|--:|---|",
-    ]
-    lines += [
-        f"| {loss.cable.name} | {loss.amps:.2f}\u00a0A | {loss.cable.core_mm2:g}\u00a0mm² | {loss.volts:.2f}\u00a0V of "
-        f"{loss.of_volts:g} | {loss.share:.1%}, {'enough arrives' if loss.ok else 'TOO THIN'} |"
-        for loss in bom.losses()
-    ]
-    return "\n".join(lines) + "\n"
+    return fill("bom.md", bom=bom, free=MARGIN, lost=MOST_LOST)

@@ -1,44 +1,44 @@
-"""How a table comes to be (`build.toml`): where parts are ordered, and steps, each needing what an earlier one made."""
+"""How a table comes to be: where its parts are ordered, and the steps to it, each needing what an earlier one made.
+
+`build.toml` has the shops and all steps, `assembly.toml` those of the assembly, with pictures. UNTESTED on hardware.
+"""
 
 from __future__ import annotations
 
-import tomllib
+import itertools
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from hardware.make.bom import Bom
-from hardware.make.errors import BuildError
+from hardware.make.bom import Bom, Part
+from hardware.make.tables import Table, TableError, Text
 
-Text = Annotated[str, Field(min_length=1)]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-class Shop(_Strict):
+class Shop(Table):
     """A kind of shop, how many `weeks` before the building its list is sent, and the parts (ids of bom.toml) on it."""
 
     id: Text
     name: Text
     weeks: Annotated[int, Field(ge=0)]
-    parts: tuple[Text, ...] = Field(min_length=1)
+    parts: Texts
 
 
-class Step(_Strict):
+class Step(Table):
     """One step: `page` is a page of the book, with a heading; `uses` are parts of bom.toml."""
 
     title: Text
     page: Text
-    makes: tuple[Text, ...] = Field(min_length=1)
+    makes: Texts
     needs: tuple[Text, ...] = ()
     uses: tuple[Text, ...] = ()
 
 
-class Build(_Strict):
+class Build(Table):
     """The whole way from a list to a table that is accepted."""
 
     shop: tuple[Shop, ...]
@@ -59,16 +59,9 @@ class Build(_Strict):
         return self
 
     @classmethod
-    def load(cls, path: Path, bom: Bom) -> Build:
-        """Read build.toml, and hold it against the parts list.
-
-        Raises:
-            BuildError: where a step needs what no earlier one makes, or parts and lists do not agree.
-        """
-        try:
-            build = cls.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        except (ValidationError, tomllib.TOMLDecodeError) as error:
-            raise BuildError(f"{path.name}: {error}") from error
+    def of(cls, path: Path, bom: Bom) -> Build:
+        """Read build.toml, and hold it against the parts list. Raises TableError."""
+        build = cls.load(path)
         listed = Counter(part for shop in build.shop for part in shop.parts)
         used = {part for step in build.step for part in step.uses}
         parts = {part.id for part in bom.part}
@@ -80,25 +73,24 @@ class Build(_Strict):
             (used - parts, "is used and is no part of the list"),
         ):
             if wrong:
-                raise BuildError(f"{path.name}: {', '.join(sorted(wrong))} {words}")
+                raise TableError(f"{path.name}: {', '.join(sorted(wrong))} {words}")
         return build
+
+
+def _named(part: Part) -> str:
+    return f"{part.name} (optional)" if part.optional else part.name
 
 
 def order_lists(build: Build, bom: Bom) -> str:
     """Return one list for each kind of shop, in Markdown: pieces, recommended choice, price. Sums leave options out."""
-    parts = {part.id: part for part in bom.part}
     said: list[str] = []
     for shop in sorted(build.shop, key=lambda one: -one.weeks):
-        wanted = [parts[name] for name in shop.parts]
-        total = sum(part.quantity * part.choice.price for part in wanted if not part.optional)
+        wanted = [bom.get(name) for name in shop.parts]
+        total = sum(part.price for part in wanted if not part.optional)
         said += [f"### {shop.name}", ""]
         said += [f"Order {shop.weeks} week{'s' if shop.weeks > 1 else ''} before the building.", ""]
         said += [f"| pieces | part | choice | about, {bom.currency} |", "|--:|---|---|--:|"]
-        for part in wanted:
-            name = f"{part.name} (optional)" if part.optional else part.name
-            said.append(
-                f"| {part.quantity:g} | {name} | {part.choice.name} | {part.quantity * part.choice.price:.2f} |"
-            )
+        said += [f"| {p.quantity:g} | {_named(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
         said += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
     return "\n".join(said)
 
@@ -109,12 +101,72 @@ def parts_used(build: Build, bom: Bom, page: str) -> str:
     Raises:
         KeyError: no step is on that page.
     """
-    used = [part for step in build.step if step.page == page for part in step.uses]
-    if not any(step.page == page for step in build.step):
+    steps = [step for step in build.step if step.page == page]
+    if not steps:
         raise KeyError(page)
-    parts = {part.id: part for part in bom.part}
-    lines = [
-        f"- {parts[name].quantity:g} × {parts[name].name}{' (optional)' if parts[name].optional else ''}"
-        for name in dict.fromkeys(used)
-    ]
-    return "\n".join(["From the parts list:", "", *lines])
+    used = [bom.get(name) for name in dict.fromkeys(part for step in steps for part in step.uses)]
+    return "\n".join(["From the parts list:", "", *(f"- {p.quantity:g} × {_named(p)}" for p in used)])
+
+
+class Task(Table):
+    """A step of the assembly: the `section` of the book's page that it stands in, its picture, what to `do`.
+
+    `seen` is from where, and `shows` what; `done` is how one sees that it is complete, `brings` what is there from now.
+    """
+
+    id: Text
+    section: Text
+    title: Text
+    scene: Text
+    seen: tuple[float, float, float, float, float, float, float]
+    shows: Text
+    do: Texts
+    done: Text
+    brings: tuple[Text, ...] = ()
+
+    @property
+    def camera(self) -> str:
+        """From where OpenSCAD sees it."""
+        return ",".join(f"{value:g}" for value in self.seen)
+
+    def names(self, thing: str) -> bool:
+        """Tell whether a sentence here names this thing, other than as what is done or met later."""
+        said = [sentence for act in (*self.do, self.done) for sentence in re.split(r"(?<=[.:;]) ", act)]
+        word = re.compile(rf"\b{re.escape(thing)}(?:s|es)?\b", re.IGNORECASE)
+        return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in said)
+
+
+class Assembly(Table):
+    """All steps of the assembly, in their order; no step is there twice, none names what only a later one brings."""
+
+    step: Annotated[tuple[Task, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        for names in ([step.id for step in self.step], [step.scene for step in self.step]):
+            if twice := [name for name in names if names.count(name) > 1]:
+                raise ValueError(f"step or picture {twice[0]} is there twice")
+        for number, step in enumerate(self.step):
+            for early, thing in itertools.product(self.step[:number], step.brings):
+                if early.names(thing):
+                    raise ValueError(
+                        f"step {early.id} names {thing}, which only the later step {step.id} brings"
+                    )
+        return self
+
+    def text(self, section: str | None = None, level: int = 2) -> str:
+        """Write the steps of a section, or all, in Markdown below headings of this level.
+
+        Raises:
+            KeyError: there is no such section.
+        """
+        steps = [step for step in self.step if section in (None, step.section)]
+        if not steps:
+            raise KeyError(section)
+        lines: list[str] = []
+        for step in steps:
+            lines += [f"{'#' * level} {step.title}", ""]
+            lines += [f"![{step.shows}](../../hardware/out/assembly-{step.scene}.png)", ""]
+            lines += [*(f"{number}. {act}" for number, act in enumerate(step.do, start=1)), ""]
+            lines += [f"**Done when** {step.done}", ""]
+        return "\n".join(lines)

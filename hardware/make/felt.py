@@ -78,24 +78,20 @@ class Mark:
 def cloth_marks(frame: Frame) -> list[Mark]:
     """List what the cloth shows beyond the felt: a circle at each coil, seats, places, where it is cut."""
     layout, found = frame.layout, []
-    for seat, ((x, y), board) in enumerate(
-        zip(frame.coils_mm(), frame.said["antennas_mm"], strict=True), start=1
-    ):
+    antennas = zip(frame.coils_mm(), frame.said["antennas_mm"], strict=True)
+    for seat, ((x, y), board) in enumerate(antennas, start=1):
+        ix, iy = frame.inward(board)
+        beside = CIRCLE_MM / 2 + SEAT_MM * 0.8  # the number stands beside the circle
         found.append(Mark("circle", x, y, CIRCLE_MM))
-        inward = frame.inward(board)
-        along = (-inward[1], inward[0])  # the number stands beside the circle
-        beside = CIRCLE_MM / 2 + SEAT_MM * 0.8
-        turned = 180.0 if inward[1] > 0 else 0.0
-        found.append(Mark("seat", x + along[0] * beside, y + along[1] * beside, SEAT_MM, str(seat), turned))
+        turned = 180.0 if iy > 0 else 0.0
+        found.append(Mark("seat", x - iy * beside, y + ix * beside, SEAT_MM, str(seat), turned))
     for place in layout.places:
         zone = layout.zone(place, "back")
-        far = zone.turned_deg == 180.0
-        y = -PLACE_MM if far else layout.height_mm + PLACE_MM
-        side = math.copysign(1.0, zone.x_mm - layout.width_mm / 2)
-        found.append(Mark("place", zone.x_mm + side * PLACE_OUT_MM, y, PLACE_MM, place, zone.turned_deg))
-    for name, hole in frame.cut_outs():
-        found.append(Mark("cut", *hole[:2], hole[2], f"cut out, {name}"))
-    return found
+        y = -PLACE_MM if zone.turned_deg == 180.0 else layout.height_mm + PLACE_MM
+        out = math.copysign(PLACE_OUT_MM, zone.x_mm - layout.width_mm / 2)
+        found.append(Mark("place", zone.x_mm + out, y, PLACE_MM, place, zone.turned_deg))
+    cuts = frame.cut_outs()
+    return found + [Mark("cut", x, y, wide, f"cut out, {name}") for name, (x, y, wide) in cuts]
 
 
 def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
@@ -108,33 +104,22 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
         sheet.rect(0, 0, wide, high, _hex(CLOTH_BGR))
     _print_felt(sheet, frame.layout, (left, top))
     for mark in cloth_marks(frame):
-        x, y = mark.x + left, mark.y + top
-        sheet.keep_whole(x - mark.size / 2, y - mark.size / 2, mark.size, mark.size)
+        x, y, size, half = mark.x + left, mark.y + top, mark.size, mark.size / 2
+        sheet.keep_whole(x - half, y - half, size, size)
         if mark.what == "circle":
-            sheet.circle(x, y, mark.size, line, LINE_MM)
+            sheet.circle(x, y, size, line, LINE_MM)
         elif mark.what == "cut":
-            sheet.circle(x, y, mark.size, line, 0.4)
-            sheet.line(x - mark.size / 2, y, x + mark.size / 2, y, line, 0.4)
-            sheet.line(x, y - mark.size / 2, x, y + mark.size / 2, line, 0.4)
-            sheet.text(x - mark.size / 2 - 3, y + 1.5, mark.words, 5, line, "end")
+            sheet.circle(x, y, size, line, 0.4)
+            sheet.line(x - half, y, x + half, y, line, 0.4)
+            sheet.line(x, y - half, x, y + half, line, 0.4)
+            sheet.text(x - half - 3, y + 1.5, mark.words, 5, line, "end")
         else:
-            around = math.radians(mark.turned_deg)
-            down = mark.size * 0.36  # from the middle to the baseline
-            sheet.text(
-                x - down * math.sin(around),
-                y + down * math.cos(around),
-                mark.words,
-                mark.size,
-                line,
-                turned_deg=mark.turned_deg,
-            )
-    sheet.text(
-        wide / 2,
-        top + frame.layout.height_mm + PLACE_MM,  # between two circles: no tile is printed for it alone
-        "UNTESTED on hardware: compare the circles with the antennas before you cut",
-        4,
-        line,
-    )
+            around, down = math.radians(mark.turned_deg), size * 0.36  # from the middle to the baseline
+            at = x - down * math.sin(around), y + down * math.cos(around)
+            sheet.text(*at, mark.words, size, line, turned_deg=mark.turned_deg)
+    words = "UNTESTED on hardware: compare the circles with the antennas before you cut"
+    between = top + frame.layout.height_mm + PLACE_MM  # two circles: no tile is printed for it alone
+    sheet.text(wide / 2, between, words, 4, line)
     return sheet
 
 
@@ -166,10 +151,8 @@ def _cells(sheet: Sheet, code: Image, at: tuple[float, float], cell: float) -> N
         edges = np.flatnonzero(np.diff(np.concatenate([[0], row.astype(int), [0]])))
         for first, end in edges.reshape(-1, 2).tolist():
             below = bottom < len(black) and bool(black[bottom, first:end].all())
-            height = (bottom - top) * cell + (seam if below else 0)
-            boxes.append(
-                (at[0] + first * cell, at[1] + float(top) * cell, (end - first) * cell, float(height))
-            )
+            height = float(bottom - top) * cell + (seam if below else 0)
+            boxes.append((at[0] + first * cell, at[1] + float(top) * cell, (end - first) * cell, height))
     sheet.rects(boxes, INK)
 
 
@@ -181,13 +164,8 @@ def board_sheet() -> Sheet:
     left = (width - BOARD_SQUARES[0] * BOARD_SQUARE_MM) / 2
     top = (height - BOARD_SQUARES[1] * BOARD_SQUARE_MM) / 2
     _cells(sheet, cells, (left, top), 1.0)
-    sheet.text(
-        width / 2,
-        height - 5,
-        "print at 100 %, glue on something flat; squares of 38 mm; UNTESTED on hardware",
-        4,
-        "#777777",
-    )
+    words = "print at 100 %, glue on something flat; squares of 38 mm; UNTESTED on hardware"
+    sheet.text(width / 2, height - 5, words, 4, "#777777")
     return sheet
 
 
@@ -196,22 +174,16 @@ def card_pages(path: Path, codes: tuple[str, ...] = CARDS) -> int:
     across, down = PAPERS["a4"]
     canvas = Canvas(str(path), pagesize=(across * mm, down * mm), invariant=1)
     canvas.setTitle("Feltwatch test cards")
-    left, top = (across - 3 * WIDTH_MM) / 2, (down - 3 * HEIGHT_MM) / 2
+    wide, high = WIDTH_MM * mm, HEIGHT_MM * mm
+    left, top = (across * mm - 3 * wide) / 2, (down * mm + 3 * high) / 2
+    words = "print at 100 % on card; a card is 63.5 mm wide; UNTESTED on hardware"
     pages = [codes[i : i + 9] for i in range(0, len(codes), 9)]
     for page in pages:
         for i, code in enumerate(page):
-            x, y = left + i % 3 * WIDTH_MM, top + i // 3 * HEIGHT_MM
-            canvas.drawImage(
-                _png(card_picture(code, CARD_PX_PER_MM)),
-                x * mm,
-                (down - y - HEIGHT_MM) * mm,
-                WIDTH_MM * mm,
-                HEIGHT_MM * mm,
-            )
+            picture = _png(card_picture(code, CARD_PX_PER_MM))
+            canvas.drawImage(picture, left + i % 3 * wide, top - (i // 3 + 1) * high, wide, high)
         canvas.setFont("Helvetica", 7)
-        canvas.drawCentredString(
-            across / 2 * mm, 6 * mm, "print at 100 % on card; a card is 63.5 mm wide; UNTESTED on hardware"
-        )
+        canvas.drawCentredString(across / 2 * mm, 6 * mm, words)
         canvas.showPage()
     canvas.save()
     return len(pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -13,3 +14,19 @@ class Finding:
     figure: str
     limit: str
     ok: bool
+
+
+def most(rule: str, figure: str, value: float, limit: float, limited: str) -> Finding:
+    """Judge that a value is at most its limit; `figure` and `limited` are both in words, `{}` is the number."""
+    return Finding(rule, figure.format(value), limited.format(limit), value <= limit)
+
+
+def least(rule: str, figure: str, value: float, limit: float, limited: str) -> Finding:
+    """Judge that a value is at least its limit, as `most` does."""
+    return Finding(rule, figure.format(value), limited.format(limit), value >= limit)
+
+
+def none(rule: str, wrong: Iterable[str], fine: str, limit: str, joint: str = ", ") -> Finding:
+    """Judge that nothing is wrong; `fine` is what is said then."""
+    words = joint.join(wrong)
+    return Finding(rule, words or fine, limit, not words)

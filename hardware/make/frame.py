@@ -6,11 +6,13 @@ Computed from `mech/mech.toml`, `table.toml` and `bom.toml`. UNTESTED on hardwar
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from hardware.make.bom import Bom
-from hardware.make.finding import Finding
+from hardware.make.finding import Finding, least
+from hardware.make.tables import fill
 from vision.felt.layout import TableLayout
 from vision.felt.optics import CameraModel, cameras
 
@@ -78,9 +80,9 @@ class Frame:
     @property
     def gap_mm(self) -> float:
         """What is free between a post and the table's edge, at least."""
-        edges = (self.middle[1] - self.said["table_mm"][1] / 2, self.middle[1] + self.said["table_mm"][1] / 2)
-        half = self.said["profile_mm"] / 2
-        return float(min(edges[0] - self.said["post_mm"][1], self.said["near_post_mm"][1] - edges[1]) - half)
+        posts = (self.said[post][1] for post in ("post_mm", "near_post_mm"))
+        edge = (self.said["table_mm"][1] + self.said["profile_mm"]) / 2
+        return float(min(abs(y - self.middle[1]) for y in posts) - edge)
 
     @property
     def lamps_mm(self) -> tuple[Point, Point]:
@@ -123,21 +125,18 @@ class Frame:
         dx, dy = self.middle[0] - board[0], self.middle[1] - board[1]
         return (0.0, math.copysign(1.0, dy)) if abs(dy) > abs(dx) else (math.copysign(1.0, dx), 0.0)
 
+    def _inward(self, far: float) -> list[tuple[float, float]]:
+        """List the point so far towards the table's middle from that of each seat's antenna."""
+        boards = [(at, self.inward(at)) for at in self.said["antennas_mm"]]
+        return [(x + far * ix, y + far * iy) for (x, y), (ix, iy) in boards]
+
     def coils_mm(self) -> list[tuple[float, float]]:
         """List the middle of each seat's coil: there the puck lies."""
-        off, found = self.pocket["coil_off_mm"], []
-        for x, y in self.said["antennas_mm"]:
-            ix, iy = self.inward((x, y))
-            found.append((x - off * ix, y - off * iy))
-        return found
+        return self._inward(-self.pocket["coil_off_mm"])
 
     def ribbons_mm(self) -> list[tuple[float, float]]:
         """List where each seat's ribbon goes down through the top."""
-        out, found = self.pocket["hole_out_mm"], []
-        for x, y in self.said["antennas_mm"]:
-            ix, iy = self.inward((x, y))
-            found.append((x + out * ix, y + out * iy))
-        return found
+        return self._inward(self.pocket["hole_out_mm"])
 
     def cut_outs(self) -> tuple[tuple[str, Point], ...]:
         """List where the cloth is cut: for what, x, y and the diameter."""
@@ -161,115 +160,91 @@ class Frame:
     def head_room(self) -> Finding:
         """Judge whether nobody's head meets what hangs beyond the table."""
         what, lowest = min(self.overhead(), key=lambda one: one[1])
-        return Finding(
-            "Head room beyond the table",
-            f"{what}: {lowest:.0f} mm above the floor",
-            f"{HEAD_ROOM_MM:.0f} mm",
-            lowest >= HEAD_ROOM_MM,
-        )
+        figure = f"{what}: {{:.0f}} mm above the floor"
+        return least("Head room beyond the table", figure, lowest, HEAD_ROOM_MM, "{:.0f} mm")
 
     def cables(self, bom: Bom) -> list[Finding]:
         """Judge whether each cable reaches with some to spare."""
+        limit = f"{SPARE_MM:.0f} mm stay over"
         return [
-            Finding(
-                f"Cable reaches: {route.what}",
-                f"{route.needed_mm:.0f} of {route.cable_mm:.0f} mm",
-                f"{SPARE_MM:.0f} mm stay over",
-                route.ok,
-            )
-            for route in self.routes(bom)
+            Finding(f"Cable reaches: {it.what}", f"{it.needed_mm:.0f} of {it.cable_mm:.0f} mm", limit, it.ok)
+            for it in self.routes(bom)
         ]
 
     def routes(self, bom: Bom) -> tuple[Route, ...]:
         """List every cable that is bought by length, and what it takes to lay it along the frame."""
-        said, post = self.said, self.said["near_post_mm"]
+        said, post, thick = self.said, self.said["near_post_mm"], self.said["table_thick_mm"]
         top = self.beam_z + said["profile_mm"]
-        far_end = self.middle[1] + said["box_from_camera_mm"] + said["box_mm"][0]
-        to_post = post[1] - far_end
-        thick = said["table_thick_mm"]
-
-        def from_box(to: tuple[float, float], up: float) -> float:
-            return float(to_post + top + thick + math.dist(post, to) + up + 2 * END_MM)
-
-        half = self.said["hub_mm"][1] / 2
-        antennas = max(math.dist(self.middle, at) for at in self.ribbons_mm()) - half + 2 * thick
-        eye = top - self.camera_mm[2] - self.head["pupil_mm"]
-        _, lamp_y, lamp_z = self.lamps_mm[0]
-        lamp = (
-            post[1] - lamp_y + top - lamp_z + said["lamp_long_mm"] / 2
-        )  # to the bar's end: there its cable enters
-        supply_top = said["socket_z_mm"] + STRIP_MM
+        to_post = post[1] - self.middle[1] - said["box_from_camera_mm"] - said["box_mm"][0]
+        table = to_post + top + thick + 2 * END_MM  # from the box to below the table's edge at the near post
         down = "along the beam, down the near post, under the table"
+        eye = top - self.camera_mm[2] - self.head["pupil_mm"]
+        antennas = max(math.dist(self.middle, at) for at in self.ribbons_mm()) - said["hub_mm"][1] / 2
+        _, lamp_y, lamp_z = self.lamps_mm[0]  # to the bar's end: there its cable enters
+        lamp = post[1] - lamp_y + 2 * top - lamp_z - said["socket_z_mm"] + said["lamp_long_mm"] / 2
+        supply = top - said["socket_z_mm"] - STRIP_MM + 50  # its plug lies 50 mm below the strip's upper end
+        eye += 2 * said["profile_mm"] + said["box_from_camera_mm"] + END_MM
+        up = "up the near post, along the beam and the carrier, to the far lamp's end"
         ways = (
-            (
-                "camera-cable",
-                "up beside the beam, round its edge and along it",
-                eye + 2 * said["profile_mm"] + said["box_from_camera_mm"] + END_MM,
-            ),
-            ("panel-cable", down, from_box(said["panel_mm"], thick)),
-            ("display-cable", down, from_box(said["display_mm"], thick + 2 * END_MM)),
-            ("puck-cable", down, from_box(self.middle, 0.0)),
-            ("antenna-cable", "down through the top, to the board under its middle", antennas),
-            (
-                "lamp-cable",
-                "up the near post, along the beam and the carrier, to the far lamp's end",
-                top - said["socket_z_mm"] + lamp + END_MM,
-            ),
+            ("camera-cable", "up beside the beam, round its edge and along it", eye),
+            ("panel-cable", down, table + math.dist(post, said["panel_mm"]) + thick),
+            ("display-cable", down, table + math.dist(post, said["display_mm"]) + thick + 2 * END_MM),
+            ("puck-cable", down, table + math.dist(post, self.middle)),
+            ("antenna-cable", "down through the top, to the board under its middle", antennas + 2 * thick),
+            ("lamp-cable", up, lamp + END_MM),
         )
-        found = [
-            Route(next(p.name for p in bom.part if p.id == part), way, needed, 1000 * bom.length_m(part))
-            for part, way, needed in ways
-        ]
-        supply = to_post + top - supply_top + 50 + END_MM  # its plug lies 50 mm below the strip's upper end
-        found.append(
-            Route("Power supply's own cable", "up the near post to the box", supply, SUPPLY_CABLE_MM)
-        )
-        return tuple(found)
+        own = ("Power supply's own cable", "up the near post to the box", to_post + supply + END_MM)
+        laid = [Route(bom.get(id_).name, way, needed, 1000 * bom.length_m(id_)) for id_, way, needed in ways]
+        return (*laid, Route(*own, SUPPLY_CABLE_MM))
 
     def spots(self) -> tuple[Spot, ...]:
         """List what lies on the top and what is cut into it, from its edges, so that a tape finds it."""
         said, pocket, box = self.said, self.pocket, self.buttons
         left, far = (self.middle[i] - said["table_mm"][i] / 2 for i in (0, 1))
+        found: list[Spot] = []
 
-        def spot(what: str, x: float, y: float, cut: str = "") -> Spot:
-            return Spot(what, x - left, y - far, cut)
+        def spot(what: str, at: Sequence[float], cut: str = "") -> None:
+            found.append(Spot(what, at[0] - left, at[1] - far, cut))
 
-        found = [spot("corner of the felt's print at place A", 0, 0)]
+        spot("corner of the felt's print at place A", (0, 0))
         wide, high, deep = pocket["recess_mm"]
-        for seat, (board, coil, ribbon) in enumerate(
-            zip(said["antennas_mm"], self.coils_mm(), self.ribbons_mm(), strict=True), start=1
-        ):
-            sides = (wide, high) if self.inward(board)[0] else (high, wide)
-            cut = f"recess {sides[0]:g} across × {sides[1]:g} mm, {deep:g} mm deep"
-            found += [
-                spot(f"antenna of seat {seat}", board[0], board[1], cut),
-                spot(f"its ribbon, seat {seat}", *ribbon, f"hole {pocket['hole_mm']:g} mm"),
-                spot(f"middle of its coil, seat {seat}: the felt's circle", *coil),
-            ]
-        holes = {name: hole[:2] for name, hole in self.cut_outs()}
+        antennas = zip(said["antennas_mm"], self.coils_mm(), self.ribbons_mm(), strict=True)
+        for seat, (board, coil, ribbon) in enumerate(antennas, start=1):
+            across, along = (wide, high) if self.inward(board)[0] else (high, wide)
+            spot(
+                f"antenna of seat {seat}", board, f"recess {across:g} across × {along:g} mm, {deep:g} mm deep"
+            )
+            spot(f"its ribbon, seat {seat}", ribbon, f"hole {pocket['hole_mm']:g} mm")
+            spot(f"middle of its coil, seat {seat}: the felt's circle", coil)
+        holes = dict(self.cut_outs())
         x, y = said["panel_mm"]
-        along, across = (
-            (box[side] - 2 * box["wall_mm"] - box["foot_mm"]) / 2 for side in ("long_mm", "wide_mm")
-        )
-        found += [
-            spot("middle of the push-buttons' box", x, y),
-            *(
-                spot(
-                    f"screw {number} of the push-buttons' box",
-                    x + dx,
-                    y + dy,
-                    f"hole {box['through_mm']:g} mm",
-                )
-                for number, (dx, dy) in enumerate(
-                    ((sx * across, sy * along) for sx in (-1, 1) for sy in (-1, 1)), start=1
-                )
-            ),
-            spot("its cable", *holes["push-buttons"], f"hole {said['panel_hole_mm']:g} mm"),
-        ]
-        found.append(spot("middle of the puck reader's board, below", *self.middle))
-        x, y = said["display_mm"]
-        found += [
-            spot("middle of the screen", x, y),
-            spot("its plugs", *holes["screen"], f"hole {said['display_hole_mm']:g} mm"),
-        ]
+        dy, dx = ((box[side] - 2 * box["wall_mm"] - box["foot_mm"]) / 2 for side in ("long_mm", "wide_mm"))
+        spot("middle of the push-buttons' box", (x, y))
+        for number, (sx, sy) in enumerate(((-1, -1), (-1, 1), (1, -1), (1, 1)), start=1):
+            cut = f"hole {box['through_mm']:g} mm"
+            spot(f"screw {number} of the push-buttons' box", (x + sx * dx, y + sy * dy), cut)
+        spot("its cable", holes["push-buttons"], f"hole {said['panel_hole_mm']:g} mm")
+        spot("middle of the puck reader's board, below", self.middle)
+        spot("middle of the screen", said["display_mm"])
+        spot("its plugs", holes["screen"], f"hole {said['display_hole_mm']:g} mm")
         return tuple(found)
+
+
+def place_text(frame: Frame) -> str:
+    """Say how much room the frame takes, and what hangs from a ceiling in the posts' place."""
+    said = frame.said
+    top = frame.beam_z + said["profile_mm"] - said["floor_z_mm"]  # the beam's upper side, above the floor
+    return fill("place.md", it=said, top=top).rstrip()
+
+
+def frame_page(frame: Frame, bom: Bom, light: str) -> str:
+    """Write the frame in Markdown: what is cut, where it stands, its cables, and what `light` says of the lamps."""
+    half, floor = frame.said["beam_long_mm"] / 2, frame.said["floor_z_mm"]
+    facts = {"it": frame.said, "half": half, "floor": floor, "routes": frame.routes(bom)}
+    return fill("frame.md", frame=frame, place=place_text(frame), light=light, **facts)
+
+
+def top_page(frame: Frame) -> str:
+    """Write what lies on the table's top and what is cut into it, in Markdown."""
+    (wide, high), thick = frame.said["table_mm"], frame.said["table_thick_mm"]
+    return fill("table-top.md", wide=wide, high=high, thick=thick, spots=frame.spots())

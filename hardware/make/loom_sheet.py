@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
-from hardware.make.bom import Bom
-from hardware.make.plugs import supply_loom, ups_loom
+from hardware.make.loom import Loom
 from hardware.make.sheet import PAPERS, Sheet
-from hardware.make.wiring import HEADER_BCM, POWER_PINS, panel_loom, panel_wires, puck_loom
+from hardware.make.wiring import HEADER_BCM, POWER_PINS, panel_wires
 
-TITLES: Final = {
-    "panel": "From the Pi's header to the dealer's panel",
-    "puck": "From the puck reader's board to the antennas",
-    "supply": "What is plugged: supplies, camera, display, puck reader, lamps",
-    "ups": "The optional UPS between supply and Pi",
-}
 INK: Final = {
     "WH": "#ffffff", "BN": "#7b4a1e", "GN": "#2da44e", "YE": "#f2cc0c", "GY": "#8c959f", "PK": "#ff8fb3",
     "BU": "#0969da", "RD": "#cf222e", "BK": "#24292f", "VT": "#8250df", "OG": "#e36209", "GYPK": "#8c959f",
@@ -50,66 +39,24 @@ class Block:
         return 17 + ROW_MM * len(self.wires) + 4 * len(self.notes)
 
 
-def blocks(loom: dict[str, Any]) -> list[Block]:
-    """Take a loom apart into its cables."""
+def blocks(loom: Loom) -> list[Block]:
+    """Take a loom apart into its cables; a connector's note stands once, at its first cable."""
     found: list[Block] = []
-    told: set[str] = set()
-    for name, cable in loom["cables"].items():
-        wires: list[tuple[str, str, str]] = []
-        named: tuple[list[str], list[str]] = ([], [])
-        for parts in loom["connections"]:
-            if len(parts) != 3 or name not in parts[1]:
-                continue
-            ((left, at),), ((right, to),) = parts[0].items(), parts[2].items()
-            named[0].append(left)
-            named[1].append(right)
-            rows = zip(_list(at), _list(parts[1][name]), _list(to), strict=True)
-            wires += [
-                (_pin(loom, left, a), str(cable["colors"][wire - 1]), _pin(loom, right, b))
-                for a, wire, b in rows
-            ]
-        said = [
-            cable.get("type", ""),
-            f"{cable['wirecount']} × {cable['gauge'].replace('mm2', 'mm²')}" if "gauge" in cable else "",
+    told = {""}
+    for name, cable in loom.cables.items():
+        said, ends = cable.said, [loom.ends[end] for end in cable.ends]
+        words = [
+            said.get("type", ""),
+            f"{len(cable.colours)} × {said['gauge'].replace('mm2', 'mm²')}" if "gauge" in said else "",
+            f"{said['length']:g} m" if "length" in said else "",
+            "screened" if "shield" in said else "",
         ]
-        said += [
-            f"{cable['length']:g} m" if "length" in cable else "",
-            "screened" if cable.get("shield") else "",
-        ]
-        ends = [loom["connectors"][end] for side in named for end in side]
-        notes = [one["notes"] for one in (cable, *ends) if one.get("notes", "") not in ("", *told)]
-        told |= {
-            one["notes"] for one in ends if "notes" in one
-        }  # a connector's note once, at its first cable
-        lines = [
-            line
-            for note in dict.fromkeys(notes)
-            for line in textwrap.wrap(note.replace("\n", ""), NOTE_CHARS)
-        ]
-        found.append(
-            Block(
-                f"{name}   " + ", ".join(word for word in said if word),
-                (_plug(loom, named[0][0]), _plug(loom, named[1][0])),
-                tuple(wires),
-                tuple(lines),
-            )
-        )
+        notes = [note for note in (said.get("notes", ""), *(end.notes for end in ends)) if note not in told]
+        told |= {end.notes for end in ends}
+        lines = [line for note in dict.fromkeys(notes) for line in textwrap.wrap(note, NOTE_CHARS)]
+        title = f"{name}   " + ", ".join(word for word in words if word)
+        found.append(Block(title, (ends[0].text, ends[1].text), tuple(loom.wires(cable)), tuple(lines)))
     return found
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _plug(loom: dict[str, Any], name: str) -> str:
-    one = loom["connectors"][name]
-    return ", ".join(word for word in (one.get("type"), one.get("subtype")) if word)
-
-
-def _pin(loom: dict[str, Any], name: str, pin: int) -> str:
-    one = loom["connectors"][name]
-    at = one["pins"].index(pin) if "pins" in one else int(pin) - 1
-    return f"{pin}  {one['pinlabels'][at]}"
 
 
 def _draw(block: Block, sheet: Sheet, top: float) -> None:
@@ -143,26 +90,20 @@ def _fit(sheet: Sheet, x: float, y: float, words: str, room: float, anchor: Any,
     sheet.text(x, y, words, size, ink, anchor)
 
 
-def pages(loom: dict[str, Any], title: str) -> list[Sheet]:
+def pages(loom: Loom) -> list[Sheet]:
     """Draw a loom on A4 pages, as few as hold it and as full as each other; no cable is cut in two."""
     across, down = PAPERS["a4"]
     sheets: list[Sheet] = []
     found, most = blocks(loom), down - 3 * EDGE_MM
-    plan = _filled(found, most)
-    fair = max(math.ceil(sum(block.high_mm for block in found) / len(plan)), 1)
-    plan = next(
-        even
-        for limit in range(fair, math.ceil(most) + 1)
-        if len(even := _filled(found, min(limit, most))) == len(plan)
-    )
+    fewest = len(_filled(found, most))
+    fair = math.ceil(sum(block.high_mm for block in found) / fewest)
+    plans = (_filled(found, min(limit, most)) for limit in range(max(fair, 1), math.ceil(most) + 1))
+    plan = next(plan for plan in plans if len(plan) == fewest)
     for number, page in enumerate(plan, start=1):
-        sheet = Sheet(title, across, down)
-        sheet.text(EDGE_MM, EDGE_MM + 3, title, 5, DARK, "start")
+        sheet = Sheet(loom.title, across, down)
+        sheet.text(EDGE_MM, EDGE_MM + 3, loom.title, 5, DARK, "start")
         sheet.text(across / 2, down - 6, f"UNTESTED on hardware. Page {number} of {len(plan)}", 3, GREY)
-        top = 2 * EDGE_MM - 2
-        for block in page:
-            _draw(block, sheet, top)
-            top += block.high_mm
+        _stack(page, sheet, 2 * EDGE_MM - 2)
         sheets.append(sheet)
     return sheets
 
@@ -170,78 +111,51 @@ def pages(loom: dict[str, Any], title: str) -> list[Sheet]:
 def _filled(found: list[Block], most: float) -> list[list[Block]]:
     """Fill pages one after another, each with `most` millimetres of cables."""
     plan: list[list[Block]] = [[]]
-    used = 0.0
     for block in found:
-        if plan[-1] and used + block.high_mm > most:
+        if plan[-1] and sum(one.high_mm for one in plan[-1]) + block.high_mm > most:
             plan.append([])
-            used = 0.0
         plan[-1].append(block)
-        used += block.high_mm
     return plan
 
 
-def column(loom: dict[str, Any], title: str) -> Sheet:
-    """Draw a loom in one column as wide as a page: for the book."""
-    found = blocks(loom)
-    sheet = Sheet(title, PAPERS["a4"][0], EDGE_MM + sum(block.high_mm for block in found))
-    sheet.rect(0, 0, sheet.width, sheet.height, "#ffffff")
-    top = 0.0
+def _stack(found: list[Block], sheet: Sheet, top: float) -> None:
     for block in found:
         _draw(block, sheet, top)
         top += block.high_mm
+
+
+def column(loom: Loom) -> Sheet:
+    """Draw a loom in one column as wide as a page: for the book."""
+    found = blocks(loom)
+    sheet = Sheet(loom.title, PAPERS["a4"][0], EDGE_MM + sum(block.high_mm for block in found))
+    sheet.rect(0, 0, sheet.width, sheet.height, "#ffffff")
+    _stack(found, sheet, 0.0)
     sheet.text(sheet.width / 2, sheet.height - 4, "UNTESTED on hardware", 3, GREY)
     return sheet
 
 
-def looms(pinmap: Path, bom: Bom, electric: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Make every loom, by its name."""
-    return {
-        "panel": panel_loom(pinmap, bom.length_m("panel-cable")),
-        "puck": puck_loom(bom.length_m("antenna-cable")),
-        "supply": supply_loom(bom),
-        "ups": ups_loom(pinmap, electric),
-    }
-
-
-def loom_text(loom: dict[str, Any], what: str) -> str:
-    """Write a loom as YAML in WireViz's form."""
-    title = f"# {what}. Made from the pins that the code uses by `make hardware`: change those. UNTESTED on hardware.\n"
-    return title + str(
-        yaml.safe_dump(loom, sort_keys=False, default_flow_style=None, width=110, allow_unicode=True)
-    )
-
-
-def header_sheet(pinmap: Path) -> Sheet:
+def header_sheet(pinmap: dict[str, Any]) -> Sheet:
     """Draw the Pi's header seen from above, board to the left, with what is wired where."""
-    table: dict[str, Any] = tomllib.loads(pinmap.read_text(encoding="utf-8"))
+    kinds = {"3V3": "#e36209", "5V": "#cf222e", "GND": DARK, "": "#d0d7de"}
+    drawn = {pin: (name, kinds[name], name) for pin, name in POWER_PINS.items()}
     used = {
-        w.pin: (w.name, "#1f6feb" if w.name.startswith("lamp") else "#b8860b")
-        for w in panel_wires(pinmap)
-        if w.bcm
+        wire["pin"]: (wire["name"], "#1f6feb" if wire["name"].startswith("lamp") else "#b8860b")
+        for wire in panel_wires(pinmap)
+        if "bcm" in wire
     }
-    used |= {table["power"]["fail"]["pin"]: ("power fail (UPS)", "#8250df")}
-    used |= {entry["pin"]: (f"reserved: {name}", "#6e7781") for name, entry in table["reserved"].items()}
-    ground = {"3V3": "#e36209", "5V": "#cf222e", "GND": "#24292f"}
+    used |= {pinmap["power"]["fail"]["pin"]: ("power fail (UPS)", "#8250df")}
+    used |= {entry["pin"]: (f"reserved: {name}", "#6e7781") for name, entry in pinmap["reserved"].items()}
+    for pin, bcm in HEADER_BCM.items():
+        name, colour = used.get(pin, ("", kinds[""]))
+        drawn[pin] = (name, colour, f"{name}  BCM {bcm}" if name else f"BCM {bcm}, free")
     sheet = Sheet("Feltwatch: the pins of the Pi's header", 150, 138)
     sheet.rect(0, 0, 150, 138, "#ffffff")
-    sheet.text(75, 7, "Raspberry Pi header, from above; pin 1 is at the corner of the board", 4, "#24292f")
+    sheet.text(75, 7, "Raspberry Pi header, from above; pin 1 is at the corner of the board", 4, DARK)
     for pin in range(1, 41):
-        y = 13 + (pin - 1) // 2 * 6
-        left = pin % 2 == 1
-        x = 69 if left else 76
-        name, colour = used.get(
-            pin, (POWER_PINS.get(pin, ""), ground.get(POWER_PINS.get(pin, ""), "#d0d7de"))
-        )
+        (name, colour, label), y = drawn[pin], 13 + (pin - 1) // 2 * 6
+        x, at = (69, 66) if pin % 2 else (76, 84)
         sheet.rect(x, y, 5, 5, colour)
-        sheet.text(x + 2.5, y + 3.5, str(pin), 2.8, "#ffffff" if name else "#24292f")
-        label = (
-            name
-            if pin in POWER_PINS
-            else f"{name}  BCM {HEADER_BCM[pin]}"
-            if name
-            else f"BCM {HEADER_BCM[pin]}, free"
-        )
-        ink = "#24292f" if name else "#8c959f"
-        sheet.text(66 if left else 84, y + 3.6, label, 3.2, ink, "end" if left else "start")
+        sheet.text(x + 2.5, y + 3.5, str(pin), 2.8, "#ffffff" if name else DARK)
+        sheet.text(at, y + 3.6, label, 3.2, DARK if name else "#8c959f", "end" if pin % 2 else "start")
     sheet.text(75, 136, "UNTESTED on hardware", 3, "#8c959f")
     return sheet

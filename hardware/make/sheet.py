@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from reportlab.graphics import renderPDF, renderSVG
 from reportlab.graphics.shapes import Drawing, Group, Line, Polygon, Rect, String
@@ -52,33 +52,20 @@ class Sheet:
             shape.closePath()
         self._shapes.append(shape)
 
-    def outline(
-        self, points: Sequence[tuple[float, float]], colour: str, thick: float, fill: str | None = None
-    ) -> None:
+    def outline(self, points: Sequence[tuple[float, float]], colour: str, thick: float) -> None:
         """Draw a closed line through these points; `thick` in millimetres."""
         flat = [value for x, y in points for value in (x * mm, (self.height - y) * mm)]
-        self._shapes.append(
-            Polygon(
-                flat,
-                fillColor=HexColor(fill) if fill else None,
-                strokeColor=HexColor(colour),
-                strokeWidth=thick * mm,
-                strokeLineJoin=1,
-            )
-        )
+        drawn: dict[str, Any] = {
+            "strokeColor": HexColor(colour),
+            "strokeWidth": thick * mm,
+            "strokeLineJoin": 1,
+        }
+        self._shapes.append(Polygon(flat, fillColor=None, **drawn))
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, thick: float = 0.2) -> None:
         """Draw a straight line."""
-        self._shapes.append(
-            Line(
-                x * mm,
-                (self.height - y) * mm,
-                to_x * mm,
-                (self.height - to_y) * mm,
-                strokeColor=HexColor(colour),
-                strokeWidth=thick * mm,
-            )
-        )
+        ends = x * mm, (self.height - y) * mm, to_x * mm, (self.height - to_y) * mm
+        self._shapes.append(Line(*ends, strokeColor=HexColor(colour), strokeWidth=thick * mm))
 
     def text(
         self,
@@ -91,23 +78,12 @@ class Sheet:
         turned_deg: float = 0.0,
     ) -> None:
         """Write words on the baseline `y`; `size` is the type's height in millimetres, turned about x, y."""
-        said = String(
-            0,
-            0,
-            words,
-            fontName="Helvetica",
-            fontSize=size * mm,
-            fillColor=HexColor(colour),
-            textAnchor=anchor,
-        )
-        at = x * mm, (self.height - y) * mm
-        if turned_deg:
-            around = math.radians(-turned_deg)
-            cos, sin = math.cos(around), math.sin(around)
-            self._shapes.append(Group(said, transform=(cos, sin, -sin, cos, *at)))
-        else:
-            said.x, said.y = at
-            self._shapes.append(said)
+        drawn: dict[str, Any] = {"fontName": "Helvetica", "fontSize": size * mm, "textAnchor": anchor}
+        said = String(0, 0, words, fillColor=HexColor(colour), **drawn)
+        at, around = (x * mm, (self.height - y) * mm), math.radians(-turned_deg)
+        cos, sin = math.cos(around), math.sin(around)
+        self._shapes.append(Group(said, transform=(cos, sin, -sin, cos, *at)) if around else said)
+        said.x, said.y = (0, 0) if around else at
 
     def circle(self, x: float, y: float, diameter: float, colour: str, thick: float) -> None:
         """Draw a circle's line around x, y."""
@@ -117,10 +93,7 @@ class Sheet:
 
     def drawing(self) -> Drawing:
         """Give the drawing as reportlab has it, in points."""
-        drawing = Drawing(self.width * mm, self.height * mm)
-        for shape in self._shapes:
-            drawing.add(shape)
-        return drawing
+        return Drawing(self.width * mm, self.height * mm, *self._shapes)
 
     def svg(self, path: Path) -> None:
         """Write an SVG whose size is in millimetres."""
@@ -139,10 +112,7 @@ class Sheet:
 
     def pdf(self, path: Path) -> None:
         """Write a PDF of one page, the drawing at its true size."""
-        canvas = _canvas(path, self.title, self.width, self.height)
-        renderPDF.draw(self.drawing(), canvas, 0, 0)
-        canvas.showPage()
-        canvas.save()
+        bind(path, self.title, [self])
 
     def keep_whole(self, x: float, y: float, width: float, height: float) -> None:
         """Say that no seam between tiles may run through this rectangle."""
@@ -229,12 +199,8 @@ def _windows(length: float, room: float, whole: Sequence[Window]) -> list[Window
     while start + room < length:
         last = start + room - OVERLAP_MM
         places = [last, *(begin - OVERLAP_MM for begin, _ in whole if start < begin - OVERLAP_MM < last)]
-        free = [
-            place
-            for place in places
-            if not any(begin < place + OVERLAP_MM and end > place for begin, end in whole)
-        ]
-        following = max(free, default=last)
+        taken = {at for at in places for begin, end in whole if begin < at + OVERLAP_MM and end > at}
+        following = max(set(places) - taken, default=last)
         found.append((start, following + OVERLAP_MM))
         start = following
     return [*found, (start, length)]
@@ -272,10 +238,8 @@ def _marks(
         ends = MARGIN_MM + window[0], down - MARGIN_MM - window[1]
         for x in (MARGIN_MM, ends[0]):
             for y in (down - MARGIN_MM + 2, ends[1] - MARGIN_MM):
-                if y >= MARGIN_MM or x in (
-                    MARGIN_MM,
-                    across - MARGIN_MM,
-                ):  # not through what is written at the foot
+                # not through what is written at the foot
+                if y >= MARGIN_MM or x in (MARGIN_MM, across - MARGIN_MM):
                     canvas.line(x * mm, y * mm, x * mm, (y + MARGIN_MM - 2) * mm)
         for y in (down - MARGIN_MM, ends[1]):
             for x in (0.0, ends[0] + 2):

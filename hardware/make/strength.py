@@ -1,20 +1,25 @@
 """Whether the frame holds: its bend, its first natural frequency, what its joints carry, a knock. UNTESTED on hardware.
 
-Computed with `statics.py` from `mech/mech.toml`: a portal of two posts and a beam, tied to wall or ceiling; the same
-beam hung from a ceiling by two drops.
+Closed formulas of any textbook on beams, from `mech/mech.toml`: two posts, held by a spring at the foot and by ties at
+the top, and a beam on them with an overhang at either end; or the same beam hung from a ceiling by two drops. Small
+bends, SI units; the posts' own length does not change.
 """
 
 from __future__ import annotations
 
-import re
+import math
 from dataclasses import dataclass
 from typing import Final
 
 from hardware.make.bom import Bom
-from hardware.make.finding import Finding
+from hardware.make.finding import Finding, least, most
 from hardware.make.frame import Frame
-from hardware.make.statics import G_ACCELERATION, Point, Section, Structure
 
+E_PA: Final = 70e9
+"""Young's modulus of aluminium."""
+G_PA: Final = 26e9
+"""Its shear modulus."""
+GRAVITY: Final = 9.81
 MOST_SAG_MM: Final = 1.0
 LEAST_HZ: Final = 10.0
 MOST_MOVED_MM: Final = 0.5
@@ -32,163 +37,168 @@ STEEL: Final = 7.85e-6
 AGREES: Final = 0.05
 CARRIER_BRACKETS: Final = 4
 """Two for each carrier."""
-GROUND: Final = 1e9
-"""Newtons a metre: an anchored foot does not move."""
+POST_SHARE: Final = 33 / 140
+"""Of a post's mass, what swings with its free end."""
+
+
+def turning(ei: float, long: float, far: float) -> float:
+    """Return the N·m/rad that turn a beam's end; `far` N·m/rad hold its other end: none 3EI/l, rigid 4EI/l."""
+    return 4 * ei / long * (1 - ei / long / (4 * ei / long + far))
+
+
+def swinging(ei: float, long: float, foot: float, at: float | None = None) -> float:
+    """Return how far the free top of a post moves, m/N, pushed there or `at` metres up; its foot is a spring."""
+    up = long if at is None else at
+    return up**2 * (3 * long - up) / 6 / ei + up * long / foot
 
 
 @dataclass(frozen=True)
-class Build:
-    """A structure with its places of interest, metres, and what it is held by."""
+class Portal:
+    """Two posts or drops and a beam with two overhangs, symmetric; metres, kilograms, newtons.
 
-    structure: Structure
-    section: Section
-    camera: Point
-    end: Point
-    joints: tuple[Point, ...]
-    pushed: Point | None
-    ties: int | None
-    bracket_nm: float
-    brackets: int
-    yield_mpa: float
+    `ei` and `gj` are N·m² of bending and twisting, `mass` kg/m, `across` and `along` the N/m of the ties at each post
+    and of all along the beam, `foot` N·m/rad.
+    """
+
+    ei: float
+    gj: float
+    mass: float
+    post: float
+    span: float
+    overhang: float
+    lamp_out: float
+    lamp_kg: float
+    eye_kg: float
+    foot: float
+    across: tuple[float, float] = (0.0, 0.0)
+    along: float = 0.0
+    pushed: float | None = None
+    ties: int | None = None
+
+    @property
+    def overhang_nm(self) -> float:
+        """The moment of an overhang's weight at its post."""
+        return GRAVITY * (self.lamp_kg * self.lamp_out + self.mass * self.overhang**2 / 2)
+
+    def bends(self, held: float, inner: float = GRAVITY) -> tuple[float, float, float]:
+        """Return how far lamps, ends and middle move, metres, by the weight across the beam.
+
+        `held` N·m/rad hold it at each post, beside itself. Both posts turn alike. `inner` m/s² pull between the posts.
+        """
+        a, at, ei, span = self.overhang, self.lamp_out, self.ei, self.span
+        inside = inner * (self.mass * span**2 / 12 + self.eye_kg * span / 8)
+        turned = (self.overhang_nm - inside) / (2 * ei / span + held)
+        lamp = self.lamp_kg * at**3 / 3 + self.mass * at**2 * (6 * a**2 - 4 * a * at + at**2) / 24
+        end = self.lamp_kg * at**2 * (3 * a - at) / 6 + self.mass * a**4 / 8
+        middle = self.mass * span**4 / 384 + self.eye_kg * span**3 / 192
+        return (
+            turned * at + GRAVITY * lamp / ei,
+            turned * a + GRAVITY * end / ei,
+            inner * middle / ei - turned * span / 4,
+        )
+
+    @property
+    def sag_m(self) -> float:
+        """How far the beam sags, at its ends or in its middle."""
+        _, end, middle = self.bends(turning(self.ei, self.post, self.foot))
+        return max(abs(end), abs(middle))
+
+    def _alike(self, post: float, inner: float) -> float:
+        """Return ω² of both ends swinging sideways alike, on springs of `post` N/m, by Rayleigh's quotient.
+
+        Its shape is what weight bends, which pulls with `inner` m/s² between the posts.
+        """
+        tops, ends, inside = (
+            self.mass * long for long in (POST_SHARE * self.post, self.overhang, self.span / 2)
+        )
+        pulls = (self.lamp_kg + tops + ends) * GRAVITY + (self.eye_kg / 2 + inside) * inner
+        lamp, end, middle = self.bends(self.gj / self.post, inner)
+        moving = [(self.lamp_kg, GRAVITY, lamp), (ends, GRAVITY, end / 2), (tops, GRAVITY, 0.0)]
+        moving += [(self.eye_kg / 2, inner, middle), (inside, inner, middle * 2 / 3)]
+        work = sum(kg * pull * (far + pulls / post) for kg, pull, far in moving)
+        return work / sum(kg * (far + pulls / post) ** 2 for kg, _, far in moving)
+
+    @property
+    def hertz(self) -> float:
+        """The first natural frequency: sideways alike or in turn, along the beam, up and down."""
+        post = 1 / swinging(self.ei, self.post, self.foot)
+        weakest, twist, out = post + min(self.across), self.gj / self.post, self.span / 2 + self.lamp_out
+        bend = self.lamp_out**3 / 3 / self.ei + self.lamp_out**2 / (6 * self.ei / self.span + twist)
+        bend += 2 * out**2 / (weakest * self.span**2 / 2 + 2 * twist)
+        in_turn = 1 / bend / (self.lamp_kg + self.mass * self.overhang / 3)
+        half = self.mass * (self.span / 2 + self.overhang + POST_SHARE * self.post)
+        along = (self.along / 2 + post) / (self.lamp_kg + self.eye_kg / 2 + half)
+        alike = min(self._alike(weakest, inner) for inner in (GRAVITY, 0.0, -GRAVITY))
+        return math.sqrt(min(alike, in_turn, along, GRAVITY / self.sag_m)) / 2 / math.pi
+
+    def knocked_m(self, newtons: float) -> float:
+        """Return how far the camera moves at most when somebody pushes a post, across the beam or along it.
+
+        Across, the post is propped at its top by its tie, and the camera moves half as far as that; along, the beam
+        holds the top, and turns there: so the camera also moves up.
+        """
+        assert self.pushed is not None
+        at, post, span = self.pushed, self.post, self.span
+        free, reach = swinging(self.ei, post, self.foot), swinging(self.ei, post, self.foot, at)
+        across, along = (reach / (1 + free * stiff) for stiff in (min(self.across), self.along + 1 / free))
+        other = turning(self.ei, post, self.foot)
+        held = turning(self.ei, span, other)
+        slopes = (up**2 / 2 / self.ei + up / self.foot for up in (post, at))
+        turned = newtons * (next(slopes) * reach / free - next(slopes)) * other / (other + held)
+        lift = turned * span / 8 * (1 + 2 * self.ei / span / (4 * self.ei / span + other))
+        return max(newtons * across / 2, math.hypot(newtons * along, lift))
 
 
-def section_of(profile: dict[str, float]) -> Section:
-    """Return a profile's section in SI units."""
-    return Section(
-        profile["area_mm2"] * 1e-6,
-        profile["bending_cm4"] * 1e-8,
-        profile["twisting_cm4"] * 1e-8,
-        profile["modulus_cm3"] * 1e-6,
-        profile["kg_per_m"],
+def portal(frame: Frame, *, tied: bool = True, hung: bool = False) -> Portal:
+    """Return the frame as it stands on its posts, tied or not; or `hung` by drops from the ceiling."""
+    said, strong, profile = frame.said, frame.measures["strength"], frame.measures["profile"]
+    axis, near, far = frame.beam_z + said["profile_mm"] / 2, said["near_post_mm"][1], said["post_mm"][1]
+    foot = said["floor_z_mm"] + (said["ceiling_mm"] if hung else said["plate_mm"][2])
+    ties = said["ties_mm"] if tied and not hung else []
+    stiff = {
+        (y, way): 1000 * strong["tie_n_per_mm"] * sum(tie[1:] == [y, way] for tie in ties)
+        for y in (far, near)
+        for way in "xy"
+    }
+    return Portal(
+        ei=E_PA * profile["bending_cm4"] * 1e-8,
+        gj=G_PA * profile["twisting_cm4"] * 1e-8,
+        mass=profile["kg_per_m"],
+        post=abs(axis - foot) / 1000,
+        span=(near - far) / 1000,
+        overhang=(said["beam_long_mm"] - near + far) / 2000,
+        lamp_out=(said["lamp_y_mm"] - (near - far) / 2) / 1000,
+        lamp_kg=strong["lamp_kg"],
+        eye_kg=strong["eye_kg"],
+        foot=strong["foot_nm_per_rad"],
+        across=(stiff[far, "x"], stiff[near, "x"]),
+        along=stiff[far, "y"] + stiff[near, "y"],
+        pushed=None if hung else -foot / 1000,
+        ties=None if hung else len(ties),
     )
 
 
-def portal(frame: Frame, *, tied: bool = True) -> Build:
-    """Build the frame as it stands: two posts, the beam, its ties."""
-    said, strong = frame.said, frame.measures["strength"]
-    section = section_of(frame.measures["profile"])
-    floor, axis = said["floor_z_mm"] + said["plate_mm"][2], frame.beam_z + said["profile_mm"] / 2
-
-    def at(x: float, y: float, z: float) -> Point:
-        return x / 1000, y / 1000, z / 1000
-
-    structure = Structure()
-    x, middle = said["post_mm"][0], frame.middle[1]
-    posts = [at(x, said[name][1], axis) for name in ("post_mm", "near_post_mm")]
-    feet = [at(x, said[name][1], floor) for name in ("post_mm", "near_post_mm")]
-    pushed = at(x, said["post_mm"][1], 0)
-    structure.beam(feet[0], posts[0], section, via=(pushed,))
-    structure.beam(feet[1], posts[1], section)
-    for foot in feet:
-        structure.hold(foot, (GROUND, GROUND, GROUND), strong["foot_nm_per_rad"])
-    half = said["beam_long_mm"] / 2
-    lamps = [at(x, lamp[1], axis) for lamp in frame.lamps_mm]
-    camera, end = at(x, middle, axis), at(x, middle + half, axis)
-    structure.beam(at(x, middle - half, axis), end, section, via=(*posts, camera, *lamps))
-    for lamp in lamps:
-        structure.load(lamp, strong["lamp_kg"])
-    structure.load(camera, strong["eye_kg"])
-    ties = said["ties_mm"] if tied else []
-    for tie_x, tie_y, along in ties:
-        stiff = strong["tie_n_per_mm"] * 1000
-        structure.hold(at(tie_x, tie_y, axis), (stiff * (along == "x"), stiff * (along == "y"), 0.0))
-    return _build(frame, structure, section, camera, end, (*posts, *feet), pushed, len(ties))
-
-
-def hung(frame: Frame) -> Build:
-    """Build the other way: the same beam on two drops from the ceiling, four anchors each side."""
-    said, strong = frame.said, frame.measures["strength"]
-    section = section_of(frame.measures["profile"])
-    axis, top = frame.beam_z + said["profile_mm"] / 2, said["ceiling_mm"] + said["floor_z_mm"]
-    structure = Structure()
-    x, middle, half = said["post_mm"][0] / 1000, frame.middle[1] / 1000, said["beam_long_mm"] / 2000
-    posts = [(x, said[name][1] / 1000, axis / 1000) for name in ("post_mm", "near_post_mm")]
-    for post in posts:
-        above = (post[0], post[1], top / 1000)
-        structure.beam(above, post, section)
-        structure.hold(above, (GROUND, GROUND, GROUND), strong["foot_nm_per_rad"])
-    camera, end = (x, middle, axis / 1000), (x, middle + half, axis / 1000)
-    lamps = [(x, lamp[1] / 1000, axis / 1000) for lamp in frame.lamps_mm]
-    structure.beam((x, middle - half, axis / 1000), end, section, via=(*posts, camera, *lamps))
-    for lamp in lamps:
-        structure.load(lamp, strong["lamp_kg"])
-    structure.load(camera, strong["eye_kg"])
-    return _build(frame, structure, section, camera, end, tuple(posts), None, None)
-
-
-def _build(
-    frame: Frame,
-    structure: Structure,
-    section: Section,
-    camera: Point,
-    end: Point,
-    joints: tuple[Point, ...],
-    pushed: Point | None,
-    ties: int | None,
-) -> Build:
-    strong = frame.measures["strength"]
-    return Build(
-        structure,
-        section,
-        camera,
-        end,
-        joints,
-        pushed,
-        ties,
-        strong["bracket_nm"],
-        strong["brackets"],
-        frame.measures["profile"]["yield_mpa"],
-    )
-
-
-def judge(build: Build, name: str = "Frame") -> list[Finding]:
-    """Judge a structure: bend, first frequency, a knock, somebody hanging on its end, its ties."""
-    made = build.structure
-    still = made.bend({})
-    camera, end = made.node(*build.camera), made.node(*build.end)
-    sag = float(max(abs(still[camera][2]), abs(still[end][2]))) * 1000
-    (hertz,) = made.frequencies(1)
-    accident = made.bend({build.end: (0.0, 0.0, -ACCIDENT_N)})
-    moment = max(made.moment(accident, joint) for joint in build.joints)
-    rated = build.bracket_nm * build.brackets
-    mega = moment / build.section.modulus / 1e6
-    knocked = []
-    if build.pushed is not None:
-        moved = 0.0
-        for push in ((KNOCK_N, 0.0, 0.0), (0.0, KNOCK_N, 0.0)):
-            pushed = made.bend({build.pushed: push}, weight=False)
-            moved = max(moved, float((pushed[camera][:3] ** 2).sum() ** 0.5) * 1000)
-        knocked = [
-            Finding(
-                f"{name}: the camera moves when {KNOCK_N:.0f} N push a post",
-                f"{moved:.2f} mm",
-                f"{MOST_MOVED_MM} mm",
-                moved <= MOST_MOVED_MM,
-            )
-        ]
-    tied = []
-    if build.ties is not None:
-        tied = [
-            Finding(f"{name}: stiff ties", str(build.ties), f"{LEAST_TIES} or more", build.ties >= LEAST_TIES)
-        ]
-    return [
-        Finding(f"{name}: sag", f"{sag:.2f} mm", f"{MOST_SAG_MM:g} mm", sag <= MOST_SAG_MM),
-        Finding(f"{name}: first natural frequency", f"{hertz:.1f} Hz", f"{LEAST_HZ:g} Hz", hertz >= LEAST_HZ),
-        *knocked,
-        Finding(
-            f"{name}: moment at a joint, {ACCIDENT_N:.0f} N at the beam's end",
-            f"{moment:.0f} N·m",
-            f"{rated:.0f} N·m ({build.brackets} brackets)",
-            moment <= rated,
-        ),
-        Finding(
-            f"{name}: stress in the profile then",
-            f"{mega:.0f} MPa",
-            f"{build.yield_mpa / 2:.0f} MPa",
-            mega <= build.yield_mpa / 2,
-        ),
-        *tied,
+def judge(frame: Frame, it: Portal, name: str = "Frame") -> list[Finding]:
+    """Judge bend, first frequency, a knock at the table's height, somebody hanging on the beam's end, ties."""
+    strong, profile = frame.measures["strength"], frame.measures["profile"]
+    moment = (
+        it.overhang_nm + ACCIDENT_N * it.overhang
+    )  # the largest at a post's top, and more than at its foot
+    mega, bears = moment / profile["modulus_cm3"], profile["yield_mpa"] / 2
+    found = [
+        most(f"{name}: sag", "{:.2f} mm", 1000 * it.sag_m, MOST_SAG_MM, "{:g} mm"),
+        least(f"{name}: first natural frequency", "{:.1f} Hz", it.hertz, LEAST_HZ, "{:g} Hz"),
     ]
+    if it.pushed is not None:
+        rule, moved = f"{name}: the camera moves when {KNOCK_N:.0f} N push a post", it.knocked_m(KNOCK_N)
+        found.append(most(rule, "{:.2f} mm", 1000 * moved, MOST_MOVED_MM, "{} mm"))
+    rule, brackets = f"{name}: moment at a joint, {ACCIDENT_N:.0f} N at the beam's end", strong["brackets"]
+    rated = brackets * strong["bracket_nm"]
+    found.append(most(rule, "{:.0f} N·m", moment, rated, f"{{:.0f}} N·m ({brackets} brackets)"))
+    found.append(most(f"{name}: stress in the profile then", "{:.0f} MPa", mega, bears, "{:.0f} MPa"))
+    if it.ties is not None:
+        found.append(least(f"{name}: stiff ties", "{}", it.ties, LEAST_TIES, "{} or more"))
+    return found
 
 
 def tips_n(frame: Frame) -> float:
@@ -198,15 +208,13 @@ def tips_n(frame: Frame) -> float:
     metres = (2 * said["post_long_mm"] + said["beam_long_mm"]) / 1000
     kilograms = metres * frame.measures["profile"]["kg_per_m"] + 2 * strong["lamp_kg"] + strong["eye_kg"]
     kilograms += 2 * long * wide * thick * STEEL
-    return float(kilograms * G_ACCELERATION * long / 2 / (frame.beam_z - said["floor_z_mm"]))
+    return float(kilograms * GRAVITY * long / 2 / (frame.beam_z - said["floor_z_mm"]))
 
 
 def profile_agrees(frame: Frame) -> Finding:
     """Judge whether the profile's figures are of one profile, and of the size that everything is drawn for."""
     said, side = frame.measures["profile"], frame.said["profile_mm"]
-    solid = side**4 / 12 / 1e4
-    modulus = said["bending_cm4"] / (side / 20)
-    weight = said["area_mm2"] * ALUMINIUM
+    solid, modulus, weight = side**4 / 12e4, said["bending_cm4"] / (side / 20), said["area_mm2"] * ALUMINIUM
     off = max(abs(said["modulus_cm3"] / modulus - 1), abs(said["kg_per_m"] / weight - 1))
     return Finding(
         "Frame: the profile's table agrees with itself",
@@ -219,14 +227,12 @@ def profile_agrees(frame: Frame) -> Finding:
 
 def brackets_bought(frame: Frame, bom: Bom) -> Finding:
     """Judge whether the parts list has the brackets that the joints are computed with, of that rating."""
-    strong = frame.measures["strength"]
-    part = next(part for part in bom.part if part.id == "brackets")
-    rated = [float(one) for one in re.findall(r"([\d.]+) N·m", part.choice.name)]
-    needed = 4 * strong["brackets"] + CARRIER_BRACKETS
+    strong, part = frame.measures["strength"], bom.get("brackets")
+    rated, needed = part.number(r"([\d.]+) N·m"), 4 * strong["brackets"] + CARRIER_BRACKETS
     return Finding(
         "Frame: brackets on the parts list",
         f"{part.quantity}, {part.choice.name}",
         f"{needed}: {strong['brackets']} at each end of two posts, {CARRIER_BRACKETS} for the carriers; "
         f"{strong['bracket_nm']:g} N·m",
-        part.quantity >= needed and rated == [strong["bracket_nm"]],
+        part.quantity >= needed and rated == strong["bracket_nm"],
     )

@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from hardware.make.finding import Finding
+from hardware.make.finding import Finding, least, most
 from hardware.make.frame import Frame
+from hardware.make.tables import fill
 from vision.felt.optics import BUILD, FINE_PX_PER_MM, MIN_LUX, WELL_PX_PER_MM, CameraModel
 
 FIELD_DEG: Final = 1.0
@@ -32,16 +33,12 @@ Array = npt.NDArray[np.float64]
 
 def camera_agrees(camera: CameraModel) -> Finding:
     """Judge whether a camera's listed field is its lens's own, or says that it has to be measured."""
-    off = max(
-        (abs(one - other) for one, other in zip(camera.listed_fov_deg, camera.ideal_fov_deg, strict=False)),
-        default=0.0,
-    )
-    return Finding(
-        f"Field of view: {camera.name}",
-        f"listed and computed differ by {off:.1f}°" + (", to be measured" if camera.measure_field else ""),
-        f"{FIELD_DEG:g}°, or measured",
-        len(camera.listed_fov_deg) in (0, 2) and (off <= FIELD_DEG or camera.measure_field),
-    )
+    pairs = zip(camera.listed_fov_deg, camera.ideal_fov_deg, strict=False)
+    off = max((abs(one - other) for one, other in pairs), default=0.0)
+    measured = ", to be measured" if camera.measure_field else ""
+    figure, rule = f"listed and computed differ by {off:.1f}°{measured}", f"Field of view: {camera.name}"
+    holds = len(camera.listed_fov_deg) in (0, 2) and (off <= FIELD_DEG or camera.measure_field)
+    return Finding(rule, figure, f"{FIELD_DEG:g}°, or measured", holds)
 
 
 def worst_px_per_mm(frame: Frame) -> float:
@@ -52,11 +49,8 @@ def worst_px_per_mm(frame: Frame) -> float:
     camera, high = frame.camera, frame.camera_mm[2] + BUILD.mounting_mm
     fine = camera.worst_px_per_mm(high, frame.layout) * (1 - camera.focal_tolerance)
     corner = np.abs(_zone_points(frame) - frame.middle).max(axis=0)
-    share = (
-        float(np.hypot(*corner))
-        * camera.px_per_mm(high)
-        / math.hypot(camera.width_px / 2, camera.height_px / 2)
-    )
+    picture = math.hypot(camera.width_px / 2, camera.height_px / 2)
+    share = float(np.hypot(*corner)) * camera.px_per_mm(high) / picture
     return fine * (1 - 3 * float(frame.measures["lens"]["barrel"]) * share**2)
 
 
@@ -66,20 +60,14 @@ def field_holds(frame: Frame) -> list[Finding]:
     lowest, highest = camera.window_mm(frame.layout)
     lowest *= 1 + frame.measures["lens"]["pincushion"]
     low, high = z - BUILD.mounting_mm, z + BUILD.mounting_mm
-    fine = worst_px_per_mm(frame)
+    where, window = (
+        f"{camera.name} at {z:.0f} ± {BUILD.mounting_mm:.0f} mm",
+        f"{lowest:.0f} to {highest:.0f} mm",
+    )
+    seen, fine = lowest <= low and high <= highest, worst_px_per_mm(frame)
     return [
-        Finding(
-            "Felt in the picture, every tolerance at once",
-            f"{camera.name} at {z:.0f} ± {BUILD.mounting_mm:.0f} mm",
-            f"{lowest:.0f} to {highest:.0f} mm",
-            lowest <= low and high <= highest,
-        ),
-        Finding(
-            "Pixels in the zones' farthest corner",
-            f"{fine:.2f} px/mm",
-            f"{FINE_PX_PER_MM:g} px/mm",
-            fine >= FINE_PX_PER_MM,
-        ),
+        Finding("Felt in the picture, every tolerance at once", where, window, seen),
+        least("Pixels in the zones' farthest corner", "{:.2f} px/mm", fine, FINE_PX_PER_MM, "{:g} px/mm"),
     ]
 
 
@@ -99,13 +87,8 @@ def layout_agrees(frame: Frame) -> Finding:
 
 def reader_measured(frame: Frame) -> Finding:
     """Judge whether the build's picture is at least as fine as the coarsest that the reader was measured at."""
-    fine = worst_px_per_mm(frame)
-    return Finding(
-        "The reader was measured at this scale (docs/reader-report.md)",
-        f"{fine:.2f} px/mm",
-        f"{WELL_PX_PER_MM:g} px/mm",
-        fine >= WELL_PX_PER_MM,
-    )
+    rule = "The reader was measured at this scale (docs/reader-report.md)"
+    return least(rule, "{:.2f} px/mm", worst_px_per_mm(frame), WELL_PX_PER_MM, "{:g} px/mm")
 
 
 def lux(frame: Frame) -> tuple[float, float, float]:
@@ -129,14 +112,11 @@ def lux(frame: Frame) -> tuple[float, float, float]:
 
 def _zone_points(frame: Frame) -> Array:
     """The corners of all zones and the middles of their long sides, on the felt."""
-    return np.concatenate(
-        [
-            zone.to_felt(
-                np.array([[a, b] for a in (0, zone.width_mm / 2, zone.width_mm) for b in (0, zone.height_mm)])
-            )
-            for zone in frame.layout.zones
-        ]
-    )
+    found = []
+    for zone in frame.layout.zones:
+        along = (0, zone.width_mm / 2, zone.width_mm)
+        found.append(zone.to_felt(np.array([[a, b] for a in along for b in (0, zone.height_mm)])))
+    return np.concatenate(found)
 
 
 def mirrored(
@@ -149,14 +129,12 @@ def mirrored(
     """
     corners = _zone_points(frame) + (0.0, felt_off)
     eye = np.array(frame.camera_mm) + (0.0, *eye_off)
-    found = []
+    at = np.column_stack([corners, np.zeros(len(corners))])
+    ray, found = at - eye, []
     for tilt in np.radians(np.linspace(0, tilt_deg, 6)):
         for around in np.linspace(0, 2 * math.pi, 72, endpoint=False):
-            normal = np.array(
-                [math.sin(tilt) * math.cos(around), math.sin(tilt) * math.sin(around), math.cos(tilt)]
-            )
-            at = np.column_stack([corners, np.zeros(len(corners))])
-            ray = at - eye
+            lean = math.sin(tilt)
+            normal = np.array([lean * math.cos(around), lean * math.sin(around), math.cos(tilt)])
             out = ray - 2 * (ray @ normal)[:, None] * normal
             found.append(at[:, :2] + out[:, :2] * (z / out[:, 2])[:, None])
     return np.concatenate(found)
@@ -190,47 +168,21 @@ def seen_deg(frame: Frame) -> float:
 
 def light_holds(frame: Frame) -> list[Finding]:
     """Judge light, evenness, glare and the hoods."""
-    least, mean, _ = lux(frame)
-    aged = min(frame.said["lamp_aged"], AGED)
-    clear, seen = glare_mm(frame), seen_deg(frame)
+    low, mean, _ = lux(frame)
+    aged = low * min(frame.said["lamp_aged"], AGED)
+    glare = f"Glare: cards up to {TILT_DEG:g}° off flat mirror no lamp, every tolerance at once"
+    beside, hoods = "{:.0f} mm beside the nearest lamp", "Hoods hide the lamps from seated eyes opposite"
     return [
-        Finding(
-            "Light on the felt, lamps aged",
-            f"{least * aged:.0f} lux at least",
-            f"{MIN_LUX:.0f} lux",
-            least * aged >= MIN_LUX,
-        ),
-        Finding("Evenness of the light", f"least ÷ mean {least / mean:.2f}", f"{EVEN}", least / mean >= EVEN),
-        Finding(
-            f"Glare: cards up to {TILT_DEG:g}° off flat mirror no lamp, every tolerance at once",
-            f"{clear:.0f} mm beside the nearest lamp",
-            f"{GLARE_MM:.0f} mm",
-            clear >= GLARE_MM,
-        ),
-        Finding(
-            "Hoods hide the lamps from seated eyes opposite",
-            f"dark from {seen:.1f}° off the vertical",
-            f"{DARK_DEG:g}°",
-            seen <= DARK_DEG,
-        ),
+        least("Light on the felt, lamps aged", "{:.0f} lux at least", aged, MIN_LUX, "{:.0f} lux"),
+        least("Evenness of the light", "least ÷ mean {:.2f}", low / mean, EVEN, "{}"),
+        least(glare, beside, glare_mm(frame), GLARE_MM, "{:.0f} mm"),
+        most(hoods, "dark from {:.1f}° off the vertical", seen_deg(frame), DARK_DEG, "{:g}°"),
     ]
 
 
 def light_text(frame: Frame) -> str:
     """Say in words what the lamps do."""
-    least, mean, most = lux(frame)
-    aged = frame.said["lamp_aged"]
-    across, down = ceiling_mm(frame)
-    flat = ceiling_mm(frame, 0.0)
-    return (
-        f"Light of both bars alone: {mean:.0f} lux on the felt, {least:.0f} to {most:.0f}; {least * aged:.0f} at "
-        "least when "
-        f"they have aged to {aged:.0%}. With one bar dead it is half: the light's check on the page reports it. "
-        "Cards that "
-        f"lie up to {TILT_DEG:g}° off flat mirror no bar, with every tolerance: the nearest ray passes "
-        f"{glare_mm(frame):.0f} mm beside "
-        "one. The "
-        f"room's own lamps, at a ceiling {frame.said['ceiling_mm'] / 1000:g} m above the floor, stay out of ± "
-        f"{flat[0]:.0f} × "
-        f"± {flat[1]:.0f} mm around the table's middle (flat cards), better ± {across:.0f} × ± {down:.0f} mm."
-    )
+    low, mean, high = lux(frame)
+    facts = {"least": low, "mean": mean, "most": high, "aged": frame.said["lamp_aged"], "tilt": TILT_DEG}
+    around = {"flat": ceiling_mm(frame, 0.0), "bent": ceiling_mm(frame), "glare": glare_mm(frame)}
+    return fill("light.md", ceiling=frame.said["ceiling_mm"] / 1000, **facts, **around).rstrip()

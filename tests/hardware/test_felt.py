@@ -13,11 +13,11 @@ import numpy as np
 import pypdfium2
 import pytest
 
-from hardware.make.__main__ import standard_frame
 from hardware.make.arrangements import NAMES, arrange
-from hardware.make.errors import HardwareError
 from hardware.make.felt import CIRCLE_MM, board_sheet, card_pages, cloth_marks, cloth_sheet, felt_sheet
-from hardware.make.sheet import MARGIN_MM, PAPERS, Sheet
+from hardware.make.sheet import MARGIN_MM, PAPERS, Sheet, Window
+from hardware.make.tables import HardwareError
+from tests.hardware.cases import LAYOUT, NOW
 from vision.base.arrays import Image
 from vision.felt.calibration import calibrate_felt
 from vision.felt.geometry import find_felt, project
@@ -25,10 +25,10 @@ from vision.felt.layout import TableLayout
 from vision.felt.lens import BOARD_SQUARES, find_board
 from vision.felt.markers import dictionary
 from vision.reading.network import CardReader
-from vision.reading.table_reading import read
+from vision.reading.table_reading import TableReading, read
 from vision.synthetic.render import Conditions, Scene, render_table
 
-LAYOUT = TableLayout.load()
+FRAME = NOW.frame
 POINTS_PER_MM = 72 / 25.4
 
 
@@ -48,6 +48,23 @@ def pixels(path: Path, px_per_mm: float, page: int = 0) -> Image:
 def page_sizes_mm(path: Path) -> list[tuple[float, float]]:
     with pypdfium2.PdfDocument(path) as pdf:
         return [(page.get_width() / POINTS_PER_MM, page.get_height() / POINTS_PER_MM) for page in pdf]
+
+
+def tiles(sheet: Sheet, path: Path, paper: str) -> tuple[int, list[Window], list[Window]]:
+    """Write a drawing's tiles: how many sheets, what each column and each row of them shows."""
+    count, sizes = sheet.tiles(path, paper), page_sizes_mm(path)
+    assert len(sizes) == count
+    assert {tuple(sorted(round(side) for side in size)) for size in sizes} == {tuple(sorted(PAPERS[paper]))}
+    return count, *sheet.windows(*(round(side) for side in sizes[0]))
+
+
+def cards(reading: TableReading) -> dict[str, dict[str, list[str]]]:
+    """The cards that were read, by place and row; nothing else lies there."""
+    assert [other.what for other in reading.others] == []
+    found: dict[str, dict[str, list[str]]] = {}
+    for zone in reading.zones:
+        found.setdefault(zone.place, {})[zone.row] = [str(card.card) for card in zone.cards]
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +111,7 @@ def test_the_calibration_finds_the_printed_felt_with_every_marker_within_a_tenth
 def test_a_card_laid_in_any_zone_of_the_printed_felt_is_found_in_that_zone_and_nothing_else(
     scene: Scene,
 ) -> None:
-    reading = read(scene.frame, LAYOUT, CardReader())
-    found = {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones}
-    assert found == {
-        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
-    }
-    assert [other.what for other in reading.others] == []
+    assert cards(read(scene.frame, LAYOUT, CardReader())) == scene.truth
 
 
 def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
@@ -119,13 +131,12 @@ def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
 
 
 def test_the_cloth_has_the_tops_size_and_a_circle_of_its_true_size_over_every_coil(tmp_path: Path) -> None:
-    frame = standard_frame()
-    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
-    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(frame.said["table_mm"], abs=0.01)]
+    cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
+    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(FRAME.said["table_mm"], abs=0.01)]
     fine = 2.0
     grey = cv2.cvtColor(pixels(tmp_path / "cloth.pdf", fine), cv2.COLOR_BGR2GRAY).astype(int)
-    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
-    for x, y in frame.coils_mm():
+    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
+    for x, y in FRAME.coils_mm():
         at = np.array([x + left, y + top]) * fine
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
             radii = np.arange(40, 70)
@@ -137,47 +148,34 @@ def test_the_whole_cloths_circles_seats_and_letters_disturb_neither_the_calibrat
     tmp_path: Path, scene: Scene
 ) -> None:
     """The cloth beyond the felt is laid into the same picture: nothing there is taken for a thing or a marker."""
-    frame = standard_frame()
-    cloth_sheet(frame).pdf(tmp_path / "cloth.pdf")
+    cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
     fine = 4.0
     cloth = pixels(tmp_path / "cloth.pdf", fine)
-    left, top = (frame.said["table_mm"][i] / 2 - frame.middle[i] for i in (0, 1))
+    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
     to_felt = np.array([[1 / fine, 0, 0.5 / fine - left], [0, 1 / fine, 0.5 / fine - top], [0, 0, 1]])
     size = scene.frame.shape[1::-1]
     seen = cv2.warpPerspective(cloth, scene.homography @ to_felt, size, flags=cv2.INTER_AREA)
     there = cv2.warpPerspective(np.full(cloth.shape[:2], 255, np.uint8), scene.homography @ to_felt, size) > 0
-    corners = np.array(
-        [[0, 0], [LAYOUT.width_mm, 0], [LAYOUT.width_mm, LAYOUT.height_mm], [0, LAYOUT.height_mm]]
-    )
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (LAYOUT.width_mm, LAYOUT.height_mm)
     felt = np.zeros(scene.frame.shape[:2], np.uint8)
     cv2.fillConvexPoly(felt, np.round(project(scene.homography, corners)).astype(np.int32), 255)
     whole = np.where((there & (felt == 0))[:, :, None], seen, scene.frame)
     calibrate_felt([whole], LAYOUT)
-    reading = read(np.asarray(whole, np.uint8), LAYOUT, CardReader())
-    assert [other.what for other in reading.others] == []
-    assert {(zone.place, zone.row): [card.card for card in zone.cards] for zone in reading.zones} == {
-        (place, row): codes for place, rows in scene.truth.items() for row, codes in rows.items()
-    }
+    assert cards(read(np.asarray(whole, np.uint8), LAYOUT, CardReader())) == scene.truth
 
 
 def test_nothing_that_the_cloth_shows_beyond_the_felt_lies_on_another_mark() -> None:
-    marks = cloth_marks(standard_frame())
+    marks = cloth_marks(FRAME)
     for number, one in enumerate(marks):
         for other in marks[:number]:
             apart = math.dist((one.x, one.y), (other.x, other.y))
-            assert apart > (one.size + other.size) * 0.45, (
-                f"{one.what} {one.words}, {other.what} {other.words}"
-            )
+            assert apart > (one.size + other.size) * 0.45, f"{one}, {other}"
 
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) -> None:
     sheet = felt_sheet(LAYOUT, ground=False)
-    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
-    sizes = page_sizes_mm(tmp_path / "tiles.pdf")
-    assert len(sizes) == count
-    assert {tuple(sorted(round(side) for side in size)) for size in sizes} == {tuple(sorted(PAPERS[paper]))}
-    columns, rows = sheet.windows(*(round(side) for side in sizes[0]))
+    count, columns, rows = tiles(sheet, tmp_path / "tiles.pdf", paper)
     assert count == len(columns) * len(rows)
     fine = 2.0
     glued = np.full((round(LAYOUT.height_mm * fine), round(LAYOUT.width_mm * fine), 3), 255, np.uint8)
@@ -197,12 +195,10 @@ def test_tiles_show_the_whole_felt_at_its_true_size(tmp_path: Path, paper: str) 
 def test_no_seam_between_tiles_runs_through_a_marker_a_circle_or_a_number(
     tmp_path: Path, paper: str, whole: str
 ) -> None:
-    frame = standard_frame()
-    sheet = felt_sheet(LAYOUT, ground=False) if whole == "felt" else cloth_sheet(frame, ground=False)
-    marks = [] if whole == "felt" else cloth_marks(frame)
-    assert len(sheet.whole) == len(LAYOUT.markers.at) + len(marks)
-    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
-    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    sheet = felt_sheet(LAYOUT, ground=False) if whole == "felt" else cloth_sheet(FRAME, ground=False)
+    marks = 0 if whole == "felt" else len(cloth_marks(FRAME))
+    assert len(sheet.whole) == len(LAYOUT.markers.at) + marks
+    count, columns, rows = tiles(sheet, tmp_path / "tiles.pdf", paper)
     for x, y, wide, high in sheet.whole:
         for begin, end, windows in ((x, x + wide, columns), (y, y + high, rows)):
             assert sum(first < end and last > begin for first, last in windows) == 1, "in a shared strip"
@@ -221,8 +217,7 @@ def test_what_no_seam_can_avoid_is_printed_whole_on_a_sheet_of_its_own_to_stick_
         sheet.rect(left + 1, 20, 28, 28, "#000000")
         sheet.keep_whole(left + 1, 20, 28, 28)
     sheet.text(150, 90, "ink", 5, "#000000")
-    count = sheet.tiles(tmp_path / "tiles.pdf", "a4")
-    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    count, columns, rows = tiles(sheet, tmp_path / "tiles.pdf", "a4")
     assert count == len(columns) * len(rows) + 1
     cut = [x for x, *_ in sheet.whole if sum(a < x + 28 and b > x for a, b in columns) > 1]
     assert cut
@@ -234,10 +229,9 @@ def test_what_no_seam_can_avoid_is_printed_whole_on_a_sheet_of_its_own_to_stick_
 
 @pytest.mark.parametrize(("paper", "most"), [("a4", 24), ("a3", 15)])
 def test_the_cloths_tiles_leave_white_sheets_out(tmp_path: Path, paper: str, most: int) -> None:
-    sheet = cloth_sheet(standard_frame(), ground=False)
-    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
-    assert count == len(page_sizes_mm(tmp_path / "tiles.pdf")) <= most
-    columns, rows = sheet.windows(*(round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]))
+    sheet = cloth_sheet(FRAME, ground=False)
+    count, columns, rows = tiles(sheet, tmp_path / "tiles.pdf", paper)
+    assert count <= most
     assert count < len(columns) * len(rows)
     inside = round((MARGIN_MM + 1) * 2.0)
     for number in range(count):
@@ -248,7 +242,7 @@ def test_the_cloths_tiles_leave_white_sheets_out(tmp_path: Path, paper: str, mos
 @pytest.mark.parametrize("paper", PAPERS)
 def test_what_is_written_below_a_tile_lies_side_by_side(tmp_path: Path, paper: str) -> None:
     sheet = felt_sheet(LAYOUT, ground=False)
-    count = sheet.tiles(tmp_path / "tiles.pdf", paper)
+    _, columns, rows = tiles(sheet, tmp_path / "tiles.pdf", paper)
 
     def span(words: pypdfium2.PdfTextPage, said: str) -> Image:
         """Left, bottom, right, top of these words in points."""
@@ -257,13 +251,11 @@ def test_what_is_written_below_a_tile_lies_side_by_side(tmp_path: Path, paper: s
         boxes = np.array([words.get_charbox(at) for at in range(found[0], sum(found))])
         return np.concatenate([boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)])
 
+    across = len(columns)
     with pypdfium2.PdfDocument(tmp_path / "tiles.pdf") as pdf:
-        size = [round(side) for side in page_sizes_mm(tmp_path / "tiles.pdf")[0]]
-        columns, rows = (len(windows) for windows in sheet.windows(*size))
-        assert columns * rows == count
         for number, page in enumerate(pdf):
             words = page.get_textpage()
-            which = f"row {number // columns + 1} of {rows}, column {number % columns + 1} of {columns}"
+            which = f"row {number // across + 1} of {len(rows)}, column {number % across + 1} of {across}"
             (_, bottom, right, top), ruler = span(words, which), span(words, "100 mm; 10 mm overlap")
             assert right < ruler[0] or bottom > ruler[3], which
             assert max(top, ruler[3]) < MARGIN_MM * POINTS_PER_MM, "off the felt"
@@ -280,14 +272,9 @@ def test_other_arrangements_are_layouts_that_are_found(name: str, card_width: fl
 
 
 def test_the_standard_arrangement_is_the_standard_felt() -> None:
-    square = TableLayout.parse(arrange("square"))
-    assert (square.card, square.markers, square.zones, square.camera, square.natural_marker) == (
-        LAYOUT.card,
-        LAYOUT.markers,
-        LAYOUT.zones,
-        LAYOUT.camera,
-        LAYOUT.natural_marker,
-    )
+    square = vars(TableLayout.parse(arrange("square")))
+    for part in ("card", "markers", "zones", "camera", "natural_marker"):
+        assert square[part] == vars(LAYOUT)[part]
 
 
 def test_an_arrangement_that_is_not_known_is_refused() -> None:

@@ -12,13 +12,13 @@ import pytest
 import trimesh
 from PIL import Image
 
-from hardware.make.errors import ToolMissing
-from hardware.make.frame import Frame
-from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
-from vision.felt.layout import TableLayout
+from hardware.make.build import Assembly
+from hardware.make.mech import PARTS, build_stl, draw_scene
+from hardware.make.tables import ToolMissing
+from tests.hardware.cases import HARDWARE, NOW
 
-HARDWARE = Path(__file__).parents[2] / "hardware"
-MEASURES = measures(HARDWARE / "mech")
+MEASURES = NOW.frame.measures
+TASKS = {task.scene: task for task in Assembly.load(HARDWARE / "assembly.toml").step}
 OPENSCAD = pytest.mark.skipif(
     shutil.which("openscad") is None, reason="openscad is not installed: apt-get install openscad"
 )
@@ -39,10 +39,8 @@ def ring_mm(mesh: trimesh.Trimesh, height: float, x: float = 0.0, y: float = 0.0
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_is_watertight_and_inside_its_bounds(name: str) -> None:
     mesh = part(name)
-    assert mesh.is_watertight
-    assert mesh.is_winding_consistent
+    assert (mesh.is_watertight, mesh.is_winding_consistent, mesh.body_count) == (True, True, 1)
     assert mesh.volume > 0
-    assert mesh.body_count == 1
     assert (mesh.extents <= MEASURES[name]["bounds_mm"]).all(), mesh.extents
     assert (mesh.extents >= 0.8 * np.array(MEASURES[name]["bounds_mm"])).all(), "bounds that bind nothing"
     assert (HARDWARE / "out" / f"{name}.stl").stat().st_size < 200_000
@@ -79,9 +77,7 @@ def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> Non
     x, y = ((said[side] - 2 * said["wall_mm"] - said["foot_mm"]) / 2 for side in ("long_mm", "wide_mm"))
     assert min(ring_mm(mesh, 0, x, y)) == min(ring_mm(mesh, 0, -x, y)) == said["insert_mm"]
     nut = 26.0  # of a 22 mm button
-    assert x - said["foot_mm"] / 2 > said["apart_mm"] + nut / 2, (
-        "the feet leave room for the outer buttons' nuts"
-    )
+    assert x - said["foot_mm"] / 2 > said["apart_mm"] + nut / 2, "room for the outer buttons' nuts"
 
 
 def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> None:
@@ -94,15 +90,9 @@ def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> 
     for x in (-half, half):
         for y in (-half, half):
             assert min(ring_mm(mesh, 0, x, y)) == pytest.approx(said["camera_hole_mm"], abs=0.05)
-    assert said["drop_mm"] + said["profile_mm"] / 2 + said["screw_mm"] < mesh.extents[2], (
-        "screws at the profile's slot"
-    )
+    slot = said["drop_mm"] + said["profile_mm"] / 2
+    assert slot + said["screw_mm"] < mesh.extents[2], "screws at the profile's slot"
     assert min(mesh.extents[:2]) > 38, "the HQ camera's board"
-
-
-def test_openscad_reads_the_measures_that_are_tested() -> None:
-    written = (HARDWARE / "mech/parameters.scad").read_text()
-    assert written == parameters(HARDWARE / "mech", Frame(MEASURES, TableLayout.load()))
 
 
 @pytest.mark.slow
@@ -115,7 +105,7 @@ def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path)
     assert made.bounds == pytest.approx(kept.bounds, abs=0.01), "run `make hardware`"
 
 
-@pytest.mark.parametrize("scene", SCENES)
+@pytest.mark.parametrize("scene", TASKS)
 def test_a_picture_of_the_assembly_shows_something_and_is_small(scene: str) -> None:
     path = HARDWARE / f"out/assembly-{scene}.png"
     with Image.open(path) as picture:
@@ -132,10 +122,9 @@ def test_a_picture_of_the_assembly_shows_something_and_is_small(scene: str) -> N
 )
 @pytest.mark.parametrize("scene", ["table", "camera"])  # one of the whole, one of parts
 def test_committed_pictures_are_what_their_sources_draw(scene: str, tmp_path: Path) -> None:
-    draw_scene(HARDWARE / "mech", scene, tmp_path / "scene.png")
-    made, kept = (
-        cv2.imread(str(p)) for p in (tmp_path / "scene.png", HARDWARE / f"out/assembly-{scene}.png")
-    )
+    draw_scene(HARDWARE / "mech", TASKS[scene], tmp_path / "scene.png")
+    paths = (tmp_path / "scene.png", HARDWARE / f"out/assembly-{scene}.png")
+    made, kept = (cv2.imread(str(path)) for path in paths)
     assert made is not None
     assert kept is not None
     assert abs(made.shape[0] - kept.shape[0]) + abs(made.shape[1] - kept.shape[1]) <= 4, "run `make hardware`"
