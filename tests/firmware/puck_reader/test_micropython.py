@@ -33,7 +33,7 @@ DISKS = Disks(frozenset({DEALER}), frozenset({ACTION}))
 @pytest.fixture(scope="session")
 def micropython() -> str:
     """The interpreter: FELTWATCH_MICROPYTHON, or what `make micropython` made, or the system's."""
-    made = HERE.parents[1] / "build/micropython/micropython"
+    made = HERE.parents[2] / "build/micropython/micropython"
     found = os.environ.get("FELTWATCH_MICROPYTHON") or (str(made) if made.exists() else "micropython")
     if shutil.which(found) is None:
         pytest.skip(
@@ -68,7 +68,7 @@ class Board:
         self._master, self._slave = pty.openpty()
         tty.setraw(self._master)
         (theirs_in, answer), (said, theirs_out) = os.pipe(), os.pipe()
-        path = f"{HERE / 'on_micropython'}:{HERE.parents[1] / 'firmware'}"
+        path = f"{HERE / 'on_micropython'}:{HERE.parents[2] / 'firmware'}"
         self._process = subprocess.Popen(
             self._command,
             stdin=self._master,
