@@ -20,6 +20,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
+from tests.tools import CHROMIUM, need, summary
 from tests.waiting import SPEED
 
 if TYPE_CHECKING:
@@ -127,7 +128,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what a person needs to run the same again."""
+    """Name once what was missing, and say what a person needs to run the same again."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for line in summary(str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(line, yellow=True)
     seed = config.getoption("randomly_seed", None)
     terminalreporter.write_line(
         f"Machine {SPEED:g} times as slow as the reference. The same order again: "
@@ -146,9 +150,8 @@ def chromium() -> Iterator[Browser]:
     """One browser for all tests of a worker: a process can drive only one at a time."""
     from playwright.sync_api import sync_playwright  # most workers' tests need none
 
-    from tests.browser.chrome import ABSENT, CHROMIUM, launched
+    from tests.browser.chrome import launched
 
-    if not CHROMIUM.exists():
-        pytest.skip(ABSENT)
+    need(CHROMIUM)
     with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import cv2
@@ -15,13 +13,11 @@ from PIL import Image
 from hardware.make.errors import ToolMissing
 from hardware.make.frame import Frame
 from hardware.make.mech import PARTS, SCENES, build_stl, draw_scene, measures, parameters
+from tests.tools import OPENSCAD, SCREEN, needs
 from vision.felt.layout import TableLayout
 
 HARDWARE = Path(__file__).parents[2] / "hardware"
 MEASURES = measures(HARDWARE / "mech")
-OPENSCAD = pytest.mark.skipif(
-    shutil.which("openscad") is None, reason="openscad is not installed: apt-get install openscad"
-)
 
 
 def part(name: str, folder: Path = HARDWARE / "out") -> trimesh.Trimesh:
@@ -106,7 +102,7 @@ def test_openscad_reads_the_measures_that_are_tested() -> None:
 
 
 @pytest.mark.slow
-@OPENSCAD
+@needs(OPENSCAD)
 @pytest.mark.parametrize("name", PARTS)
 def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path) -> None:
     build_stl(HARDWARE / "mech", name, tmp_path / f"{name}.stl")
@@ -125,11 +121,8 @@ def test_a_picture_of_the_assembly_shows_something_and_is_small(scene: str) -> N
 
 
 @pytest.mark.slow
-@OPENSCAD
-@pytest.mark.skipif(
-    "DISPLAY" not in os.environ and shutil.which("xvfb-run") is None,
-    reason="no screen: apt-get install xvfb xauth",
-)
+@needs(OPENSCAD)
+@needs(SCREEN)
 @pytest.mark.parametrize("scene", ["table", "camera"])  # one of the whole, one of parts
 def test_committed_pictures_are_what_their_sources_draw(scene: str, tmp_path: Path) -> None:
     draw_scene(HARDWARE / "mech", scene, tmp_path / "scene.png")
