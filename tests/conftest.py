@@ -7,15 +7,10 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
-from flask import Flask
-from flask.templating import Environment
 from hypothesis import settings
-from jinja2 import BytecodeCache
-from jinja2.bccache import Bucket
-from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -39,46 +34,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # a machine that is busy with something else is no reason for a test to fail
 settings.register_profile("feltwatch", deadline=None)
 settings.load_profile("feltwatch")
-
-
-class _Compiled(BytecodeCache):
-    """Compiled templates in memory: the tests make hundreds of applications of the same templates."""
-
-    def __init__(self) -> None:
-        self._code: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._code:
-            bucket.bytecode_from_string(self._code[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._code[bucket.key] = bucket.bytecode_to_string()
-
-
-_COMPILED: Final = _Compiled()
-
-
-class _Templates(Environment):
-    def __init__(self, app: Flask, **options: Any) -> None:
-        super().__init__(app, **options)
-        self.bytecode_cache = _COMPILED
-
-
-Flask.jinja_environment = _Templates  # type: ignore[assignment]
-
-_BUILDERS: Final[dict[object, Any]] = {}
-_compile_builder: Final = Rule._compile_builder
-
-
-def _compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
-    """What builds a route's address, compiled once for all applications: it takes a third of making one."""
-    what = (rule.rule, tuple(rule._trace), tuple(sorted(rule.defaults or ())), append_unknown)
-    if what not in _BUILDERS:
-        _BUILDERS[what] = _compile_builder(rule, append_unknown)
-    return _BUILDERS[what]
-
-
-Rule._compile_builder = _compiled_once  # type: ignore[method-assign, assignment]
 
 
 pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds of tests; one tests what it costs
