@@ -43,3 +43,12 @@ def test_a_form_names_only_files_that_there_are() -> None:
     }
     assert {"SECURITY.md", "docs/untested.md", "CHANGELOG.md"} <= named
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_glossary_has_at_most_sixty_words_in_order_one_line_each() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("\n## Glossary\n")[2]
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")][1:]
+    words = [row[0] for row in rows]
+    assert all(len(row) == 2 for row in rows)
+    assert 40 <= len(words) <= 60
+    assert words == sorted(set(words), key=str.lower)
