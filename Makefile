@@ -9,6 +9,8 @@ PARALLEL := --numprocesses auto --dist loadscope --no-loadscope-reorder
 ONE_FILE = $(filter-out tests/browser/test_states.py,$(if $(filter 1,$(words $(FILES))),$(FILES)))
 FILES = $(filter tests/%.py,$(subst ::, ,$(ARGS)))
 SUPPLY := .venv-supply/bin
+BIOME_VERSION := $(shell sed -n 's|.*/schemas/\([0-9.]*\)/schema.json.*|\1|p' biome.jsonc)
+BIOME := build/biome-$(BIOME_VERSION)/node_modules/.bin/biome
 CROPS ?= 1000000
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 # TORCH_INDEX: an index with the build without CUDA (200 MB in the place of gigabytes), where the usual one has another.
@@ -19,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -29,6 +31,7 @@ help:
 	@echo "make test-all    runs make test and the long tests: more sizes, load, benchmarks, long demos"
 	@echo "make coverage  runs make test and lists the lines and branches that no test reaches"
 	@echo "make micropython  builds Debian trixie's MicroPython in build/, for the tests of the puck reader (needs apt)"
+	@echo "make biome  installs the linter of JavaScript in build/, for make lint (needs npm)"
 	@echo "make fuzz   sends a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  sends requests to the page's HTTP interface as every role, by its description (ARGS=--help)"
 	@echo "make fuzz-all   sends damaged pictures, profiles, settle JSON, requests and frames for ten minutes (ARGS=--help)"
@@ -41,7 +44,7 @@ help:
 	@echo "make page-load  measures 30 screens, with a settlement a second for a minute: docs/page-load.md"
 	@echo "make docs   builds the book in build/docs, and the dealer's card to laminate"
 	@echo "make book-pdf  prints the book as one PDF with contents: build/feltwatch-book.pdf (needs chromium)"
-	@echo "make lint   runs ruff, mypy --strict and import-linter"
+	@echo "make lint   runs ruff, mypy --strict, import-linter, and Biome where make biome has installed it"
 	@echo "make bench  measures the figures on this machine"
 	@echo "make words  gathers the page's messages, updates the translations and compiles them"
 	@echo "make cards  draws the page's card faces from our deck (vision/synthetic/deck.py)"
@@ -86,6 +89,11 @@ micropython: build/micropython/micropython
 
 build/micropython/micropython: tests/firmware/puck_reader/micropython.sh
 	tests/firmware/puck_reader/micropython.sh build/micropython
+
+biome: $(BIOME)
+
+$(BIOME):
+	npm install --silent --no-audit --no-fund --prefix build/biome-$(BIOME_VERSION) @biomejs/biome@$(BIOME_VERSION)
 
 fuzz: .venv/dev.stamp
 	$(BIN)/python -m tests.firmware.devices.fuzz $(ARGS)
@@ -153,6 +161,8 @@ lint: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@if [ -x $(BIOME) ]; then $(BIOME) lint --error-on-warnings; \
+	else echo "The JavaScript was not linted. Its linter: make biome (needs npm: sudo apt-get install npm)"; fi
 
 bench: .venv/bench.stamp
 	$(BIN)/feltwatch bench $(ARGS)

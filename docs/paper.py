@@ -13,7 +13,8 @@ import click
 import pypdfium2
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.chrome import ABSENT, CHROMIUM, launched
+from tests import tools
+from tests.browser.chrome import CHROMIUM, launched
 
 STYLE: Final = Path(__file__).parent / "static" / "paper.css"
 WIDTH_PX: Final = 688
@@ -104,7 +105,7 @@ def print_book(html: Path, path: Path) -> int:
 def main(html: Path, path: Path) -> None:
     """Print the book's single page HTML as the PDF PATH."""
     if not CHROMIUM.exists():
-        raise click.ClickException(ABSENT)
+        raise click.ClickException(tools.CHROMIUM.reason)
     try:
         chapters = print_book(html, path)
     except PaperError as error:

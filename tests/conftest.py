@@ -7,19 +7,15 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
-from flask import Flask
-from flask.templating import Environment
 from hypothesis import settings
-from jinja2 import BytecodeCache
-from jinja2.bccache import Bucket
-from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
+from tests.tools import CHROMIUM, need, summary
 from tests.waiting import SPEED
 
 if TYPE_CHECKING:
@@ -38,46 +34,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # a machine that is busy with something else is no reason for a test to fail
 settings.register_profile("feltwatch", deadline=None)
 settings.load_profile("feltwatch")
-
-
-class _Compiled(BytecodeCache):
-    """Compiled templates in memory: the tests make hundreds of applications of the same templates."""
-
-    def __init__(self) -> None:
-        self._code: dict[str, bytes] = {}
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        if bucket.key in self._code:
-            bucket.bytecode_from_string(self._code[bucket.key])
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        self._code[bucket.key] = bucket.bytecode_to_string()
-
-
-_COMPILED: Final = _Compiled()
-
-
-class _Templates(Environment):
-    def __init__(self, app: Flask, **options: Any) -> None:
-        super().__init__(app, **options)
-        self.bytecode_cache = _COMPILED
-
-
-Flask.jinja_environment = _Templates  # type: ignore[assignment]
-
-_BUILDERS: Final[dict[object, Any]] = {}
-_compile_builder: Final = Rule._compile_builder
-
-
-def _compiled_once(rule: Rule, append_unknown: bool = True) -> Any:
-    """What builds a route's address, compiled once for all applications: it takes a third of making one."""
-    what = (rule.rule, tuple(rule._trace), tuple(sorted(rule.defaults or ())), append_unknown)
-    if what not in _BUILDERS:
-        _BUILDERS[what] = _compile_builder(rule, append_unknown)
-    return _BUILDERS[what]
-
-
-Rule._compile_builder = _compiled_once  # type: ignore[method-assign, assignment]
 
 
 pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds of tests; one tests what it costs
@@ -127,7 +83,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say what a person needs to run the same again."""
+    """Name once what was missing, and say what a person needs to run the same again."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    for line in summary(str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(line, yellow=True)
     seed = config.getoption("randomly_seed", None)
     terminalreporter.write_line(
         f"Machine {SPEED:g} times as slow as the reference. The same order again: "
@@ -146,9 +105,8 @@ def chromium() -> Iterator[Browser]:
     """One browser for all tests of a worker: a process can drive only one at a time."""
     from playwright.sync_api import sync_playwright  # most workers' tests need none
 
-    from tests.browser.chrome import ABSENT, CHROMIUM, launched
+    from tests.browser.chrome import launched
 
-    if not CHROMIUM.exists():
-        pytest.skip(ABSENT)
+    need(CHROMIUM)
     with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser

@@ -1,5 +1,6 @@
 // What every page's script uses: requests to the server, errors, buttons that close a dialog.
 "use strict";
+// biome-ignore lint/correctness/noUnusedVariables: other scripts use it
 const feltwatch = (() => {
   const body = document.body;
   let timer = 0;

@@ -158,7 +158,7 @@
       if (dialog && button.dataset.into) dialog.close();
       sendButton(button);
     }
-    else if (button.dataset.openDialog) $("#" + button.dataset.openDialog).showModal();
+    else if (button.dataset.openDialog) $(`#${button.dataset.openDialog}`).showModal();
     else if (button.hasAttribute("data-compare")) compare();
     else if (button.dataset.again) repeat(button);
   });

@@ -124,7 +124,7 @@
     worker = new SharedWorker(document.querySelector("script[src*='stream.js']").src, "feltwatch");
     worker.port.onmessage = ({ data }) => hear(data);
     worker.port.postMessage(new URL(body.dataset.events, location).href);
-    addEventListener("pagehide", () => worker && worker.port.postMessage(""));
+    addEventListener("pagehide", () => worker?.port.postMessage(""));
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 

@@ -1,6 +1,7 @@
 // The on-screen keyboard (parts/letters.html), for names. `letters.ask(title, done, offers)` shows them and calls
 // `done(name)`; an offer is a whole name, one touch away. Chinese letters come by their pinyin (names/*.txt).
 "use strict";
+// biome-ignore lint/correctness/noUnusedVariables: other scripts use it
 const letters = (() => {
   const LONGEST = 40; // the table's limit
   const ABREAST = 8; // offers and Chinese letters shown at once

@@ -1,6 +1,7 @@
 // A keypad of figures (parts/keys.html). `figures(root, {most, show, done})` calls `show(text)` at every key and
 // `done(text)` when they are entered; it returns {clear, enable}.
 "use strict";
+// biome-ignore lint/correctness/noUnusedVariables: other scripts use it
 function figures(root, { least = 1, most, show, done }) {
   const hand = root.querySelector("[data-done]");
   let text = "";

@@ -38,7 +38,8 @@
     under = true;
     requestAnimationFrame(() => {
       const seq = visible();
-      pixel.style.backgroundColor = `rgb(10 16 ${14 + (shade ^= 1)})`;
+      shade ^= 1;
+      pixel.style.backgroundColor = `rgb(10 16 ${14 + shade})`;
       requestAnimationFrame(() => {
         under = false;
         if (!left) acknowledge(seq, Date.now(), false);

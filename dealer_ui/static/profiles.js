@@ -26,7 +26,7 @@
   async function give(signed = {}) {
     const answer = await feltwatch.post(order.address, { ...order.command, ...signed });
     if (answer.ok) { order.done(answer); return; }
-    if (answer.ask && answer.ask.length) { askPin(answer); return; }
+    if (answer.ask?.length) { askPin(answer); return; }
     if ($("pin-dialog").open) $("pin-dialog").close();
     if (answer.errors) order.wrong(answer.errors);
     else feltwatch.complain(answer.error);
@@ -146,7 +146,7 @@
   }
 
   function changed(event) {
-    const wrong = event && event.target.closest("fieldset")?.querySelector(".wrong");
+    const wrong = event?.target.closest("fieldset")?.querySelector(".wrong");
     if (wrong) { wrong.hidden = true; wrong.closest("fieldset").removeAttribute("data-wrong"); }
     say();
     remember();

@@ -69,6 +69,6 @@
   });
   // A reloaded page continues the request.
   const stick = document.querySelector("button[data-stick]");
-  if (stick && stick.dataset.job) follow(stick, stick.dataset.job);
+  if (stick?.dataset.job) follow(stick, stick.dataset.job);
   document.body.setAttribute("data-ready", ""); // touches work from here on
 })();

@@ -1,5 +1,6 @@
 // This screen's own settings, sounds and sleep. Nothing here is sent.
 "use strict";
+// biome-ignore lint/correctness/noUnusedVariables: other scripts use it
 const kiosk = (() => {
   const ASLEEP_AFTER_MS = 10 * 60 * 1000; // without a touch or a change at the table
   const body = document.body;

@@ -9,7 +9,7 @@
 
   // fetch instead of EventSource, which hides the server's message and gives up after an HTTP error.
   async function follow(address, tell, ended) {
-    for (let wait = FIRST_RETRY_MS; !(ended && ended.aborted); wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+    for (let wait = FIRST_RETRY_MS; !(ended?.aborted); wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
       try {
         await read(address, (event) => { wait = FIRST_RETRY_MS / 2; tell(event); }, ended);
         tell({ name: "lost", data: "" }); // the page has its own message
@@ -56,7 +56,7 @@
   let hello = null; // the message for later tabs; null while the stream is broken
   let view = null;
   let following = null; // {address, ended}: a tab in another language asks for another address, and the others follow it
-  onconnect = ({ ports: [tab] }) => {
+  self.onconnect = ({ ports: [tab] }) => {
     tab.onmessage = ({ data: address }) => {
       if (!address) { tabs.delete(tab); return; } // the tab is being closed
       tabs.add(tab);
@@ -71,7 +71,7 @@
         else if (event.name === "hello") hello = event;
         else if (event.name === "view") {
           const news = JSON.parse(event.data); // first all parts, later the changed ones
-          view = { ...news, parts: { ...(view && view.parts), ...news.parts } };
+          view = { ...news, parts: { ...(view?.parts), ...news.parts } };
         }
         for (const one of tabs) one.postMessage(event);
       }, ended.signal);

@@ -24,7 +24,7 @@
 
   quiz.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    const asked = button && button.closest("[data-quiz-key]");
+    const asked = button?.closest("[data-quiz-key]");
     if (!asked) return;
     const figure = asked.querySelector("[data-quiz-figure]");
     const done = asked.querySelector("[data-quiz='answer']:not([data-answer])");

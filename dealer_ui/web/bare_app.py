@@ -49,7 +49,7 @@ def bare_app() -> Flask:
     app = _App("dealer_ui")
     app.url_map.merge_slashes = False  # one address per page: // is answered with 404, not redirected
     app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
-    app.jinja_options = {"trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}
     app.jinja_env.filters.update(
         capital=capital,
         say=say,

@@ -1,5 +1,6 @@
 // The order of what a search finds (html_search_scorer): pages with tasks first, then reference, reports and folders.
 // The figures are Sphinx's own defaults; only `score` differs.
+// biome-ignore lint/correctness/noUnusedVariables: Sphinx uses it
 var Scorer = {
   objNameMatch: 11,
   objPartialMatch: 6,

@@ -228,8 +228,13 @@ class _Worker:
                 case ev.ReadingTaken() as event:
                     yield from self._of_reading(recalled, entry.seq, event, picture)
                 case ev.CardPlaced() | ev.CardReread() as event if event.card.sure:
+                    place = next((one.place for one in recalled.opened.seats if one.seat == event.seat), None)
+                    if place is None:
+                        words = f"a card was placed at seat {event.seat}, which the hand does not have"
+                        yield Difference(recalled.hand, entry.seq, "record", words)
+                        continue
                     if placed is None:
-                        placed = self._zone(recalled.opened, event.seat, event.row, picture)
+                        placed = self._zone(recalled.opened, place, event.row, picture)
                     if event.card.card not in {card.card for card in placed}:
                         now = ", ".join(_format_card(card.card, card.sure) for card in placed) or "nothing"
                         words = f"seat {event.seat}, {event.row}: {event.card.card} then, {now} now"
@@ -265,9 +270,8 @@ class _Worker:
         places = tuple(dict.fromkeys(row.place for row in event.rows))
         return read(picture, of_places(layout, places), cards, lens=Lens.from_text(lens) if lens else None)
 
-    def _zone(self, opened: ev.HandOpened, seat: int, row: ev.Row, picture: Image) -> tuple[ReadCard, ...]:
+    def _zone(self, opened: ev.HandOpened, place: str, row: ev.Row, picture: Image) -> tuple[ReadCard, ...]:
         layout, cards = self._layout(opened.layout_hash), self._reader_of(opened)
-        place = next(one.place for one in opened.seats if one.seat == seat)
         return read_zone(picture, layout.zone(place, row), layout, cards)
 
     def _reader_of(self, opened: ev.HandOpened) -> CardReader:
@@ -331,9 +335,8 @@ def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
     ]
     if paid:
         return f"paid by seat, in cents: {', '.join(paid)}"
-    part = next(
-        name for name in {**now, **then} if _without_words(now.get(name)) != _without_words(then.get(name))
-    )
+    then, now = _without_words(then), _without_words(now)
+    part = next(name for name in {**now, **then} if now.get(name, ...) != then.get(name, ...))
     return f"{part}: {_short(then.get(part))} → {_short(now.get(part))}"
 
 

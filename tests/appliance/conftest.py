@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.tools import PHOTOGRAPHS, SHARED, need
 from tests.waiting import DEADLINE
 
 Command = list[str]
@@ -21,8 +20,6 @@ Command = list[str]
 @pytest.fixture
 def feltwatch() -> Command:
     """The command, in a process of its own."""
-    if not (files("models") / "reader.onnx").is_file():
-        pytest.skip("no card reader yet: models/reader.onnx is missing")
     return [sys.executable, "-m", "firmware.cli"]
 
 
@@ -45,12 +42,8 @@ def demo(feltwatch: Command) -> Callable[..., subprocess.CompletedProcess[str]]:
 @pytest.fixture
 def photographs() -> Path:
     """The shared photographs of real cards; the test is skipped where they are absent."""
-    shared = Path(os.environ.get("FELTWATCH_SHARED", Path(__file__).parents[3] / "shared"))
-    if not (shared / "data").is_dir():
-        pytest.skip(
-            "no photographs: put them in ../shared next to the checkout, or name them in FELTWATCH_SHARED"
-        )
-    return shared / "data"
+    need(PHOTOGRAPHS)
+    return SHARED / "data"
 
 
 def wrong_without_asking(report: dict[str, Any]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,14 +10,13 @@ from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 from tests.appliance.failing_service import ERRORS, Service, load_shim
 from tests.appliance.failure_campaign import Figures, TableCases, campaign, failures
+from tests.tools import GCC, needs
 from tests.waiting import until
-
-needs_compiler = pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc: the shim cannot be compiled")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # the processes start one after the other
-@needs_compiler
+@needs(GCC)
 def test_after_a_failed_call_the_programs_answer_or_are_started_again_and_nothing_is_lost(
     tmp_path: Path,
 ) -> None:
@@ -60,7 +58,7 @@ def test_a_row_that_does_not_follow_is_found(cases: TableCases) -> None:
     assert len(cases.check()) == 1
 
 
-@needs_compiler
+@needs(GCC)
 def test_a_program_that_is_silent_is_started_again(tmp_path: Path) -> None:
     with Service(["sleep", "1000"], tmp_path, load_shim(tmp_path), 0.1) as service:
         service.limit_at_start = 0.1

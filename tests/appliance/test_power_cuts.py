@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.appliance.power_cut_campaign import SECTOR, Note, image
+from tests.tools import GCC, needs
 
 
 def images(folder: Path, *notes: Note) -> list[dict[str, bytes]]:
@@ -46,7 +46,7 @@ def test_the_last_mark_says_what_was_acknowledged(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="the shim is compiled with gcc")
+@needs(GCC)
 @pytest.mark.parametrize("is_naive", [False, True])
 def test_a_power_cut_loses_nothing_that_was_acknowledged_and_would_without_a_sync(is_naive: bool) -> None:
     command = [sys.executable, "-m", "tests.appliance.power_cut_campaign", "--images", "12", "--seed", "3"]

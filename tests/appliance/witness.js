@@ -28,7 +28,7 @@
         if (!one || (said === last && now - at < 1000)) return;
         last = said;
         at = now;
-        console.debug("witness " + JSON.stringify({ ...one, at_ms: now }));
+        console.debug(`witness ${JSON.stringify({ ...one, at_ms: now })}`);
       });
     });
   }

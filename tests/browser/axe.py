@@ -16,6 +16,8 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Page
 
+from tests.tools import NPM, need
+
 VERSION: Final = "4.14.1"
 INTEGRITY: Final = (
     "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
@@ -49,12 +51,10 @@ def has_axe() -> bool:
 
 
 def _fetch() -> None:
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("npm is not installed (apt-get install npm): axe-core is fetched with it")
+    need(NPM)
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [npm, "pack", f"axe-core@{VERSION}", "--silent"],
+            ["npm", "pack", f"axe-core@{VERSION}", "--silent"],
             cwd=folder,
             capture_output=True,
             text=True,

@@ -10,14 +10,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from playwright.sync_api import Browser, Playwright
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Playwright
 
 WHOLE: Final = Path("/usr/bin/chromium")
 ENGINE: Final = Path("/usr/bin/chromium-headless-shell")
 CHROMIUM: Final = Path(os.environ.get("FELTWATCH_CHROMIUM") or (ENGINE if ENGINE.exists() else WHOLE))
-ABSENT: Final = f"{CHROMIUM} is not installed (apt-get install chromium, or name one in FELTWATCH_CHROMIUM)"
 ARGUMENTS: Final = [
     "--no-sandbox",
     "--disable-gpu",

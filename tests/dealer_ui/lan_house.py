@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -26,6 +25,7 @@ from dealer_ui.remote.app import create_app, remote_access
 from dealer_ui.web.serve_behind_nginx import make_lan_server
 from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
 from tests.dealer_ui.serving import running
+from tests.tools import NGINX, need
 from tests.waiting import DEADLINE, until
 
 NAME: Final = "Ines"
@@ -109,10 +109,7 @@ def served(app: Flask, secrets: Path, *edits: tuple[str, str]) -> Iterator[Serve
 
     `edits`: what is put for what in that file, as regular expressions.
     """
-    try:
-        lan_front.need_nginx()
-    except lan_front.FrontError as error:
-        pytest.skip(f"{error} (tests of the review through nginx need it)")
+    need(NGINX)
     with ExitStack() as stack:
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="fw-"))

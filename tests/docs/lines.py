@@ -16,8 +16,7 @@ from firmware.cli.main import main
 PAGES: Final = sorted(
     path
     for path in (
-        ROOT / "README.md",
-        ROOT / "CONTRIBUTING.md",
+        *(set(ROOT.glob("*.md")) - {ROOT / "CHANGELOG.md"}),  # history: it names what is gone
         *ROOT.glob("*/**/README.md"),
         *(ROOT / "docs").rglob("*.md"),
     )

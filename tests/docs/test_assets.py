@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from fnmatch import fnmatch
 from typing import Final
@@ -11,6 +10,7 @@ from typing import Final
 import pytest
 
 from docs.facts import ROOT
+from tests.tools import GIT, need
 
 NEITHER: Final = re.compile(
     r".*\.(bin|csv|gif|ico|jpg|json|mo|mp3|npz|ogg|onnx|otf|pdf|pem|png|pt|stl|svg|ttf|wav|webp|woff2)"
@@ -21,8 +21,7 @@ ROWS: Final = set(re.findall(r"`([\w./*-]+/[\w./*-]+)`", (ROOT / "ASSETS.md").re
 
 @pytest.fixture(scope="module")
 def tracked() -> set[str]:
-    if shutil.which("git") is None:
-        pytest.skip("git is not installed: it tells which files are the repository's")
+    need(GIT)
     done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"this is no checkout: {done.stderr.strip()}")

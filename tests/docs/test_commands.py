@@ -102,6 +102,7 @@ MADE: Final = {
 }
 """What a target's recipe runs, which test runs the same, and the words there that do."""
 OWN: Final = {
+    "biome": "fetches the linter of JavaScript; make lint runs it",
     "help": "prints",
     "image": "takes the network and half an hour; systemd/test_card.py looks at its parts",
     "lint": "looks at every change, as the tests do",

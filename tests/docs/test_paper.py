@@ -11,12 +11,12 @@ import pypdfium2
 import pytest
 
 from docs.facts import ROOT
-from tests.browser.chrome import ABSENT, CHROMIUM
+from tests.tools import CHROMIUM, needs
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
-    pytest.mark.skipif(not CHROMIUM.exists(), reason=ABSENT),
+    needs(CHROMIUM),
 ]
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import os
 import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -16,8 +14,9 @@ from docs.facts import ROOT, render_fact, sentence_tests
 from firmware.rules import OPTIONS, load_profile, profile_names
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from tests.firmware.rules.source_text import paragraphs, split
+from tests.tools import SHARED
 
-DOCUMENTS: Final = Path(os.environ.get("FELTWATCH_SHARED", ROOT.parent / "shared")) / "sources"
+DOCUMENTS: Final = SHARED / "sources"
 ALL: Final = list(sources().values())
 WORDS: Final = 9
 """How many words of a sentence a row quotes."""

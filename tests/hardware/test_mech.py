@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import cv2
@@ -16,12 +14,10 @@ from hardware.make.build import Assembly
 from hardware.make.mech import PARTS, build_stl, draw_scene
 from hardware.make.tables import ToolMissing
 from tests.hardware.cases import HARDWARE, NOW
+from tests.tools import OPENSCAD, SCREEN, needs
 
 MEASURES = NOW.frame.measures
 TASKS = {task.scene: task for task in Assembly.load(HARDWARE / "assembly.toml").step}
-OPENSCAD = pytest.mark.skipif(
-    shutil.which("openscad") is None, reason="openscad is not installed: apt-get install openscad"
-)
 
 
 def part(name: str, folder: Path = HARDWARE / "out") -> trimesh.Trimesh:
@@ -96,7 +92,7 @@ def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> 
 
 
 @pytest.mark.slow
-@OPENSCAD
+@needs(OPENSCAD)
 @pytest.mark.parametrize("name", PARTS)
 def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path) -> None:
     build_stl(HARDWARE / "mech", name, tmp_path / f"{name}.stl")
@@ -115,11 +111,8 @@ def test_a_picture_of_the_assembly_shows_something_and_is_small(scene: str) -> N
 
 
 @pytest.mark.slow
-@OPENSCAD
-@pytest.mark.skipif(
-    "DISPLAY" not in os.environ and shutil.which("xvfb-run") is None,
-    reason="no screen: apt-get install xvfb xauth",
-)
+@needs(OPENSCAD)
+@needs(SCREEN)
 @pytest.mark.parametrize("scene", ["table", "camera"])  # one of the whole, one of parts
 def test_committed_pictures_are_what_their_sources_draw(scene: str, tmp_path: Path) -> None:
     draw_scene(HARDWARE / "mech", TASKS[scene], tmp_path / "scene.png")

@@ -21,11 +21,11 @@ from typing import Any, Final
 
 from firmware.update.release import sign_release
 from firmware.update.trust import Target
+from tests.tools import MACHINES, missing
 from tests.waiting import DEADLINE
 
 LONG: Final = 5 * DEADLINE
 """Seconds after which the machine hangs. An upgrade makes a whole environment, next to every other test."""
-TOOLS: Final = ("mmdebstrap", "systemd-nspawn", "nsenter", "tar")
 SUITE: Final = "bookworm"
 PACKAGES: Final = "systemd,systemd-sysv,dbus,udev,libpam-systemd,python3-venv,nginx-light,libnginx-mod-stream"
 NEXT_SUITE: Final = "trixie"
@@ -102,9 +102,8 @@ def why_not() -> str:
     """Why no machine can be made here; "" where one can."""
     if os.geteuid() != 0:
         return "only root can boot a machine"
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        return f"not installed: {', '.join(missing)} (Debian's mmdebstrap and systemd-container)"
+    if reason := missing(MACHINES):
+        return reason
     mounts = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/mnt"]
     refused = subprocess.run(mounts, capture_output=True, check=False).returncode != 0
     return "root may mount nothing here, so it can boot no machine" if refused else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import struct
 import subprocess
 from collections.abc import Mapping
@@ -13,11 +12,10 @@ from typing import Final, Self
 
 import numpy as np
 
+from tests.tools import KIOSK, missing
 from tests.waiting import DEADLINE, until
 from vision.base.arrays import Image
 
-TOOLS: Final = ("Xvfb", "Xwayland", "cage", "chromium", "xwd", "xdotool")
-PACKAGES: Final = "cage chromium xvfb xwayland x11-apps xdotool libgl1-mesa-dri"
 SIZE: Final = (1280, 720)
 NOBODY: Final = 65534
 _XWD: Final = struct.Struct(">25I")
@@ -31,9 +29,8 @@ def user() -> int:
 @cache
 def why_not() -> str:
     """Why the kiosk cannot be run here; "" where it can."""
-    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
-    if missing:
-        return f"not installed: {', '.join(missing)} (apt-get install {PACKAGES})"
+    if reason := missing(KIOSK):
+        return reason
     as_user = {"user": user(), "group": user(), "extra_groups": []} if os.geteuid() == 0 else {}
     made = subprocess.run(
         ["unshare", "--user", "--pid", "--net", "--fork", "true"],

@@ -27,7 +27,6 @@ from firmware.uplink.settings import load
 from pit.authority import Authority
 from pit.door.enrolment import remember
 from pit.door.front import command as front_command
-from pit.door.front import is_installed
 from pit.door.routes import make_door
 from pit.door.serve import listen_on, server
 from pit.door.tls_front import TlsFront, by_tls
@@ -36,8 +35,9 @@ from pit.status.tables import Table, enrol
 from pit.store.database import Database, migrate
 from pit.store.files import Files
 from pit.store.rights import allow
-from pit.store.temporary_postgres import OWNER, binaries
+from pit.store.temporary_postgres import OWNER
 from tests.pit.postgres import Postgres
+from tests.tools import NGINX, POSTGRESQL, need
 from tests.waiting import until
 
 DOOR = "door"
@@ -46,8 +46,7 @@ _NUMBERS = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    if binaries() is None:
-        pytest.skip("PostgreSQL is not installed: sudo apt-get install postgresql")
+    need(POSTGRESQL)
     folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
@@ -181,8 +180,7 @@ def without_nginx(
 def behind_nginx(
     database: Database, authority: Authority, house: HouseRepository, folder: Path
 ) -> Iterator[tuple[str, int]]:
-    if not is_installed():
-        pytest.skip("nginx is not installed: sudo apt-get install nginx-light libnginx-mod-stream")
+    need(NGINX)
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = free.getsockname()
     listening = listen_on(folder / "door.sock")

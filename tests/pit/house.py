@@ -18,14 +18,11 @@ from typing import Final
 
 from pit.authority import Authority
 from pit.door.front import command as front_command
-from pit.door.front import is_installed
 from pit.files.offers import REPOSITORY
 from pit.status.tables import enrol
 from pit.store.database import Database, migrate
-from pit.store.temporary_postgres import binaries
 from tests.pit.postgres import Postgres
 
-IS_INSTALLED: Final = binaries() is not None and is_installed()
 MACHINE: Final = f"{platform.machine()}, {os.cpu_count()} cores, shared"
 AS_ROOT: Final = ["-g", "user root;"] if os.geteuid() == 0 else []
 _TICKS: Final = os.sysconf("SC_CLK_TCK")

@@ -23,11 +23,11 @@ from click.testing import CliRunner
 from pit.cli.main import command
 from pit.copies import backup
 from pit.errors import BackupError
-from pit.store.temporary_postgres import binaries
 from tests.pit.postgres import Postgres
+from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+pytestmark = needs(POSTGRESQL)
 
 
 @pytest.fixture(scope="module")

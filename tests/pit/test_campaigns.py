@@ -7,12 +7,12 @@ import os
 import pytest
 
 from tests.campaigns.pit import kill_campaign, outage, setback, silent_sockets, skew
-from tests.pit.house import IS_INSTALLED
 from tests.pit.postgres import Postgres
+from tests.tools import NGINX, POSTGRESQL, needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed"),
+    needs(NGINX, POSTGRESQL),
 ]
 
 

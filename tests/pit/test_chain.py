@@ -21,9 +21,10 @@ from pit.store.database import Database, migrate
 from pit.store.temporary_postgres import OWNER, binaries
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent
+from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+pytestmark = needs(POSTGRESQL)
 HANDS = 6
 READER = "head-office"
 

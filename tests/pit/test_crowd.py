@@ -17,14 +17,15 @@ import pytest
 from flask import Flask
 
 from pit.authority import CERTIFICATE, Authority
-from pit.door.front import command, is_installed
+from pit.door.front import command
 from pit.door.serve import listen_on, server
 from tests.pit.conftest import answers
+from tests.tools import NGINX, needs
 from tests.waiting import DEADLINE, until
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not is_installed(), reason="nginx or its module stream is not installed"),
+    needs(NGINX),
 ]
 FEW = (("worker_connections 16384", "worker_connections 240"), ("worker_processes 2", "worker_processes 1"))
 BEGINNINGS = {"half a handshake": b"\x16\x03\x01\x40\x00", "half a header": b"GET / HTTP/1.1\r\nX: "}

@@ -26,6 +26,7 @@ from pit.store import temporary_postgres
 from pit.store.temporary_postgres import OWNER
 from tests.pit.conftest import Pit
 from tests.pit.postgres import Postgres
+from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -118,9 +119,8 @@ def test_the_floor_page_opens_to_who_logs_in_and_says_of_an_unplugged_table_that
 
 
 @pytest.mark.slow
+@needs(POSTGRESQL)
 def test_the_demo_brings_its_own_postgresql_and_ctrl_c_removes_all_of_it() -> None:
-    if temporary_postgres.binaries() is None:
-        pytest.skip("PostgreSQL is not installed")
     path = os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")])
     with subprocess.Popen(
         [*as_another(), "-c", PROGRAM, "--tables", "2", "--speed", "50"],

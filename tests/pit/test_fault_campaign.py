@@ -9,11 +9,11 @@ import pytest
 
 from tests.campaigns.pit.fault_campaign import run_kind
 from tests.campaigns.pit.fault_stage import LATEST_S, stage, stale_in
-from tests.pit.house import IS_INSTALLED
+from tests.tools import NGINX, POSTGRESQL, needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed"),
+    needs(NGINX, POSTGRESQL),
 ]
 
 

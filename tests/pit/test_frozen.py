@@ -27,15 +27,16 @@ from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.pages.tile import Tone
 from pit.store.database import Database
-from tests.pit.house import IS_INSTALLED, House, Part, house
+from tests.pit.house import House, Part, house
 from tests.pit.pages.conftest import House as Visited
+from tests.tools import NGINX, POSTGRESQL, needs
 from tests.waiting import until
 
 LATEST_S = 15.0
 PROGRAM = "from firmware.cli.__main__ import main; main()"
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed"),
+    needs(NGINX, POSTGRESQL),
 ]
 
 

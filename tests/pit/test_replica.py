@@ -17,14 +17,14 @@ from pit.pages.people import PitRole
 from pit.pages.services import pit
 from pit.store.database import Database, migrate
 from pit.store.replica import LOOK_EVERY_S, Replica
-from pit.store.temporary_postgres import binaries
 from pit.store.workers import Membership
 from tests.pit.pages.conftest import House as Visited
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent
+from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+pytestmark = needs(POSTGRESQL)
 
 
 class Pair:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import shutil
 
 import psycopg
-import pytest
 
 from pit.authority import Authority
 from pit.store.database import Database
 from tests.campaigns.pit.compare import compare, has_all
 from tests.campaigns.pit.setback import play
-from tests.pit.house import IS_INSTALLED, House, Part, feltwatch, free_port, house, nginx_command
+from tests.pit.house import House, Part, feltwatch, free_port, house, nginx_command
 from tests.pit.postgres import Postgres
+from tests.tools import NGINX, POSTGRESQL, needs
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
+pytestmark = needs(NGINX, POSTGRESQL)
 HANDS = 4
 
 

@@ -23,9 +23,10 @@ from pit.store.database import Database
 from pit.store.workers import LEASE_S, Membership, Share
 from tests.campaigns.pit.compare import compare, has_all, is_listed
 from tests.campaigns.pit.kill_campaign import TABLE
-from tests.pit.house import IS_INSTALLED, House, Part, house, nginx_command
+from tests.pit.house import House, Part, house, nginx_command
 from tests.pit.log.conftest import LogHouse, made_house
 from tests.pit.sent import Sent
+from tests.tools import NGINX, POSTGRESQL, needs
 from tests.waiting import until
 
 WORKERS = 3
@@ -199,7 +200,7 @@ def processes(made: House) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
+@needs(NGINX, POSTGRESQL)
 def test_processes_are_killed_and_frozen_while_tables_send_and_nothing_is_lost() -> None:
     with served(3) as made, Database(made.url, connections=2) as database:
         until(lambda: len(processes(made)) == WORKERS)
@@ -298,7 +299,7 @@ def test_processes_that_cannot_serve_end_the_service_and_say_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
+@needs(NGINX, POSTGRESQL)
 def test_two_servers_behind_one_nginx_share_the_tables_and_either_may_die() -> None:
     with house(durable=False) as made, Database(made.url, connections=2) as database:
         doors = [made.folder / "door.sock", made.folder / "door-2.sock"]

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
-
-needs_systemd = pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed (Debian's systemd)"
-)
+from tests.tools import SYSTEMD, need
 
 
 def exposure(unit: Path) -> float:
@@ -36,8 +31,7 @@ def faults(units: Path, name: str) -> list[str]:
 
 def users_made(sysusers: Path, root: Path) -> set[str] | None:
     """Return the users that a sysusers file makes below a root; None where this user may not make any."""
-    if shutil.which("systemd-sysusers") is None:
-        pytest.skip("systemd-sysusers is not installed")
+    need(SYSTEMD)
     (root / "etc").mkdir()
     said = _said(["systemd-sysusers", f"--root={root}", str(sysusers)])
     assert sysusers.name not in said.stderr, "it names the line that it does not understand"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.runtime.config import load_config
+from tests import tools
 from tests.image.check import MUST_START, of_root
 from tests.image.parts import copyright_files, debian_parts, licence_list, licences_of, main, sources
 from tests.image.twin import CONFIG
@@ -76,7 +76,7 @@ def test_the_installer_takes_no_unit_of_the_card_for_one_of_a_release() -> None:
     assert all(unit.name.startswith("card-") for unit in UNITS)
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
+@tools.needs(tools.SYSTEMD)
 def test_the_service_manager_finds_nothing_wrong_with_the_units_of_the_card(tmp_path: Path) -> None:
     for unit in UNITS:
         (tmp_path / unit.name).write_text(unit.read_text().replace("/usr/lib/card", f"{ROOT}/usr/lib/card"))

@@ -14,6 +14,7 @@ import yaml
 from pit.cli.main import SOCKET
 from pit.options import PIT_FOLDER
 from tests.docs.lines import parsed
+from tests.tools import CONTAINERS, needs
 
 REPOSITORY: Final = Path(__file__).parents[2]
 HERE: Final = REPOSITORY / "systemd/pit/container"
@@ -145,6 +146,7 @@ def test_the_roles_script_is_understood_and_names_the_roles_of_the_installer() -
     assert line in (REPOSITORY / "systemd/pit/install").read_text()
 
 
+@needs(CONTAINERS)
 def test_the_image_is_built_where_a_builder_is(tmp_path: Path) -> None:
     """The build of a whole release: it fetches Debian's packages."""
     works = (

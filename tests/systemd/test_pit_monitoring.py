@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import yaml
 
 from pit.pages import certificates, metrics
+from tests.tools import PROMTOOL, needs
 
 FOLDER = Path(__file__).parents[2] / "systemd" / "pit" / "monitoring"
 NAMED = re.compile(r"feltwatch_pit_\w+")
@@ -80,9 +80,7 @@ def test_every_panel_of_the_dashboard_has_a_title_and_a_query() -> None:
     assert all(panel["title"] and panel["targets"][0]["expr"] for panel in panels)
 
 
+@needs(PROMTOOL)
 def test_promtool_takes_the_rules_and_the_configuration() -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("promtool is not installed: sudo apt-get install prometheus")
-    subprocess.run([promtool, "check", "rules", FOLDER / "alerts.yml"], check=True)
-    subprocess.run([promtool, "check", "config", "--syntax-only", FOLDER / "prometheus.yml"], check=True)
+    subprocess.run(["promtool", "check", "rules", FOLDER / "alerts.yml"], check=True)
+    subprocess.run(["promtool", "check", "config", "--syntax-only", FOLDER / "prometheus.yml"], check=True)

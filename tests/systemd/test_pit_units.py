@@ -19,7 +19,8 @@ from pit.cli.main import SOCKET
 from pit.copies.backup import SLOT
 from pit.door.front import NGINX
 from pit.options import BACKUP_DISK, BACKUP_STATE, PIT_FOLDER
-from tests.systemd.judge import exposure, faults, needs_systemd, users_made
+from tests.systemd.judge import exposure, faults, users_made
+from tests.tools import SYSTEMD, needs
 
 HERE: Final = Path(__file__).parents[2] / "systemd/pit"
 UNITS: Final = sorted((HERE / "units").iterdir())
@@ -46,7 +47,7 @@ def test_every_service_of_the_pit_has_a_bound_on_what_it_could_do() -> None:
     assert max(EXPOSED.values()) <= 1.5
 
 
-@needs_systemd
+@needs(SYSTEMD)
 @pytest.mark.parametrize(("unit", "at_most"), EXPOSED.items())
 def test_what_a_program_of_the_pit_could_do_if_it_were_taken_over_is_little(
     unit: str, at_most: float
@@ -54,7 +55,7 @@ def test_what_a_program_of_the_pit_could_do_if_it_were_taken_over_is_little(
     assert exposure(HERE / "units" / f"{unit}.service") <= at_most
 
 
-@needs_systemd
+@needs(SYSTEMD)
 def test_the_service_manager_finds_nothing_wrong_with_the_units_of_the_pit(tmp_path: Path) -> None:
     program = tmp_path / "current/bin/feltwatch"
     program.parent.mkdir(parents=True)
@@ -68,7 +69,7 @@ def test_the_service_manager_finds_nothing_wrong_with_the_units_of_the_pit(tmp_p
     assert faults(units, "feltwatch-pit") == []
 
 
-@needs_systemd
+@needs(SYSTEMD)
 def test_the_users_of_the_pit_can_be_made(tmp_path: Path) -> None:
     made = users_made(HERE / "feltwatch-pit.sysusers", tmp_path)
     users = set(re.findall(r"(?m)^u (\S+)", (HERE / "feltwatch-pit.sysusers").read_text()))

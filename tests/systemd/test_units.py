@@ -35,7 +35,8 @@ from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 from firmware.uplink.join_request import REQUEST as JOIN_REQUEST
 from firmware.uplink.settings import FILE as ENROLLED
-from tests.systemd.judge import exposure, faults, needs_systemd, users_made
+from tests.systemd.judge import exposure, faults, users_made
+from tests.tools import SYSTEMD, needs
 
 HERE: Final = Path(__file__).parents[2] / "systemd"
 UNITS: Final = sorted((HERE / "units").iterdir())
@@ -70,13 +71,13 @@ def test_every_service_has_a_bound_on_what_it_could_do() -> None:
     assert {unit.stem for unit in UNITS if unit.suffix == ".service"} == set(EXPOSED)
 
 
-@needs_systemd
+@needs(SYSTEMD)
 @pytest.mark.parametrize(("unit", "at_most"), EXPOSED.items())
 def test_what_a_program_could_do_if_it_were_taken_over_is_little(unit: str, at_most: float) -> None:
     assert exposure(HERE / "units" / f"{unit}.service") <= at_most
 
 
-@needs_systemd
+@needs(SYSTEMD)
 def test_the_service_manager_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
     installed = tmp_path / "current"
     shutil.copytree(HERE, installed / "system")
@@ -92,7 +93,7 @@ def test_the_service_manager_finds_nothing_wrong_with_the_units(tmp_path: Path) 
     assert faults(units, "feltwatch") == []
 
 
-@needs_systemd
+@needs(SYSTEMD)
 def test_the_users_can_be_made(tmp_path: Path) -> None:
     made = users_made(HERE / "feltwatch.sysusers", tmp_path)
     assert (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.tools import PHOTOGRAPHS, SHARED, need
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 
@@ -25,10 +25,5 @@ def reader() -> CardReader:
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of photographs, which the project does not carry."""
-    named = os.environ.get("FELTWATCH_SHARED")
-    folder = Path(named) if named else Path(__file__).parents[3] / "shared"
-    if not (folder / "data").is_dir():
-        pytest.skip(
-            "no photographs: put them in ../shared next to the checkout, or name them in FELTWATCH_SHARED"
-        )
-    return folder / "data"
+    need(PHOTOGRAPHS)
+    return SHARED / "data"

@@ -16,9 +16,8 @@ from firmware.bench.played_record import Record, played
 from firmware.bench.uplink import command as uplink_command
 from firmware.table.entry import Entry
 from pit.store.database import migrate
-from pit.store.temporary_postgres import TemporaryPostgres, binaries
-
-needs_postgres = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+from pit.store.temporary_postgres import TemporaryPostgres
+from tests.tools import POSTGRESQL, needs
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def test_a_played_record_is_written_again_as_another_tables_and_chained(record: 
 
 
 @pytest.mark.slow
-@needs_postgres
+@needs(POSTGRESQL)
 def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "4", "--catch-up", "1", "--behind", "40"]
     done = CliRunner().invoke(pit_command, [*order, "--screens", "2", "--record", str(record), "--json"])
@@ -66,7 +65,7 @@ def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
 
 
 @pytest.mark.slow
-@needs_postgres
+@needs(POSTGRESQL)
 def test_a_database_that_holds_records_is_refused(record: Path) -> None:
     with tempfile.TemporaryDirectory(
         prefix="feltwatch-pg-", dir="/tmp"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 
 import pytest
 from click.testing import CliRunner
@@ -27,8 +26,6 @@ def test_medians_and_percentiles_are_by_stage() -> None:
 
 @pytest.mark.exhaustive
 def test_a_hand_is_measured_from_the_last_card_to_the_page() -> None:
-    if not (files("models") / "reader.onnx").is_file():
-        pytest.skip("no card reader yet: models/reader.onnx is missing")
     done = CliRunner().invoke(main, ["bench", "table", "--hands", "1", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout.splitlines()[-1])

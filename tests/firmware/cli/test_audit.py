@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from firmware.cli.main import main
 from firmware.cli.record_audit import Audit, _Worker, audit
+from firmware.record.hand_history import PastHand, load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
@@ -157,8 +158,33 @@ def test_a_picture_that_is_read_otherwise_than_the_record_says_is_found(
 def test_a_placed_card_that_its_zones_picture_does_not_show_is_found(
     tmp_path: Path, seen: tuple[bytes, TableReading], then: str, sure: bool, what: list[str]
 ) -> None:
+    place_cards(tmp_path, seen, then, sure)
+    found = audit(tmp_path, processes=1)
+    assert (found.pictures, [one.what for one in found.differences]) == (1, what)
+    assert all(one.words.startswith("seat 2, back: 2c then, ") for one in found.differences)
+
+
+def test_a_card_at_a_seat_that_the_hand_does_not_have_is_a_difference_and_ends_nothing(
+    tmp_path: Path, seen: tuple[bytes, TableReading], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place_cards(tmp_path, seen)
+
+    def without_seat_2(reader: JournalReader, number: int) -> PastHand:
+        hand = load_hand(reader, number)
+        seats = tuple(one for one in hand.opened.seats if one.seat != 2)
+        return replace(hand, opened=replace(hand.opened, seats=seats))
+
+    monkeypatch.setattr("firmware.cli.record_audit.load_hand", without_seat_2)
+    found = audit(tmp_path, processes=1)
+    assert found.pictures == 1
+    assert {one.what for one in found.differences} == {"record"}
+    assert "seat 2, which the hand does not have" in found.differences[0].words
+
+
+def place_cards(folder: Path, seen: tuple[bytes, TableReading], then: str = "", sure: bool = True) -> None:
+    """Play a face-up hand to a misdeal, with two cards at seat 2; `then` is what the first was read as."""
     frame, layout = picture(seen[0]), TableLayout.load()
-    felt = Felt(tmp_path, clock=ticking(), options={"limits.min_points": 0})
+    felt = Felt(folder, clock=ticking(), options={"limits.min_points": 0})
     felt.deal()
     felt.go_on()
     zone = find_felt(frame, layout).rectify(frame, layout.zone(felt.seats[2], "back"), 2.5)
@@ -170,9 +196,6 @@ def test_a_placed_card_that_its_zones_picture_does_not_show_is_found(
         felt.say(ev.CardPlaced(2, "back", told, capture))
     felt.do("void", reason="Misdeal")
     felt.journal.close()
-    found = audit(tmp_path, processes=1)
-    assert (found.pictures, [one.what for one in found.differences]) == (1, what)
-    assert all(one.words.startswith("seat 2, back: 2c then, ") for one in found.differences)
 
 
 def test_a_picture_that_was_changed_or_lost_is_found_and_one_dropped_by_the_rule_is_none(

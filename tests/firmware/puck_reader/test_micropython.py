@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import pty
-import shutil
 import subprocess
 import threading
 import time
@@ -24,6 +23,7 @@ from firmware.devices.puck.serial_port import SerialPuck
 from firmware.puck_reader import config
 from tests.firmware.devices.conftest import Sink
 from tests.firmware.puck_reader.chips import Bus, Chip, Pn532Chip, Rc522Chip, Tag
+from tests.tools import MICROPYTHON, MICROPYTHON_PROGRAM, need
 
 HERE = Path(__file__).parent
 DEALER, ACTION = "04D1A2B3C4E580", "04AC71B2C3E580"
@@ -33,13 +33,8 @@ DISKS = Disks(frozenset({DEALER}), frozenset({ACTION}))
 @pytest.fixture(scope="session")
 def micropython() -> str:
     """The interpreter: FELTWATCH_MICROPYTHON, or what `make micropython` made, or the system's."""
-    made = HERE.parents[1] / "build/micropython/micropython"
-    found = os.environ.get("FELTWATCH_MICROPYTHON") or (str(made) if made.exists() else "micropython")
-    if shutil.which(found) is None:
-        pytest.skip(
-            "no MicroPython: `make micropython` fetches Debian trixie's (FELTWATCH_MICROPYTHON names another)"
-        )
-    return found
+    need(MICROPYTHON)
+    return MICROPYTHON_PROGRAM
 
 
 class Board:
@@ -68,7 +63,7 @@ class Board:
         self._master, self._slave = pty.openpty()
         tty.setraw(self._master)
         (theirs_in, answer), (said, theirs_out) = os.pipe(), os.pipe()
-        path = f"{HERE / 'on_micropython'}:{HERE.parents[1] / 'firmware'}"
+        path = f"{HERE / 'on_micropython'}:{HERE.parents[2] / 'firmware'}"
         self._process = subprocess.Popen(
             self._command,
             stdin=self._master,

@@ -13,7 +13,8 @@ from pit.channels.store import move, put, shown
 from pit.cli.main import command
 from pit.store.database import Database
 from tests.pit.channels.room import FIRST, NEW, OLD, REST, SHA, TENTH, Room, RoomTable
-from tests.pit.house import IS_INSTALLED, House, house
+from tests.pit.house import House, house
+from tests.tools import NGINX, POSTGRESQL, needs
 from tests.waiting import until
 
 
@@ -87,7 +88,7 @@ def begun(all_of_it: House, tables: int) -> list[RoomTable]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not IS_INSTALLED, reason="PostgreSQL or nginx is not installed")
+@needs(NGINX, POSTGRESQL)
 def test_a_pit_that_is_killed_at_any_moment_goes_on_and_asks_each_table_once() -> None:
     """Real processes: the pit is killed with SIGKILL as soon as each thing has happened, and before it can."""
     with house(durable=False) as all_of_it:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Final
 
+from tests.tools import GO_LIBRARY
+
 SOURCE: Final = Path(__file__).with_name("outside_verifier.go")
-LIBRARY: Final = Path("/usr/share/gocode")
-IS_INSTALLED: Final = (
-    shutil.which("go") is not None and (LIBRARY / "src/golang.org/x/mod/sumdb/tlog").exists()
-)
-WHY_NOT: Final = "Go's library is not installed: sudo apt-get install golang-go golang-golang-x-mod-dev"
 
 
 def built(folder: Path) -> Path:
@@ -23,7 +19,7 @@ def built(folder: Path) -> Path:
     environment = {
         **os.environ,
         "GO111MODULE": "off",
-        "GOPATH": str(LIBRARY),
+        "GOPATH": str(GO_LIBRARY),
         "GOFLAGS": "",
         "GOCACHE": str(folder / "cache"),
         "CGO_ENABLED": "0",

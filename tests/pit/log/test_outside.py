@@ -21,9 +21,10 @@ from firmware.record.evidence.notes import (
 )
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink.wire import COSIGNS
-from tests.pit.log.outside import IS_INSTALLED, WHY_NOT, built, judged
+from tests.pit.log.outside import built, judged
+from tests.tools import GO, needs
 
-pytestmark = pytest.mark.skipif(not IS_INSTALLED, reason=WHY_NOT)
+pytestmark = needs(GO)
 
 ENTRIES = [f"feltwatch-head/v1\n{number:064x}\nFW1:…\n" for number in range(128)]
 TREE = of_leaves([leaf_hash(entry.encode()) for entry in ENTRIES])

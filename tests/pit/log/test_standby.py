@@ -13,12 +13,12 @@ import pytest
 from pit.log.keeper import KeeperThread
 from pit.log.state import log_state
 from pit.store.database import Database, migrate
-from pit.store.temporary_postgres import binaries
 from tests.pit.log.conftest import LogHouse, made_house
 from tests.pit.postgres import Postgres
+from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
-pytestmark = pytest.mark.skipif(binaries() is None, reason="PostgreSQL is not installed")
+pytestmark = needs(POSTGRESQL)
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ def test_the_service_begins_with_the_floors_role_and_tells_the_service_manager(
             "--socket",
             str(page),
         ]
-        program = [sys.executable, "-c", "from pit.cli.people import command; command()", *words]
+        program = [sys.executable, "-c", "from pit.cli.main import command; command()", *words]
         with subprocess.Popen(program, env={**os.environ, "NOTIFY_SOCKET": f"{folder}/notify"}) as service:
             try:
                 assert b"READY=1" in manager.recv(4096)

@@ -27,9 +27,10 @@ from pit.pages.people import PitRole
 from pit.store.database import Database
 from tests.dealer_ui.past import played
 from tests.pit.log.conftest import SigningTable
-from tests.pit.log.outside import IS_INSTALLED, WHY_NOT, built, judged
+from tests.pit.log.outside import built, judged
 from tests.pit.pages.conftest import House
 from tests.pit.pages.test_pages import bring_pictures
+from tests.tools import GO, needs
 
 Files = dict[str, bytes]
 
@@ -127,7 +128,7 @@ def test_the_command_verifies_the_proof_in_a_file_that_the_pit_made(proven: Prov
     assert (wrong.exit_code, "--log is for a dispute file" in wrong.output) == (2, True)
 
 
-@pytest.mark.skipif(not IS_INSTALLED, reason=WHY_NOT)
+@needs(GO)
 def test_the_verifier_of_other_authors_agrees_with_that_proof(proven: Proven, tmp_path: Path) -> None:
     _, proof = proof_of(proven.files)
     checkpoint = Checkpoint.parse(parts(proof.note)[0])

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import logging
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from tests.security.attack_campaign.flips import Ground, Judged, judged
 from tests.security.attack_campaign.pages import Flip, Part, choose, parts
 from tests.security.attack_campaign.records import make_records
 from tests.security.attack_campaign.report import Campaign, Faults, Tried
+from tests.tools import GCC
 
 IN_MEMORY: Final = Path("/dev/shm")
 SAID_EVERY: Final = 500
@@ -64,7 +64,7 @@ def flipped(
 
 def _faults(rounds: int, seed: int) -> Faults | None:
     """Run the fault campaign both ways; None where that is not wanted, or there is no gcc to make its shim."""
-    if not rounds or shutil.which("gcc") is None:
+    if not rounds or not GCC.is_there():
         return None
     said = []
     for more in ([], ["--naive"]):

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 
 from firmware.cli.main import main
 from tests.rendered import rendered
+from tests.tools import YOLO, YOLO_GRAPH, needs
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader, default_model
 from vision.synthetic.render import deal
 from vision.synthetic.yolo_peer import compare
 
-YOLO = Path(__file__).parents[3] / "build" / "yolo11n-1280.onnx"
 NO_FRAME = np.zeros((8, 8, 3), np.uint8)
 
 
@@ -41,11 +41,11 @@ def test_the_bench_refuses_before_it_measures_for_minutes(tmp_path: Path) -> Non
     assert "cannot be loaded" in result.output
 
 
-@pytest.mark.skipif(not YOLO.exists(), reason="no graph of YOLO11n: make yolo")
+@needs(YOLO)
 def test_both_are_timed_and_ours_is_the_faster(layout: TableLayout) -> None:
     rng = np.random.default_rng(1)
     frame = rendered(deal(rng, layout), layout, seed=rng).frame
-    found = compare(CardReader(threads=1), YOLO, frame, layout, threads=1)
+    found = compare(CardReader(threads=1), YOLO_GRAPH, frame, layout, threads=1)
     assert 0 < found.ours_ms < found.peer_ms
     assert found.share == found.ours_ms / found.peer_ms
     assert "1280 × 1280" in found.peer
