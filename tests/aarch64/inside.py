@@ -67,10 +67,9 @@ def run(core: str) -> dict[str, Any]:
         import cryptography  # noqa: F401
         import cv2  # noqa: F401
         import flask  # noqa: F401
-        import scipy  # noqa: F401
         import waitress  # noqa: F401
 
-        names = ("numpy", "onnxruntime", "opencv-python-headless", "scipy", "cryptography")
+        names = ("numpy", "onnxruntime", "opencv-python-headless", "cryptography")
         return {name: version(name) for name in names}
 
     versions = timed("import", imports)

@@ -2,8 +2,8 @@
 
 A card shows up to four indices and is one of 52; each of the 52 is on the table once. So the indices are clustered (one
 cluster per physical card), and all clusters are named together by the cheapest assignment of cards to clusters. A
-card's *margin* is the cost of naming it otherwise: its label is forbidden, the assignment is solved again, and the
-costs are compared. It is in nats. On photographs it separates right from wrong far better than the network's own
+card's *margin* is the cost of naming it otherwise: of the cheapest assignment without its label, compared with the
+cheapest of all. It is in nats. On photographs it separates right from wrong far better than the network's own
 probabilities.
 """
 
@@ -15,8 +15,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
+from vision.reading.assignment import NONE, assign, extra_costs
 from vision.reading.cards import CARDS
 from vision.reading.network import Floats, Indices, log_softmax
 from vision.reading.pairs import Stance, best_first, exact_pairs, log_agreement
@@ -38,7 +38,7 @@ _SAME_MIDDLE = 0.5  # likewise: the distance between the middles of one card's t
 _SAME_INDEX = 0.45  # in index heights: how near two findings of one index lie
 
 _WORST = 16.0  # nats: the highest cost of a label, so that one lost index cannot outweigh everything
-_FORBIDDEN = 1e3
+_ABSENT = 0.2  # nats: the least cost of calling a cluster no card
 _HINT = 2.0  # nats: the most by which a name stands out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds no evidence of a card
 _WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name
@@ -246,22 +246,22 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     """
     if not found:
         return []
-    n = len(found)
     cost = np.minimum(-np.array([c.both for c in found]), _WORST)
     price = [c.presence if conflicts else c.presence + max(0.0, c.stands_out - _HINT) for c in found]
-    absent = np.full((n, n), 60.0)
-    absent[np.arange(n), np.arange(n)] = np.maximum(0.2, price)
-    matrix = np.hstack([cost, absent])
-    rows, columns = linear_sum_assignment(matrix)
-    best = float(matrix[rows, columns].sum())
+    absent = np.maximum(_ABSENT, price)
+    columns = assign(cost, absent)
+    extra = iter(extra_costs(cost, absent, columns))
     named, claimed = [], []
-    for row, column in zip(rows, columns, strict=True):
-        if column < len(CARDS):
-            margin, others = _margin(matrix, best, int(row), int(column))
-            named.append(Named(found[row], CARDS[column], margin, (CARDS[column], *others)))
-        elif found[row].evidence > CLEARLY_THERE:
-            best_three = tuple(CARDS[k] for k in np.argsort(-found[row].logp)[:3])
-            claimed.append(Named(found[row], best_three[0], 0.0, best_three))
+    for cluster, column in zip(found, columns.tolist(), strict=True):
+        if column != NONE:
+            others = next(extra)
+            others[column] = np.inf
+            candidates = (column, *others.argsort(kind="stable")[:2].tolist())
+            margin = float(others.min())
+            named.append(Named(cluster, CARDS[column], margin, tuple(CARDS[k] for k in candidates)))
+        elif cluster.evidence > CLEARLY_THERE:
+            best_three = tuple(CARDS[k] for k in np.argsort(-cluster.logp)[:3])
+            claimed.append(Named(cluster, best_three[0], 0.0, best_three))
     doubtful = {claim.card for claim in claimed}
     if not is_whole_deck(named + claimed):  # in a whole deck there is no conflict
         pushed = [n for n in named if n.cluster.likeliest != n.card]
@@ -278,21 +278,3 @@ def is_whole_deck(named: list[Named]) -> bool:
     Only then does a wrong name have to displace the right card.
     """
     return len(named) == len(CARDS) == len({one.card for one in named})
-
-
-def _margin(matrix: NDArray[np.float64], best: float, row: int, column: int) -> tuple[float, tuple[str, ...]]:
-    """Forbid a label and solve again: return the cost beyond the best one, and the labels that replaced it (two).
-
-    Presence is judged separately: here the cluster must be some card.
-    """
-    tried = matrix.copy()
-    tried[row, len(CARDS) :] = _FORBIDDEN
-    others: list[str] = []
-    margin = math.inf
-    for _ in range(2):
-        tried[row, column] = _FORBIDDEN
-        rows, columns = linear_sum_assignment(tried)
-        margin = min(margin, float(tried[rows, columns].sum()) - best)
-        column = int(columns[row])
-        others.append(CARDS[column])
-    return margin, tuple(others)

@@ -11,6 +11,7 @@ import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.optimize import minimize
 
 from firmware.cli.main import main
 from tests.rendered import rendered
@@ -18,8 +19,8 @@ from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, EnrolmentFileError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS
-from vision.reading.enrolment import check_deck, enrol, lesson, spread
-from vision.reading.network import FEATURES, CardReader, DeckProfile, Indices
+from vision.reading.enrolment import check_deck, enrol, least_correction, lesson, spread
+from vision.reading.network import FEATURES, CardReader, DeckProfile, Floats, Indices, log_softmax
 from vision.reading.profile_files import load_profile, profile_json, profile_of_json, save_profile
 from vision.reading.table_reading import read
 from vision.synthetic.decks import Deck, DrawnDeck, PhotoDeck
@@ -75,6 +76,23 @@ def test_a_profile_comes_back_from_its_file_with_the_same_hash(profile: DeckProf
     assert again.sha256 == profile.sha256
     assert again.name == "violet"
     assert profile_of_json(profile_json(profile, "a model"), "a model").sha256 == profile.sha256
+
+
+def test_what_is_learnt_is_as_cheap_as_what_scipy_learns() -> None:
+    rng = np.random.default_rng(4)
+    features = np.column_stack([rng.gamma(0.5, 2, (120, 5)), np.ones(120)])
+    before = np.hstack([log_softmax(rng.normal(0, 4, (120, size))) for size in (13, 4)])
+    truth = np.exp(before)  # the last twenty rows are print
+    truth[:100] = np.hstack([np.eye(13)[rng.integers(13, size=100)], np.eye(4)[rng.integers(4, size=100)]])
+
+    def loss(flat: Floats) -> float:
+        logits = before + features @ flat.reshape(17, 6).T
+        named = np.hstack([log_softmax(logits[:, :13]), log_softmax(logits[:, 13:])])
+        return float(-(named * truth).sum() / 100 + 0.02 * (flat**2).sum())
+
+    scipy = minimize(loss, np.zeros(17 * 6), method="L-BFGS-B")
+    assert loss(least_correction(features, before, truth, 100).ravel()) == pytest.approx(scipy.fun, abs=1e-4)
+    assert scipy.fun < 0.95 * loss(np.zeros(17 * 6))
 
 
 def test_a_profile_of_a_release_that_learnt_no_pips_is_read_and_keeps_its_hash(
