@@ -223,7 +223,7 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 	@touch $@ .venv/demo.stamp
 
 .venv/bench.stamp: .venv/bin/python pyproject.toml
-	$(BIN)/python $(PIP_INSTALL) --editable '.[bench]'
+	$(BIN)/python $(PIP_INSTALL) --editable '.[pit]'
 	@touch $@ .venv/demo.stamp
 
 .venv/dev.stamp: .venv/bin/python pyproject.toml

@@ -1,44 +1,120 @@
-"""What all benchmarks share: the machine, timing, a process of the product to watch, and the output.
+"""What all benchmarks share: the command, the machine, timing, and the page that is printed or written.
 
-Processor time does not depend on what else the machine does; wall time does. `timed` and `ratio` compare libraries.
+A benchmark is a function that takes its options and returns a `Result`. Processor time does not depend on what else the
+machine does; wall time does.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import platform
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final
 
 import click
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 
-from firmware.command_options import FILE
-from firmware.runtime.errors import AppError
-from firmware.terminal import say_all, say_json
+from firmware.command_options import FILE, FOLDER
+from firmware.stop_signals import stopped_by_signals
+from firmware.terminal import say, say_json
 
 Run = Callable[[], object]
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+Figures = tuple[Sequence[str], Sequence[Sequence[str]]]
+"""A table of a result: its head, and its rows."""
+ENDS_WITHIN_S: Final = 60
+SPREAD: Final = ("median", "95 %", "99 %", "longest")
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-report_option = click.option("--report", type=FILE, help="Write the figures as Markdown.")
+
+def option(name: str, default: Any, words: str, **more: Any) -> Decorator:
+    """Return an option of a benchmark, with its default shown."""
+    return click.option(name, default=default, show_default=default is not None, help=words, **more)
 
 
-def machine(threads: int | None = None) -> str:
+def number(name: str, default: int, words: str, least: int = 1, most: int | None = None) -> Decorator:
+    """Return an option for a whole number."""
+    return option(name, default, words, type=click.IntRange(least, most))
+
+
+seed_option: Final = option("--seed", 1, "The same seed deals the same cards.")
+record_option: Final = option(
+    "--record", None, "Send the hands of this data folder. Without it the demo plays some first.", type=FOLDER
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a benchmark found: `facts` for JSON, and a page of the same for people."""
+
+    title: str
+    method: str
+    facts: Mapping[str, Any]
+    tables: Sequence[Figures]
+    notes: Sequence[str] = ()
+
+
+def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]], click.Command]:
+    """Make a command of a function that returns a Result: it prints a page or JSON, and writes a report.
+
+    The function's docstring is the command's help.
+    """
+
+    def made(measure: Callable[..., Result]) -> click.Command:
+        @functools.wraps(measure)
+        def run(*, as_json: bool, report: Path | None, **chosen: Any) -> None:
+            began = conditions()
+            with stopped_by_signals(lambda: sys.exit(1), ENDS_WITHIN_S):  # what was started is ended, too
+                result = measure(**chosen)
+            facts = {**began, **result.facts, "load_at_the_end": conditions()["load"]}
+            if report is not None:
+                report.write_text(markdown(name, result, facts), encoding="utf-8")
+            say_json(facts) if as_json else _show(result, facts)
+
+        outputs: tuple[Decorator, ...] = (
+            click.option("--report", type=FILE, help="Write the figures as Markdown."),
+            click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        )
+        command: Any = run
+        for decorator in reversed((*options, *outputs)):
+            command = decorator(command)
+        return click.command(name)(command)
+
+    return made
+
+
+def _show(result: Result, facts: Mapping[str, Any]) -> None:
+    say(f"{facts['machine']}; {facts['load']}")
+    for head, rows in result.tables:
+        table = Table(*head)
+        for row in rows:
+            table.add_row(*row)
+        Console().print(table)
+    for note in result.notes:
+        say(note)
+
+
+def markdown(name: str, result: Result, facts: Mapping[str, Any]) -> str:
+    """Return the report of a result."""
+    origin = f"Written by `feltwatch bench {name} --report FILE` on {facts['measured']}: {facts['machine']};"
+    parts = [f"# {result.title}", f"{origin}\n{facts['load']}.", result.method]
+    for head, rows in result.tables:
+        lines = (head, ["---"] * len(head), *rows)
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join([*parts, *result.notes]) + "\n"
+
+
+def machine() -> str:
     """Return this machine's description in a line, for quoted figures."""
-    used = "" if threads is None else f" {threads} threads,"
-    return f"{platform.machine()}, {os.cpu_count()} cores,{used} Python {platform.python_version()}"
+    return f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
 def conditions() -> dict[str, str]:
@@ -50,9 +126,6 @@ def conditions() -> dict[str, str]:
     }
 
 
-# ---- timing ----
-
-
 def elapsed_ms(run: Run) -> float:
     """Return the wall time of a run in milliseconds."""
     began = time.perf_counter()
@@ -60,122 +133,55 @@ def elapsed_ms(run: Run) -> float:
     return 1000 * (time.perf_counter() - began)
 
 
-def children_time() -> float:
-    """Return the processor time in seconds of all ended child processes."""
-    times = os.times()
-    return times.children_user + times.children_system
+def fastest(rounds: int, run: Run, clock: Callable[[], float] = time.thread_time) -> float:
+    """Return the seconds of the fastest round, by default of this thread's processor time.
 
-
-def timed(
-    rounds: int, runs: Mapping[str, Run], clock: Callable[[], float] = time.thread_time
-) -> dict[str, list[float]]:
-    """Return the seconds of each run in every round, by default of this thread's processor time.
-
-    The runs take turns. Each has one unmeasured run first to fill the caches. Garbage collection is off meanwhile.
+    An unmeasured run first fills the caches. Garbage collection is off meanwhile.
     """
-    seconds: dict[str, list[float]] = {who: [] for who in runs}
+    run()
     gc.collect()
     gc.disable()
+    seconds = []
     try:
         for _ in range(rounds):
-            for who, run in runs.items():
-                run()
-                began = clock()
-                run()
-                seconds[who].append(clock() - began)
+            began = clock()
+            run()
+            seconds.append(clock() - began)
     finally:
         gc.enable()
-    return seconds
+    return min(seconds)
 
 
-def ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
-    """Return the median of the rounds' ratios.
+def each(function: Callable[[Any], object], items: Iterable[Any]) -> Run:
+    """Return a run that calls a function for each item, and discards the results."""
 
-    Two runs of one round find the machine alike, however busy it is; the best rounds of each may lie far apart, and
-    then their ratio tells of the machine.
-    """
-    return statistics.median(their / our for their, our in zip(theirs, ours, strict=True))
+    def run() -> None:
+        for item in items:
+            function(item)
 
-
-def median_and_p95(values: Sequence[float]) -> tuple[float, float]:
-    """Return the median and the value that 95 % do not exceed."""
-    return statistics.median(values), sorted(values)[max(0, -(-95 * len(values) // 100) - 1)]
+    return run
 
 
-# ---- a process of the product ----
+def spread(ms: Sequence[float]) -> dict[str, float]:
+    """Return the median, the values that 95 % and 99 % do not exceed, and the longest; nothing of nothing."""
+    if not ms:
+        return {}
+    p95, p99 = (sorted(ms)[max(0, -(-percent * len(ms) // 100) - 1)] for percent in (95, 99))
+    figures = {"median": statistics.median(ms), "p95": p95, "p99": p99, "longest": max(ms)}
+    return {name: round(value, 2) for name, value in figures.items()}
 
 
-class Served:
-    """A `feltwatch` command in a process of its own that serves a page on a free port."""
-
-    def __init__(self, *order: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port: int = probe.getsockname()[1]
-        self._name = order[0]
-        self._began = time.monotonic()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "firmware.cli", *order, "--port", str(self.port)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(30)
-        self.process.kill()
-        self.process.wait()
-
-    def fetch(self, path: str) -> bytes | None:
-        """Return the body of an answer, whatever its status; None without an answer."""
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
-                return bytes(answer.read())
-        except urllib.error.HTTPError as refused:
-            with refused:
-                return refused.read()
-        except OSError:
-            return None
-
-    def until(self, ready: Callable[[], object], within: float) -> float:
-        """Wait until it is ready; return the seconds since its start. Raises AppError."""
-        while (passed := time.monotonic() - self._began) < within:
-            if self.process.poll() is not None:
-                raise AppError(f"The process ended by itself; see why: feltwatch {self._name}")
-            if ready():
-                return time.monotonic() - self._began
-            time.sleep(0.02)
-        raise AppError(f"feltwatch {self._name} was not ready within {passed:.0f} s.")
+def spreads(times: Mapping[str, Mapping[str, float]]) -> Figures:
+    """Return a table of spreads by what was timed."""
+    rows = [(name, *(f"{value:,.1f} ms" for value in ms.values())) for name, ms in times.items() if ms]
+    return ("what", *SPREAD), rows
 
 
-# ---- output ----
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table for the terminal."""
-    made = Table(*head)
-    for row in rows:
-        made.add_row(*row)
-    return made
-
-
-def publish(
-    result: Mapping[str, Any],
-    as_json: bool,
-    *shown: RenderableType,
-    report: Path | None = None,
-    page: str = "",
-) -> None:
-    """Print the result as JSON or as texts and tables; also write `page` to the file `report`. Raises OSError."""
-    if report is not None:
-        report.write_text(page, encoding="utf-8")
-    if as_json:
-        say_json(result)
-        return
-    for part in shown:
-        say_all(part) if isinstance(part, str) else Console().print(part)
+def verdicts(bounds: Mapping[str, float], measured: Mapping[str, float | None]) -> Figures:
+    """Return a table of bounds, each with what was measured and whether it was held, where it was measured."""
+    rows = [
+        (name, f"{bounds[name]:g}", f"{value:g}", "yes" if value <= bounds[name] else "no")
+        for name, value in measured.items()
+        if value is not None
+    ]
+    return ("bound", "limit", "measured", "held"), rows

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import Final
 
+from firmware.bench.processes import feltwatch
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.errors import AppError
 from firmware.table.entry import Entry
@@ -17,6 +20,8 @@ from firmware.table.event import canonical
 from firmware.table.events import HandArchived, HandOpened
 from firmware.uplink.wire import Head
 
+PLAYED: Final = 12
+"""Hands that are played for the load, unless there is a record."""
 TOGETHER_NS: Final = 5_000_000
 """Rows that are written within this time are of one commit, and travel together."""
 Commit = tuple[Entry, ...]
@@ -24,22 +29,34 @@ Commit = tuple[Entry, ...]
 
 @dataclass(frozen=True)
 class Played:
-    """What a table played: the rows before its first hand, its archived hands by commit, the texts that rows name."""
+    """What a table played: the rows before its first hand, and its archived hands by commit."""
 
     before: Commit
     hands: tuple[tuple[Commit, ...], ...]
-    contents: dict[str, bytes]
 
-    @property
-    def rows_a_hand(self) -> float:
-        """Rows of a hand, on average."""
-        return sum(len(commit) for hand in self.hands for commit in hand) / len(self.hands)
+    def a_hand(self, of: str) -> float:
+        """Return the "commits", "rows" or "bytes" (of payload) of a hand, on average."""
+        commits = [commit for hand in self.hands for commit in hand]
+        sizes = {
+            "commits": len(commits),
+            "rows": sum(map(len, commits)),
+            "bytes": sum(len(row.payload.encode()) for commit in commits for row in commit),
+        }
+        return sizes[of] / len(self.hands)
 
-    @property
-    def bytes_a_hand(self) -> float:
-        """Bytes of the payloads of a hand's rows, on average."""
-        rows = (row for hand in self.hands for commit in hand for row in commit)
-        return sum(len(row.payload.encode()) for row in rows) / len(self.hands)
+
+@contextmanager
+def hands_of(folder: Path | None) -> Iterator[Played]:
+    """Give the hands of a record; without one the demo plays some. Raises AppError."""
+    if folder is not None:
+        yield played(folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="feltwatch-bench-") as made:
+        order = feltwatch("demo", "--headless", "--hands", PLAYED, "--data", made, "--json")
+        done = subprocess.run(order, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise AppError(f"The demo could not play: {done.stderr.strip()[-300:]}")
+        yield played(Path(made))
 
 
 def played(folder: Path) -> Played:
@@ -54,7 +71,7 @@ def played(folder: Path) -> Played:
     whole = [hand for hand in hands if any(row.type == HandArchived.type for row in hand)]
     if not whole:
         raise AppError(f"There is no archived hand in {folder}.")
-    return Played(tuple(before), tuple(tuple(_commits(hand)) for hand in whole), reader.contents())
+    return Played(tuple(before), tuple(tuple(_commits(hand)) for hand in whole))
 
 
 def _commits(rows: Iterable[Entry]) -> Iterator[Commit]:
@@ -82,16 +99,12 @@ class Record:
         """Write the rows before the first hand."""
         return self._written(self.source.before)
 
-    def hand(self) -> Iterator[Commit]:
-        """Write the next hand, commit by commit."""
-        self.hands += 1
-        for commit in self.source.hands[(self._first + self.hands) % len(self.source.hands)]:
-            yield self._written(commit)
-
     def commits(self) -> Iterator[Commit]:
-        """Write hand after hand, without end."""
-        for _ in count():
-            yield from self.hand()
+        """Write hand after hand, commit by commit, without end."""
+        while True:
+            self.hands += 1
+            for commit in self.source.hands[(self._first + self.hands) % len(self.source.hands)]:
+                yield self._written(commit)
 
     def _written(self, rows: Commit) -> Commit:
         written = []

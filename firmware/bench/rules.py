@@ -1,269 +1,78 @@
-"""`feltwatch bench rules`: the rules core's speed on this machine, compared with other libraries.
-
-Every figure is the best of several rounds, in processor time. The libraries take turns in each round, so that a busy
-moment of the machine affects them alike: "times ours" is the median of the rounds' ratios. The ratio of the best rounds
-stands next to it; on a busy machine it jumps, because each library has its best round at another moment. Other
-libraries get the same hands as their own objects, made before the clock starts.
-"""
+"""`feltwatch bench rules`: the rules core's speed on this machine."""
 
 from __future__ import annotations
 
 import json
+import os
 import random
 import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import click
-
-from firmware.bench.harness import Run, children_time, json_option, machine, publish, ratio, table, timed
-from firmware.rules import (
-    CARDS,
-    Card,
-    Hand,
-    Profile,
-    Rows,
-    SeatHand,
-    cards_text,
-    foul,
-    load_profile,
-    settle,
-)
+from firmware.bench.harness import Result, benchmark, each, fastest, number, seed_option
+from firmware.bench.processes import feltwatch
+from firmware.rules import CARDS, Card, Hand, Profile, Rows, SeatHand, cards_text, foul, load_profile, settle
 from firmware.rules.strength import Scale
 
-PEERS = ("treys", "phevaluator", "eval7", "pokerkit")
 PROFILE = "california-face-up"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One library's figure for one task."""
-
-    task: str
-    who: str
-    value: float
-    unit: str
-    times_ours: float | None = None
-    """Their time as a multiple of ours, the median over the rounds; None for our own figure."""
-    best_times_ours: float | None = None
-    """The same of the best rounds."""
-
-
-@click.command(name="rules")
-@click.option(
-    "--rounds",
-    default=15,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Rounds: figures are of the fastest one.",
+@benchmark(
+    "rules",
+    number("--rounds", 15, "Rounds of each task."),
+    number("--hands", 20_000, "Hands that are given to the settle command."),
+    seed_option,
 )
-@click.option(
-    "--hands",
-    default=20_000,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Hands that are given to the settle command.",
-)
-@click.option("--seed", default=0, show_default=True, help="The same seed deals the same hands.")
-@json_option
-def command(rounds: int, hands: int, seed: int, as_json: bool) -> None:
-    """Measure strengths, naturals, settlements and the settle command, next to other libraries if installed."""
-    deal = random.Random(seed)
-    figures = list(_figures(deal, rounds, hands))
-    missing = [peer for peer in PEERS if _peer(peer) is None]
-    result = {"machine": machine(), "figures": [asdict(figure) for figure in figures], "missing": missing}
-    shown = table(("task", "who", "figure", "times ours", "of the best rounds"), map(_row, figures))
-    absent = f"Not installed: {', '.join(missing)}. They come with: pip install 'feltwatch[bench]'"
-    publish(result, as_json, machine(), shown, *([absent] if missing else []))
-
-
-def _row(figure: Figure) -> tuple[str, ...]:
-    ratios = ("" if one is None else f"{one:.2f}" for one in (figure.times_ours, figure.best_times_ours))
-    return figure.task, figure.who, f"{figure.value:,.4g} {figure.unit}", *ratios
-
-
-def _peer(name: str) -> Any:
-    """Return a library's module, or None if it is not installed."""
-    try:
-        return import_module(name)
-    except ImportError:
-        return None
-
-
-def _each(function: Callable[[Any], object], items: Iterable[Any]) -> Run:
-    """Return a run that calls a function for each item, and discards the results."""
-
-    def run() -> None:
-        for item in items:
-            function(item)
-
-    return run
-
-
-def _figures(deal: random.Random, rounds: int, hands: int) -> Iterator[Figure]:
-    profile = load_profile(PROFILE)
-    yield from _strengths(deal, rounds, profile.scale)
-    yield from _batch(deal, rounds)
-    yield from _naturals(deal, rounds, profile)
-    yield from _settlements(deal, rounds, profile)
-    yield from _tables(rounds)
-    yield from _command(deal, min(rounds, 3), hands, profile)
-
-
-def _compared(task: str, times: dict[str, list[float]], unit: str, scaled: float) -> Iterator[Figure]:
-    """Yield the figures of a task; the first one is ours."""
-    (us, ours), *others = times.items()
-    yield Figure(task, us, min(ours) * scaled, unit)
-    for who, theirs in others:
-        best = min(theirs)
-        yield Figure(task, who, best * scaled, unit, ratio(theirs, ours), best / min(ours))
-
-
-def _strengths(deal: random.Random, rounds: int, scale: Scale) -> Iterator[Figure]:
-    hands = [tuple(deal.sample(CARDS, 5)) for _ in range(2_000)]
-    runs: dict[str, Run] = {"feltwatch": _each(scale.five, hands)}
-    runs |= _peers_strengths(hands)
-    yield from _compared("strength of 5 cards", timed(rounds, runs), "ns", 1e9 / len(hands))
-
-
-def _peers_strengths(hands: Sequence[tuple[Card, ...]]) -> dict[str, Run]:
-    """Return the runs of the installed libraries for the hands, each with its fastest public call."""
-    codes = [[card.code for card in hand] for hand in hands]
-    runs: dict[str, Run] = {}
-    if treys := _peer("treys"):
-        runs["treys"] = _treys(treys, codes)
-    if phevaluator := _peer("phevaluator"):
-        runs["phevaluator"] = _phevaluator(phevaluator, codes)
-    if eval7 := _peer("eval7"):
-        runs["eval7"] = _each(eval7.evaluate, [[eval7.Card(code) for code in hand] for hand in codes])
-    if pokerkit := _peer("pokerkit"):
-        rows = [(pokerkit.StandardHighHand, tuple(pokerkit.Card.parse("".join(hand)))) for hand in codes]
-        runs["pokerkit"] = _pokerkit(rows)
-    return runs
-
-
-def _treys(treys: Any, codes: Sequence[Sequence[str]]) -> Run:
-    evaluate = treys.Evaluator().evaluate
-    hands = [[treys.Card.new(code) for code in hand] for hand in codes]
-
-    def run() -> None:
-        for hand in hands:
-            evaluate(hand, [])
-
-    return run
-
-
-def _phevaluator(phevaluator: Any, codes: Sequence[Sequence[str]]) -> Run:
-    evaluate = phevaluator.evaluate_cards
-    hands = [[phevaluator.Card.to_id(code) for code in hand] for hand in codes]
-
-    def run() -> None:
-        for a, b, c, d, e in hands:
-            evaluate(a, b, c, d, e)
-
-    return run
-
-
-def _pokerkit(rows: Sequence[tuple[Any, Any]]) -> Run:
-    """Return the run of pokerkit for rows with their kinds of hand: its `entry` is what it compares."""
-
-    def run() -> None:
-        for kind, cards in rows:
-            kind(cards).entry  # noqa: B018
-
-    return run
-
-
-def _batch(deal: random.Random, rounds: int) -> Iterator[Figure]:
-    import numpy as np
-
-    from firmware.bench.batch import strengths
-
-    shuffled = np.random.default_rng(deal.randrange(2**32)).random((100_000, 52)).argpartition(5, axis=1)
-    cards = np.ascontiguousarray(np.tile(shuffled[:, :5].astype(np.uint8), (10, 1)).T)
-    best = min(timed(rounds, {"feltwatch, NumPy": lambda: strengths(cards)})["feltwatch, NumPy"])
-    yield Figure(
-        "strengths of 5 cards in a batch", "feltwatch, NumPy", cards.shape[1] / best / 1e6, "million/s"
+def command(rounds: int, hands: int, seed: int) -> Result:
+    """Measure strengths, naturals, settlements and the settle command."""
+    figures = dict(_figures(random.Random(seed), rounds, hands))
+    return Result(
+        "How fast the rules are",
+        "The fastest of several rounds, in processor time.",
+        {"figures": figures},
+        [(("task", "figure"), [(task, f"{figure:,.4g}") for task, figure in figures.items()])],
     )
 
 
-def _naturals(deal: random.Random, rounds: int, profile: Profile) -> Iterator[Figure]:
-    hands = [_rows(deal.sample(CARDS, 13)) for _ in range(2_000)]
-    bits = profile.natural_finder.bits
-
-    def run() -> None:
-        for front, middle, back in hands:
-            bits(front, middle, back)
-
-    runs: dict[str, Run] = {"feltwatch": run}
-    yield from _compared("all ten naturals of 13 cards", timed(rounds, runs), "ns", 1e9 / len(hands))
-
-
-def _settlements(deal: random.Random, rounds: int, profile: Profile) -> Iterator[Figure]:
-    hands = [_hand(deal, profile) for _ in range(300)]
-
-    def settled() -> None:
-        for hand in hands:
-            settle(hand, profile)
-
-    def explained() -> None:
-        for hand in hands:
-            for pair in settle(hand, profile).pairs:
-                for line in pair.lines:
-                    line.why  # noqa: B018
-
-    runs: dict[str, Run] = {
-        "feltwatch, every sentence said": explained,
-        "feltwatch, sentences left for later": settled,
-    }
-    if pokerkit := _peer("pokerkit"):
-        texts = _pokerkit_rows(pokerkit, hands)
-        cards = [(kind, tuple(pokerkit.Card.parse(text))) for kind, text in texts]
-        runs["pokerkit, the rows alone, from cards"] = _pokerkit(cards)
-        runs["pokerkit, the rows alone, from text"] = _pokerkit(texts)
-    yield from _compared("settlement of 4 hands", timed(rounds, runs), "µs", 1e6 / len(hands))
-
-
-def _pokerkit_rows(pokerkit: Any, hands: Sequence[Hand]) -> list[tuple[Any, str]]:
-    """Return the twelve rows of each hand, each with pokerkit's kind of hand.
-
-    pokerkit has no three-card hands without straights and flushes; those of Rhode Island hold'em are the nearest.
-    """
-    standard, three = pokerkit.StandardHighHand, pokerkit.RhodeIslandHoldemHand
-    return [
-        (three if len(row) == 3 else standard, cards_text(row).replace(" ", ""))
-        for hand in hands
-        for seat in hand.seats
-        for row in seat.rows or ()
-    ]
-
-
-def _tables(rounds: int) -> Iterator[Figure]:
-    runs: dict[str, Run] = {"feltwatch": lambda: Scale("lowest")}
-    yield from _compared("tables of the scale built", timed(rounds, runs), "ms", 1e3)
-
-
-def _command(deal: random.Random, rounds: int, hands: int, profile: Profile) -> Iterator[Figure]:
-    """Yield the processor times of `feltwatch settle` as a whole process: for many hands, and for one."""
+def _figures(deal: random.Random, rounds: int, hands: int) -> Iterator[tuple[str, float]]:
+    profile = load_profile(PROFILE)
+    fives = [deal.sample(CARDS, 5) for _ in range(2_000)]
+    yield "strength of 5 cards, ns", fastest(rounds, each(profile.scale.five, fives)) / len(fives) * 1e9
+    thirteens = [_rows(deal.sample(CARDS, 13)) for _ in range(2_000)]
+    naturals = each(lambda rows: profile.natural_finder.bits(*rows), thirteens)
+    yield "all ten naturals of 13 cards, ns", fastest(rounds, naturals) / len(thirteens) * 1e9
+    four = [_hand(deal, profile) for _ in range(300)]
+    explained = each(lambda hand: _explain(hand, profile), four)
+    yield "settlement of 4 hands, every sentence said, µs", fastest(rounds, explained) / len(four) * 1e6
+    settled = each(lambda hand: settle(hand, profile), four)
+    yield "settlement of 4 hands, sentences left for later, µs", fastest(rounds, settled) / len(four) * 1e6
+    yield "tables of the scale built, ms", fastest(rounds, lambda: Scale("lowest")) * 1e3
     lines = [_json(_hand(deal, profile)) for _ in range(hands)]
-    program = (sys.executable, "-m", "firmware.cli", "settle", "--json")
-    with tempfile.TemporaryDirectory() as folder:
-        many, one = Path(folder) / "many.jsonl", Path(folder) / "one.json"
-        many.write_text("\n".join(lines), encoding="utf-8")
-        one.write_text(lines[0], encoding="utf-8")
+    many = fastest(min(rounds, 3), lambda: _settle_command(lines), _children_s)
+    yield f"feltwatch settle, {hands:,} JSON lines, hands/s", len(lines) / many
+    one = fastest(min(rounds, 6), lambda: _settle_command(lines[:1]), _children_s)
+    yield "feltwatch settle, one hand, whole process, s", one
 
-        def process(path: Path) -> None:
-            subprocess.run([*program, str(path)], stdout=subprocess.DEVNULL, check=True)
 
-        best = min(timed(rounds, {"many": lambda: process(many)}, children_time)["many"])
-        yield Figure(f"feltwatch settle, {hands:,} JSON lines", "feltwatch", len(lines) / best, "hands/s")
-        best = min(timed(rounds * 2, {"one": lambda: process(one)}, children_time)["one"])
-        yield Figure("feltwatch settle, one hand, whole process", "feltwatch", best, "s")
+def _settle_command(lines: list[str]) -> None:
+    subprocess.run(
+        feltwatch("settle", "--json"),
+        input="\n".join(lines),
+        text=True,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
+def _children_s() -> float:
+    """Return the processor time in seconds of all ended child processes."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _explain(hand: Hand, profile: Profile) -> None:
+    for pair in settle(hand, profile).pairs:
+        for line in pair.lines:
+            line.why  # noqa: B018
 
 
 def _rows(cards: Sequence[Card]) -> Rows:
@@ -285,11 +94,8 @@ def _hand(deal: random.Random, profile: Profile) -> Hand:
 
 def _json(hand: Hand) -> str:
     seats = [
-        {
-            "seat": seat.seat,
-            "stack": seat.stack,
-            **{name: cards_text(cards) for name, cards, _ in (seat.rows.named() if seat.rows else ())},
-        }
+        {"seat": seat.seat, "stack": seat.stack}
+        | {name: cards_text(cards) for name, cards, _ in (seat.rows.named() if seat.rows else ())}
         for seat in hand.seats
     ]
     return json.dumps({"profile": PROFILE, "unit": hand.unit, "button": hand.button, "seats": seats})

@@ -1,144 +1,97 @@
-"""`feltwatch bench vision`: benchmarks of the card reader on this machine."""
+"""`feltwatch bench vision`: how well and how fast the card reader reads on this machine."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-import click
-import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
-
-from firmware.bench.harness import json_option, machine, publish, table
+from firmware.bench.harness import Figures, Result, benchmark, number, option, seed_option
+from firmware.command_options import FOLDER, progress_bar
 from vision.commands.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.synthetic.decks import Deck, DrawnDeck, PhotoDeck
-from vision.synthetic.evaluation import Condition, Score, grid, score_deck, score_photographs, summary, wilson
-from vision.synthetic.render import deal, render_table
-from vision.synthetic.yolo_peer import Compared, compare
+from vision.synthetic.evaluation import Score, grid, score_deck, score_photographs, summary, wilson
+
+Scores = dict[str, Score]
 
 
-@click.command(name="vision")
-@click.option(
-    "--decks",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    help="Folder of decks not trained on, one folder of 52 pictures each; without it the product's own deck.",
+@benchmark(
+    "vision",
+    option(
+        "--decks",
+        None,
+        "Folder of decks not trained on, each a folder of 52 pictures; else our own.",
+        type=FOLDER,
+    ),
+    option(
+        "--photos", None, "Folder of labelled photographs, such as ../shared/data.", type=PhotographsFolder()
+    ),
+    number("--tables", 2, "Tables of 52 cards per deck and condition."),
+    THREADS,
+    seed_option,
 )
-@click.option("--only", multiple=True, metavar="NAME", help="Only this deck; may be given more than once.")
-@click.option(
-    "--photos",
-    type=PhotographsFolder(),
-    help="Folder of labelled photographs, such as ../shared/data; only those marked `evaluate` are read.",
-)
-@click.option("--tables", default=2, show_default=True, help="Tables of 52 cards per deck and condition.")
-@click.option(
-    "--yolo",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    metavar="FILE",
-    help="ONNX graph of another network, timed next to the reader (models/training/yolo_graph.py makes YOLO11n's).",
-)
-@THREADS
-@click.option("--seed", default=0, show_default=True, help="The same seed lays the same tables.")
-@json_option
-def command(
-    decks: Path | None,
-    only: tuple[str, ...],
-    photos: Path | None,
-    tables: int,
-    yolo: Path | None,
-    threads: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(decks: Path | None, photos: Path | None, tables: int, threads: int, seed: int) -> Result:
     """Measure the card reader: on rendered tables, on photographs, and its time for each stage."""
-    reader, layout = CardReader(threads=threads), TableLayout.load()
-    judged = _decks(decks, only)
-    peer = _beside(reader, yolo, layout, threads, seed) if yolo else None
+    reader = CardReader(threads=threads)
     ms: dict[str, list[float]] = {}
-    by_condition: dict[str, Score] = {}
-    by_deck: dict[str, Score] = {}
-    conditions = grid()
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("tables", total=len(judged) * len(conditions) * tables)
-        for condition in conditions:
-            for deck in judged:
-                timed = ms if condition.scale == 1 else None
-                score = score_deck(deck, condition, reader, layout, tables, seed, timed)
-                by_condition[condition.name] = by_condition.get(condition.name, Score()) + score
-                if condition.sets == "ordinary":
-                    by_deck[deck.name] = by_deck.get(deck.name, Score()) + score
-                progress.advance(task, tables)
-    photographed = _photographs(photos, reader) if photos else {}
-    result = {
-        "machine": machine(threads),
-        "model": reader.sha256,
-        "conditions": _plain(by_condition),
-        "decks": _plain(by_deck),
-        "photographs": _plain(photographed),
-        "ms": summary(ms),
-        "peer": asdict(peer) | {"share": peer.share} if peer else None,
-    }
-    shown: list[str | Table] = [
-        f"Model {reader.sha256[:12]} on {machine(threads)}",
-        _table("condition", _in_order(by_condition, conditions)),
-        _table("deck, ordinary conditions", by_deck),
-    ]
-    if photographed:
-        shown.append(_table("photographs, loose", photographed))
-    elif not photos:
-        shown.append(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
-    shown.append("Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items()))
-    if peer:
-        shown.append(
-            f"In turn, {threads} threads: 12 zones with our network {peer.ours_ms:.1f} ms, "
-            f"{peer.peer} {peer.peer_ms:.1f} ms: ours takes {peer.share:.2f} of its time"
-        )
-    publish(result, as_json, *shown)
-
-
-def _beside(reader: CardReader, graph: Path, layout: TableLayout, threads: int, seed: int) -> Compared:
-    rng = np.random.default_rng(seed)
-    frame = render_table(deal(rng, layout), layout, seed=rng).frame
-    return compare(reader, graph, frame, layout, threads=threads)
-
-
-def _decks(folder: Path | None, only: tuple[str, ...]) -> list[Deck]:
-    if folder is None:
-        return [DrawnDeck()]
-    names = sorted(p.name for p in folder.iterdir() if p.is_dir())
-    return [PhotoDeck.from_folder(folder / name) for name in names if not only or name in only]
-
-
-def _photographs(folder: Path, reader: CardReader) -> dict[str, Score]:
-    scores = {}
-    for manifest in sorted(folder.glob("*/manifest.csv")):
+    by_condition, by_deck = _rendered(_decks(decks), reader, tables, seed, ms)
+    photographed: Scores = {}
+    for manifest in sorted(photos.glob("*/manifest.csv")) if photos else ():
         score = score_photographs(manifest.parent, reader)
         if score.tables:
-            scores[manifest.parent.name] = score
-    return scores
+            photographed[manifest.parent.name] = score
+    scores = {"conditions": by_condition, "decks": by_deck, "photographs": photographed}
+    titles = ("condition", "deck, ordinary conditions", "photographs, loose")
+    notes = ["Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items())]
+    if not photos:
+        notes.append(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
+    return Result(
+        "The card reader",
+        f"Model {reader.sha256[:12]}, {threads} threads.",
+        {"threads": threads, "model": reader.sha256, "ms": summary(ms)}
+        | {kind: {name: asdict(one) for name, one in found.items()} for kind, found in scores.items()},
+        [_table(title, found) for title, found in zip(titles, scores.values(), strict=True) if found],
+        notes,
+    )
 
 
-def _plain(scores: dict[str, Score]) -> dict[str, Any]:
-    return {name: asdict(score) for name, score in scores.items()}
+def _decks(folder: Path | None) -> list[Deck]:
+    if folder is None:
+        return [DrawnDeck()]
+    return [PhotoDeck.from_folder(path) for path in sorted(folder.iterdir()) if path.is_dir()]
 
 
-def _in_order(scores: dict[str, Score], conditions: tuple[Condition, ...]) -> dict[str, Score]:
-    return {c.name + ("" if c.sets == "ordinary" else " (limit)"): scores[c.name] for c in conditions}
+def _rendered(
+    decks: list[Deck], reader: CardReader, tables: int, seed: int, ms: dict[str, list[float]]
+) -> tuple[Scores, Scores]:
+    """Read tables of each deck in each condition; return the scores by condition and by deck, and add to `ms`."""
+    by_condition: Scores = {}
+    by_deck: Scores = {}
+    layout, conditions = TableLayout.load(), grid()
+    with progress_bar("tables") as progress:
+        for number, (condition, deck) in enumerate((c, d) for c in conditions for d in decks):
+            score = score_deck(
+                deck, condition, reader, layout, tables, seed, ms if condition.scale == 1 else None
+            )
+            is_ordinary = condition.sets == "ordinary"
+            name = condition.name if is_ordinary else f"{condition.name} (limit)"
+            by_condition[name] = by_condition.get(name, Score()) + score
+            if is_ordinary:
+                by_deck[deck.name] = by_deck.get(deck.name, Score()) + score
+            progress(number + 1, len(conditions) * len(decks))
+    return by_condition, by_deck
 
 
-def _table(title: str, scores: dict[str, Score]) -> Table:
+def _table(title: str, scores: Scores) -> Figures:
     head = (title, "cards", "right", "sure and right", "silently wrong", "whole pictures", "most misread")
     rows = []
     for name, score in scores.items():
         low, high = wilson(score.right, score.cards)
-        often = sorted(set(score.misread), key=lambda c: -score.misread.count(c))[:4]
         right = f"{score.right / max(1, score.cards):.2%} ({low:.1%}-{high:.1%})"
         sure = f"{score.sure / max(1, score.cards):.2%}"
         wrong = f"{score.wrong} (≤ {wilson(score.wrong, score.cards)[1]:.2%})"
-        whole = f"{score.whole}/{score.tables}"
-        rows.append((name, str(score.cards), right, sure, wrong, whole, " ".join(often)))
-    return table(head, rows)
+        often = " ".join(card for card, _ in Counter(score.misread).most_common(4))
+        rows.append((name, str(score.cards), right, sure, wrong, f"{score.whole}/{score.tables}", often))
+    return head, rows

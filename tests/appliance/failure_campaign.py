@@ -33,10 +33,10 @@ from typing import Any, Final
 
 import click
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
+from firmware.simulation.generated_record import generate_record
 from firmware.table import Ask, Phase, State
 from firmware.table.events import ROWS
 from firmware.table_client import TableLink, TableUnreachable

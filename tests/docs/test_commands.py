@@ -14,9 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from docs.facts import ROOT, commands, help_text, targets
-from firmware.bench.generated_record import generate_record
 from firmware.cli.main import main
 from firmware.record.evidence.signing import DeviceKey
+from firmware.simulation.generated_record import generate_record
 from tests.docs.lines import Line, lines, module_of, parsed
 from tests.rendered import rendered
 from vision.felt.layout import TableLayout
@@ -38,7 +38,7 @@ ELSEWHERE: Final = {
     "bench rules": "firmware/bench/test_rules.py",
     "bench table": "firmware/bench/test_table.py",
     "bench uplink": "firmware/bench/test_pit.py",
-    "bench vision": "vision/synthetic/test_yolo_peer.py",
+    "bench vision": "firmware/bench/test_vision.py",
     "bundle": "firmware/cli/test_retention.py",
     "calibrate": "firmware/cli/test_calibrate.py",
     "deck": "firmware/cli/test_deck.py",

@@ -21,8 +21,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.journal.journal import JournalReader
+from firmware.simulation.generated_record import generate_record
 from tests.install.chapter import commands
 from tests.install.machine import (
     LONG,

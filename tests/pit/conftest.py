@@ -20,7 +20,7 @@ from typing import Any, Final
 import psycopg
 import pytest
 
-from firmware.bench.generated_record import generate_record
+from firmware.simulation.generated_record import generate_record
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
-from firmware.bench.generated_record import generate_record
 from firmware.pulse import Pulse, write_pulse
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.table.entry import Entry
 from firmware.table.events import HandArchived, TableStarted
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.generated_record import generate_record
+from firmware.simulation.generated_record import generate_record
 from pit.cli.main import command
 from pit.copies.chain import COLUMNS, PUBLICATION, houses
 from pit.store.database import Database, migrate

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from firmware.bench.hostile_pit import FLOODS, HostilePit
 from firmware.uplink import client as uplink_client
 from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
 from pit.authority import Authority
+from pit.demo.hostile_pit import FLOODS, HostilePit
 
 
 def client_of(pit: HostilePit, authority: Authority, folder: Path) -> Client:

@@ -16,13 +16,13 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.generated_record import generate_record
 from firmware.cli.retention import restore as restore_command
 from firmware.record.backup import back_up, restore
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.entry import MOST_PAYLOAD, Entry
 from firmware.table.errors import JournalError

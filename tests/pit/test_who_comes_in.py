@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.journal.reader import JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.uplink.settings import Settings, load
 from firmware.uplink.wire import Head, Offer, encode
 from pit import authority

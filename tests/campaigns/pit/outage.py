@@ -18,9 +18,9 @@ from typing import Final
 
 import click
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.table.events import HandArchived, HandOpened, TableStarted
 from firmware.uplink.heard import read
 from pit.follow.now import Follower

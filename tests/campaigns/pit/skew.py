@@ -19,9 +19,9 @@ from typing import Any, Final
 
 import click
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.table.events import HandArchived, TableStarted
 from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached

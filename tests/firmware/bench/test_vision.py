@@ -1,7 +1,8 @@
-"""`feltwatch bench vision` where the photographs of this project are not there."""
+"""`feltwatch bench vision` on rendered tables, and where the photographs of this project are not there."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -22,3 +23,14 @@ def test_a_folder_without_photographs_is_said_before_anything_is_measured(
         in said
     )
     assert "../shared/data" in said
+
+
+@pytest.mark.exhaustive
+def test_a_table_of_each_condition_is_read_and_timed() -> None:
+    result = CliRunner().invoke(main, ["bench", "vision", "--tables", "1", "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    ordinary = found["conditions"]["ordinary evening"]
+    assert (ordinary["cards"], ordinary["right"], ordinary["wrong"]) == (52, 52, 0)
+    assert found["decks"]["drawn"]["tables"] == 6
+    assert found["ms"]["total"] > found["ms"]["network"] > 0

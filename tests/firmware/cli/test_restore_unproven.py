@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.generated_record import generate_record
 from firmware.cli.main import main
 from firmware.record.backup import back_up
 from firmware.record.evidence.anchors import Anchor
@@ -16,6 +15,7 @@ from firmware.record.evidence.signed_note import read_note, write_note
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
+from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 
 

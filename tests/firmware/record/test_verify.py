@@ -13,7 +13,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.evidence import chain
 from firmware.record.evidence.anchors import Anchor, NoAnchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
@@ -22,6 +21,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.record.journal.witness import FILE as WITNESS
 from firmware.rules import load_profile, profile_toml
+from firmware.simulation.generated_record import generate_record
 from firmware.table import JournalError, Phase
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS

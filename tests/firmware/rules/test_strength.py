@@ -6,7 +6,7 @@ import hashlib
 from array import array
 from collections import Counter
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise
+from itertools import combinations, pairwise
 from math import comb, prod
 from typing import get_args
 
@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.bench.batch import card_indices, strengths
 from firmware.rules import CARDS, CATEGORIES, UNREAD, Card, Category, parse_cards, scale
 from firmware.rules.strength import Wheel
 from firmware.rules.words import beats, english
@@ -85,44 +84,6 @@ def test_eval7_agrees_on_every_hand_of_five_and_three_cards_on_one_scale() -> No
     # Sorted by our strength, theirs rise without a tie: the two orders are one.
     ordered = [value for _, value in sorted(same)]
     assert all(low < high for low, high in pairwise(ordered))
-
-
-@pytest.mark.parametrize("wheel", WHEELS)
-def test_the_batch_gives_the_same_strengths(wheel: Wheel) -> None:
-    for size in (3, 5):
-        ranks = list(combinations_with_replacement(range(13), size))
-        # Every sum of ranks, in one suit and in mixed suits, where the deck has the cards.
-        hands = [
-            [CARDS[4 * rank + (index if mixed else 2) % 4] for index, rank in enumerate(hand)]
-            for hand in ranks
-            for mixed in (True, False)
-        ]
-        hands = [hand for hand in hands if len(set(hand)) == size]
-        columns = np.stack([card_indices(hand) for hand in hands], axis=1)
-        assert strengths(columns, wheel).tolist() == [scale(wheel).strength(hand) for hand in hands]
-
-
-@pytest.mark.slow
-def test_the_batch_gives_the_same_strengths_for_every_five_card_hand() -> None:
-    columns = np.array(list(combinations(range(52), 5)), dtype=np.uint8).T
-    assert strengths(np.ascontiguousarray(columns)).tobytes() == all_strengths(5).tobytes()
-
-
-@pytest.mark.parametrize(
-    ("cards", "message"),
-    [
-        (np.zeros((4, 2), np.uint8), r"give \(3, n\) or \(5, n\)"),
-        (np.zeros(5, np.uint8), r"give \(3, n\) or \(5, n\)"),
-        (np.full((5, 1), 52, np.uint8), "52 is no card"),
-    ],
-)
-def test_the_batch_refuses_what_is_no_row(cards: np.ndarray, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        strengths(cards)
-
-
-def test_the_batch_of_no_rows_is_empty() -> None:
-    assert strengths(np.empty((5, 0), np.uint8)).size == 0
 
 
 @given(st.permutations(CARDS), st.sampled_from(WHEELS), st.booleans())

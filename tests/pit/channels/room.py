@@ -12,8 +12,8 @@ from typing import Any
 
 import psycopg
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.journal.journal import Journal
+from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.event import Event
 from firmware.uplink.follow import Follower

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from firmware.bench.generated_record import generate_record
 from firmware.runtime import house_config
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import INSTALLING
 from firmware.runtime.inbox.install_request import write_result
+from firmware.simulation.generated_record import generate_record
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, move, put

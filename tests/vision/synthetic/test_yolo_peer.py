@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from firmware.cli.main import main
 from tests.rendered import rendered
 from tests.tools import YOLO, YOLO_GRAPH, needs
 from vision.base.errors import ModelError
@@ -32,16 +30,7 @@ def test_a_network_that_takes_no_picture_of_fixed_size_is_refused(layout: TableL
         compare(CardReader(), default_model(), NO_FRAME, layout, threads=1)
 
 
-@pytest.mark.slow
-def test_the_bench_refuses_before_it_measures_for_minutes(tmp_path: Path) -> None:
-    broken = tmp_path / "yolo.onnx"
-    broken.write_bytes(b"not a network")
-    result = CliRunner().invoke(main, ["bench", "vision", "--yolo", str(broken)])
-    assert result.exit_code == 2
-    assert "cannot be loaded" in result.output
-
-
-@needs(YOLO)
+@pytest.mark.skipif(not YOLO.exists(), reason="no graph of YOLO11n: make yolo")
 def test_both_are_timed_and_ours_is_the_faster(layout: TableLayout) -> None:
     rng = np.random.default_rng(1)
     frame = rendered(deal(rng, layout), layout, seed=rng).frame

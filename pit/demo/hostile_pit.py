@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import random
 import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final, Self
 
@@ -126,3 +128,23 @@ def _context(folder: Path) -> ssl.SSLContext:
     context.load_verify_locations(folder / CERTIFICATE)
     context.load_cert_chain(folder / DOOR_CERTIFICATE, folder / DOOR_KEY)
     return context
+
+
+@contextmanager
+def hostile_process(authority: Path, floods: tuple[str, ...]) -> Iterator[str]:
+    """Give the address of a hostile pit in a process of its own: it must not compute in the table's."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_be_hostile, args=(theirs, authority, floods), daemon=True)
+    process.start()
+    try:
+        yield ours.recv()
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _be_hostile(pipe: Connection, authority: Path, floods: tuple[str, ...]) -> None:
+    with HostilePit(Authority(authority), floods) as pit:
+        pipe.send(pit.address)
+        threading.Event().wait()

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from firmware.bench.generated_record import generate_record
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import write_dispute_file
 from firmware.record.evidence.dispute_verifier import check
@@ -12,6 +11,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import settle_json
+from firmware.simulation.generated_record import generate_record
 from firmware.table import Phase, fold
 from firmware.table.settling import hand_json
 from tests.firmware.record.test_verify import KEY
