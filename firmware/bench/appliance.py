@@ -37,16 +37,10 @@ def command(runs: int, seconds: int) -> Result:
     facts = measure(runs, seconds)
     ready = sorted(facts["ready_s"])
     within = sum(one <= LIMIT_S for one in ready)
-    loads = {"rest": "at rest, between hands", "play": "in play, at a person's pace"}
-    rows = [
-        (title, *(str(facts[load][name]) for name in ("memory_mb", "cpu_percent", "processes")))
-        for load, title in loads.items()
-    ]
     return Result(
         "The appliance: ready, at rest, in play",
         "Figures under load are worse than the product's own. Ready: the page answers and every device is open.",
         facts,
-        [((f"over {seconds} s", "memory (PSS), MB", "processor, % of one core", "processes"), rows)],
         [
             f"`feltwatch demo` ready: {', '.join(f'{one:.2f}' for one in ready)} s; wanted: under {LIMIT_S:.0f} s; "
             f"{within} of {len(ready)} starts were.",

@@ -78,7 +78,6 @@ def command(upto: int, seed: int, folder: Path | None) -> Result:
                 progress(hands, upto)
                 sizes.append(_measured(data, hands, events, random.Random(seed)))
         mb_per_s = _images(data / "with-images")
-    head, *rows = [(name, *(f"{one[name]:,.4g}" for one in sizes)) for name in sizes[0]]
     return Result(
         "What a long record costs",
         METHOD,
@@ -87,7 +86,6 @@ def command(upto: int, seed: int, folder: Path | None) -> Result:
             "sizes": sizes,
             "images": {"hands": WITH_IMAGES, "bytes": IMAGE, "mb_per_s": mb_per_s},
         },
-        [(head, rows)],
         [
             f"{WITH_IMAGES} hands with a frame of {IMAGE / 1e6:.1f} MB each: {mb_per_s:,.0f} MB of images a second are "
             "read and compared by one process."

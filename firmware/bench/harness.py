@@ -13,7 +13,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,10 +29,7 @@ from firmware.terminal import say, say_json
 
 Run = Callable[[], object]
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-Figures = tuple[Sequence[str], Sequence[Sequence[str]]]
-"""A table of a result: its head, and its rows."""
 ENDS_WITHIN_S: Final = 60
-SPREAD: Final = ("median", "95 %", "99 %", "longest")
 
 
 def option(name: str, default: Any, words: str, **more: Any) -> Decorator:
@@ -53,12 +50,17 @@ record_option: Final = option(
 
 @dataclass(frozen=True)
 class Result:
-    """What a benchmark found: `facts` for JSON, and a page of the same for people."""
+    """What a benchmark found.
+
+    Attributes:
+        title, method: of the report.
+        facts: for JSON, and shown as tables: a list of like mappings has a column for each name.
+        notes: sentences below them.
+    """
 
     title: str
     method: str
     facts: Mapping[str, Any]
-    tables: Sequence[Figures]
     notes: Sequence[str] = ()
 
 
@@ -93,7 +95,7 @@ def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]
 
 def _show(result: Result, facts: Mapping[str, Any]) -> None:
     say(f"{facts['machine']}; {facts['load']}")
-    for head, rows in result.tables:
+    for head, *rows in tables(result.facts):
         table = Table(*head)
         for row in rows:
             table.add_row(*row)
@@ -106,10 +108,40 @@ def markdown(name: str, result: Result, facts: Mapping[str, Any]) -> str:
     """Return the report of a result."""
     origin = f"Written by `feltwatch bench {name} --report FILE` on {facts['measured']}: {facts['machine']};"
     parts = [f"# {result.title}", f"{origin}\n{facts['load']}.", result.method]
-    for head, rows in result.tables:
-        lines = (head, ["---"] * len(head), *rows)
-        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    for head, *rows in tables(result.facts):
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)))
     return "\n\n".join([*parts, *result.notes]) + "\n"
+
+
+def tables(facts: Mapping[str, Any]) -> Iterator[list[Sequence[str]]]:
+    """Yield facts as tables, each a head and its rows."""
+    if rows := list(_rows(facts, "")):
+        yield [("what", "figure"), *rows]
+    for found in facts.values():
+        if isinstance(found, list) and found and isinstance(found[0], Mapping):
+            names = list(dict.fromkeys(name for one in found for name in one))
+            table: list[Sequence[str]] = [
+                names,
+                *([_text(one.get(name, "")) for name in names] for one in found),
+            ]
+            is_wide = len(names) > 8
+            yield list(zip(*table, strict=True)) if is_wide else table
+
+
+def _rows(facts: Mapping[str, Any], within: str) -> Iterator[tuple[str, str]]:
+    for name, found in facts.items():
+        if isinstance(found, Mapping) and any(isinstance(one, Mapping) for one in found.values()):
+            yield from _rows(found, f"{within}{name}, ")
+        elif isinstance(found, Mapping):
+            yield within + name, ", ".join(f"{what} {_text(one)}" for what, one in found.items())
+        elif not isinstance(found, list):
+            yield within + name, _text(found)
+        elif found and not isinstance(found[0], Mapping):
+            yield within + name, ", ".join(map(_text, found))
+
+
+def _text(figure: object) -> str:
+    return f"{figure:,.4g}" if isinstance(figure, float) else str(figure)
 
 
 def machine() -> str:
@@ -171,17 +203,15 @@ def spread(ms: Sequence[float]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in figures.items()}
 
 
-def spreads(times: Mapping[str, Mapping[str, float]]) -> Figures:
-    """Return a table of spreads by what was timed."""
-    rows = [(name, *(f"{value:,.1f} ms" for value in ms.values())) for name, ms in times.items() if ms]
-    return ("what", *SPREAD), rows
-
-
-def verdicts(bounds: Mapping[str, float], measured: Mapping[str, float | None]) -> Figures:
-    """Return a table of bounds, each with what was measured and whether it was held, where it was measured."""
-    rows = [
-        (name, f"{bounds[name]:g}", f"{value:g}", "yes" if value <= bounds[name] else "no")
-        for name, value in measured.items()
-        if value is not None
+def verdicts(bounds: Mapping[str, float], measured: Mapping[str, float | None]) -> list[dict[str, Any]]:
+    """Return each bound with what was measured and whether it was held, where it was measured."""
+    return [
+        {
+            "bound": name,
+            "limit": bounds[name],
+            "measured": found,
+            "held": "yes" if found <= bounds[name] else "no",
+        }
+        for name, found in measured.items()
+        if found is not None
     ]
-    return ("bound", "limit", "measured", "held"), rows

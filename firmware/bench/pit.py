@@ -8,7 +8,7 @@ machine does; answer times do.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +18,6 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from firmware.bench.harness import (
-    Figures,
     Result,
     benchmark,
     elapsed_ms,
@@ -26,7 +25,6 @@ from firmware.bench.harness import (
     record_option,
     seed_option,
     spread,
-    spreads,
     verdicts,
 )
 from firmware.bench.pit_house import House
@@ -107,8 +105,6 @@ def command(
             "hands_an_hour": hands_an_hour,
             "seconds": seconds,
             "workers": workers,
-            "rows_a_hand": round(source.a_hand("rows"), 2),
-            "bytes_a_hand": round(source.a_hand("bytes")),
             "memory_kb_a_connection": memory,
             "floor": below,
             "live": _measured(house, load, seconds),
@@ -121,9 +117,17 @@ def command(
             facts["list_ms"] = spread([elapsed_ms(lambda: listed(database)) for _ in range(LOOKS)])
         if away:
             facts["catching_up"] = _catching_up(house, load, away)
-    facts["bounds"] = {row[0]: row[3] == "yes" for row in bounds(facts)[1]}
+    facts["bounds"] = verdicts(
+        BOUNDS,
+        {
+            "answer_p95_ms": facts["live"]["answer_ms"].get("p95"),
+            "memory_kb": memory["centre"],
+            "times_the_floor_at_200": facts["times_the_floor"] if tables <= 200 else None,
+            "catching_up_answer_p95_ms": facts.get("catching_up", {}).get("answer_ms", {}).get("p95"),
+        },
+    )
     method = "Everything is real but the tables; the floor is psycopg, which writes the same rows at the same times."
-    return Result("The pit under load", method, facts, [_times(facts), _figures(facts), bounds(facts)])
+    return Result("The pit under load", method, facts)
 
 
 def _connect(house: House, load: Load, tables: int) -> dict[str, float]:
@@ -203,53 +207,3 @@ def _catching_up(house: House, load: Load, away: Sequence[_Away]) -> dict[str, A
         "seconds_until_listed": round(time.monotonic() - began, 1),
         "processor_ms_a_hand": round(1000 * used / hands, 2),
     }
-
-
-def _times(facts: Mapping[str, Any]) -> Figures:
-    caught = facts.get("catching_up", {})
-    return spreads(
-        {
-            "answer to rows": facts["live"]["answer_ms"],
-            "answer to a heartbeat": facts["live"]["heartbeat_ms"],
-            "the same rows by psycopg, straight into PostgreSQL": facts["floor"]["answer_ms"],
-            "the list of tables": facts["list_ms"],
-            "how late the bench itself sent": facts["live"]["sent_late_ms"],
-            "answer to rows while others catch up": caught.get("answer_ms", {}),
-        }
-    )
-
-
-def _figures(facts: Mapping[str, Any]) -> Figures:
-    live, floor = facts["live"], facts["floor"]
-    rows = [
-        ("rows, bytes of payload a hand", f"{facts['rows_a_hand']}, {facts['bytes_a_hand']:,}"),
-        ("requests with rows; heartbeats", f"{live['requests']:,}; {live['heartbeats']:,}"),
-        ("processor of the centre", _parts(live["core"])),
-        ("processor of the floor", f"{_parts(floor['core'])}, psycopg {floor['core_of_senders']:g}"),
-        ("processor of the centre to that of the floor", f"{facts['times_the_floor']:g}"),
-        ("memory of a connection, kB", _parts(facts["memory_kb_a_connection"])),
-    ]
-    if caught := facts.get("catching_up"):
-        rows.append(
-            (f"{caught['tables']} tables caught up, hands; s", f"{caught['hands']:,}; {caught['seconds']:g}")
-        )
-        rows.append(("in the list of hands after, s", f"{caught['seconds_until_listed']:g}"))
-        rows.append(("the centre's processor a hand caught up, ms", f"{caught['processor_ms_a_hand']:g}"))
-    return ("what", "figure"), rows
-
-
-def _parts(figures: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {figure:g}" for name, figure in figures.items())
-
-
-def bounds(facts: Mapping[str, Any]) -> Figures:
-    """Return the bounds that apply to this run."""
-    return verdicts(
-        BOUNDS,
-        {
-            "answer_p95_ms": facts["live"]["answer_ms"].get("p95"),
-            "memory_kb": facts["memory_kb_a_connection"]["centre"],
-            "times_the_floor_at_200": facts["times_the_floor"] if facts["tables"] <= 200 else None,
-            "catching_up_answer_p95_ms": facts.get("catching_up", {}).get("answer_ms", {}).get("p95"),
-        },
-    )

@@ -127,7 +127,7 @@ class Load:
     def _times(self, number: int, now: float) -> Iterator[tuple[float, int, bool]]:
         """Yield when a table sends rows, and heartbeats where it is silent for long: when, its number, whether rows."""
         rng = random.Random(f"{self._seed} {number}")
-        commits = round(self._targets[number].record.source.a_hand("commits"))
+        commits = round(self._targets[number].record.source.commits_a_hand)
         spoke, begins = now - rng.uniform(0, HEARTBEAT_S), now - rng.uniform(0, self._hand_s)
         while True:
             for due in sorted(begins + rng.uniform(0, self._hand_s) for _ in range(commits)):

@@ -34,15 +34,10 @@ class Played:
     before: Commit
     hands: tuple[tuple[Commit, ...], ...]
 
-    def a_hand(self, of: str) -> float:
-        """Return the "commits", "rows" or "bytes" (of payload) of a hand, on average."""
-        commits = [commit for hand in self.hands for commit in hand]
-        sizes = {
-            "commits": len(commits),
-            "rows": sum(map(len, commits)),
-            "bytes": sum(len(row.payload.encode()) for commit in commits for row in commit),
-        }
-        return sizes[of] / len(self.hands)
+    @property
+    def commits_a_hand(self) -> float:
+        """Commits of a hand, on average."""
+        return sum(map(len, self.hands)) / len(self.hands)
 
 
 @contextmanager

@@ -75,13 +75,14 @@ def result(measured: Sequence[Measured], asked: int) -> Result:
     """Return medians and 95th percentiles by stage; `asked`: hands that are not counted."""
     found = {stage: spread([one[stage] for one in measured]) for stage in STAGES}
     share = round(found["commit"]["median"] / found["total"]["median"], 4)
-    rows = [(name, f"{ms['median']:,.1f}", f"{ms['p95']:,.1f}", STAGES[name]) for name, ms in found.items()]
-    stages = {name: {"median_ms": ms["median"], "p95_ms": ms["p95"]} for name, ms in found.items()}
+    stages = [
+        {"stage": name, "median_ms": ms["median"], "p95_ms": ms["p95"], "what": STAGES[name]}
+        for name, ms in found.items()
+    ]
     return Result(
         "How long the table takes",
         METHOD,
         {"hands": len(measured), "asked": asked, "commit_share": share, "stages": stages},
-        [(("stage", "median, ms", "95 %, ms", "what it is"), rows)],
         [
             f"{len(measured)} hands; {asked} more had an unsure card and are not counted: there the dealer is asked. "
             f"A commit is {share:.1%} of the whole. The camera's frames come at its own pace; nothing here was "

@@ -57,40 +57,12 @@ def command(pairs: int, seconds: int, pits: tuple[str, ...], record: Path | None
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-bench-")))
         enrolments = {one: stack.enter_context(_enrolment(one, folder / one)) for one in pits}
         alone = list(_alone(source, enrolments, folder, seconds))
-        hands = _pairs(enrolments, folder, pairs, seed) if pairs else {}
-    uplinks = [
-        (
-            one["pit"],
-            one["record"],
-            f"{one['most_mb']:.1f}",
-            f"{one['core']:.2%}",
-            _held(most_mb=one["most_mb"] <= BOUNDS["memory_mb"], core=one["core"] <= BOUNDS["core"]),
-        )
-        for one in alone
-    ]
-    slowed = [
-        (
-            pit,
-            f"{one['without_ms']:.0f}",
-            f"{one['with_ms']:.0f}",
-            f"{one['slower']:+.1%}",
-            _held(slower=one["slower"] <= BOUNDS["slower"]),
-        )
-        for pit, one in hands.items()
-    ]
+        hands = list(_pairs(enrolments, folder, pairs, seed)) if pairs else []
     return Result(
         "The table unharmed by its uplink",
         f"{pairs} pairs of hands with each pit; memory is the most that was ever resident.",
-        {"pairs": pairs, "seconds": seconds, "uplink": alone, "hand_ms": hands},
-        [
-            (("pit", "record", "memory, MB", "of a core", "held"), uplinks),
-            (("pit", "hand without, ms", "with, ms", "with to without", "held"), slowed),
-        ],
+        {"pairs": pairs, "seconds": seconds, "uplink": alone, "hands": hands},
     )
-
-
-def _held(**bounds: bool) -> str:
-    return "yes" if all(bounds.values()) else "no"
 
 
 @contextmanager
@@ -146,20 +118,24 @@ def _alone(
             while (left := began + seconds - time.monotonic()) > 0:
                 for journal, commits in growing if state == "at play" else ():
                     journal.append_sealed(next(commits))
-                time.sleep(min(left, HAND_S / source.a_hand("commits")))
+                time.sleep(min(left, HAND_S / source.commits_a_hand))
             passed = time.monotonic() - began
             for pit, program in watched.items():
                 program.check()
                 core = (processor_s(program.pid) - before[pit]) / passed
                 most = most_resident_mb(program.pid)
-                yield {"pit": pit, "record": state, "most_mb": round(most, 1), "core": round(core, 4)}
+                held = most <= BOUNDS["memory_mb"] and core <= BOUNDS["core"]
+                yield {
+                    "pit": pit,
+                    "record": state,
+                    "most_mb": round(most, 1),
+                    "core": round(core, 4),
+                    "held": held,
+                }
 
 
-def _pairs(
-    enrolments: Mapping[str, Path], folder: Path, pairs: int, seed: int
-) -> dict[str, dict[str, float]]:
-    """Play pairs of hands with each pit, and return the milliseconds of both and their ratio."""
-    found = {}
+def _pairs(enrolments: Mapping[str, Path], folder: Path, pairs: int, seed: int) -> Iterator[dict[str, Any]]:
+    """Play pairs of hands with each pit, and yield the milliseconds of both and their ratio."""
     rng = random.Random(seed)
     with played_table(seed) as (data, play):
         for pit, enrolment in enrolments.items():
@@ -171,5 +147,5 @@ def _pairs(
                             ms[on].append(one["total"])
             without, with_it = statistics.median(ms[False]), statistics.median(ms[True])
             slower = round(with_it / without - 1, 4)
-            found[pit] = {"without_ms": round(without, 1), "with_ms": round(with_it, 1), "slower": slower}
-    return found
+            held = slower <= BOUNDS["slower"]
+            yield {"pit": pit, "without_ms": without, "with_ms": with_it, "slower": slower, "held": held}

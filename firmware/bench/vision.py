@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from firmware.bench.harness import Figures, Result, benchmark, number, option, seed_option
+from firmware.bench.harness import Result, benchmark, number, option, seed_option
 from firmware.command_options import FOLDER, progress_bar
 from vision.commands.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
 from vision.felt.layout import TableLayout
@@ -42,18 +43,18 @@ def command(decks: Path | None, photos: Path | None, tables: int, threads: int, 
         score = score_photographs(manifest.parent, reader)
         if score.tables:
             photographed[manifest.parent.name] = score
-    scores = {"conditions": by_condition, "decks": by_deck, "photographs": photographed}
-    titles = ("condition", "deck, ordinary conditions", "photographs, loose")
-    notes = ["Median ms from a decoded frame: " + ", ".join(f"{k} {v}" for k, v in summary(ms).items())]
-    if not photos:
-        notes.append(f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}")
     return Result(
         "The card reader",
         f"Model {reader.sha256[:12]}, {threads} threads.",
-        {"threads": threads, "model": reader.sha256, "ms": summary(ms)}
-        | {kind: {name: asdict(one) for name, one in found.items()} for kind, found in scores.items()},
-        [_table(title, found) for title, found in zip(titles, scores.values(), strict=True) if found],
-        notes,
+        {
+            "threads": threads,
+            "model": reader.sha256,
+            "median ms from a decoded frame": summary(ms),
+            "conditions": list(_shares("condition", by_condition)),
+            "decks": list(_shares("deck, ordinary conditions", by_deck)),
+            "photographs": list(_shares("photographs, loose", photographed)),
+        },
+        [] if photos else [f"No photographs were read; --photos names their folder. {PHOTOGRAPHS_HINT}"],
     )
 
 
@@ -84,14 +85,15 @@ def _rendered(
     return by_condition, by_deck
 
 
-def _table(title: str, scores: Scores) -> Figures:
-    head = (title, "cards", "right", "sure and right", "silently wrong", "whole pictures", "most misread")
-    rows = []
+def _shares(kind: str, scores: Scores) -> Iterator[dict[str, Any]]:
     for name, score in scores.items():
-        low, high = wilson(score.right, score.cards)
-        right = f"{score.right / max(1, score.cards):.2%} ({low:.1%}-{high:.1%})"
-        sure = f"{score.sure / max(1, score.cards):.2%}"
-        wrong = f"{score.wrong} (≤ {wilson(score.wrong, score.cards)[1]:.2%})"
-        often = " ".join(card for card, _ in Counter(score.misread).most_common(4))
-        rows.append((name, str(score.cards), right, sure, wrong, f"{score.whole}/{score.tables}", often))
-    return head, rows
+        cards = max(1, score.cards)
+        yield {
+            kind: name,
+            "cards": score.cards,
+            "right": f"{score.right / cards:.2%} ({' to '.join(f'{p:.1%}' for p in wilson(score.right, score.cards))})",
+            "sure and right": f"{score.sure / cards:.2%}",
+            "silently wrong": f"{score.wrong} (≤ {wilson(score.wrong, score.cards)[1]:.2%})",
+            "whole pictures": f"{score.whole}/{score.tables}",
+            "most misread": " ".join(card for card, _ in Counter(score.misread).most_common(4)),
+        }

@@ -36,7 +36,7 @@ def test_the_demo_is_started_watched_and_ended(monkeypatch: pytest.MonkeyPatch, 
     assert 50 < told["rest"]["memory_mb"] < 4000
     assert told["rest"]["cpu_percent"] > 0
     assert told["rest"]["processes"] >= 2
-    assert f"| {told['rest']['memory_mb']} |" in report.read_text()
+    assert f"| rest | memory_mb {told['rest']['memory_mb']}, cpu_percent" in report.read_text()
 
 
 @pytest.mark.slow

@@ -62,7 +62,11 @@ def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     assert set(result["live"]["core"]) >= {"pit", "postgres", "centre"}
     assert result["catching_up"]["hands"] == 40
     assert result["catching_up"]["rows_caught_up"] > 40 * 5
-    assert set(result["bounds"]) >= {"answer_p95_ms", "times_the_floor_at_200", "memory_kb"}
+    assert {one["bound"] for one in result["bounds"]} >= {
+        "answer_p95_ms",
+        "times_the_floor_at_200",
+        "memory_kb",
+    }
 
 
 @pytest.mark.slow

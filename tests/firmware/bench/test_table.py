@@ -13,9 +13,9 @@ from firmware.cli.main import main
 
 def test_medians_and_percentiles_are_by_stage() -> None:
     told = result([{stage: float(n) for stage in STAGES} for n in range(1, 101)], asked=3)
-    assert told.facts["stages"]["commit"] == {"median_ms": 50.5, "p95_ms": 95.0}
+    commit = {"stage": "commit", "median_ms": 50.5, "p95_ms": 95.0, "what": STAGES["commit"]}
+    assert commit in told.facts["stages"]
     assert (told.facts["hands"], told.facts["asked"], told.facts["commit_share"]) == (100, 3, 1.0)
-    assert ("commit", "50.5", "95.0", STAGES["commit"]) in told.tables[0][1]
 
 
 @pytest.mark.exhaustive
@@ -25,7 +25,7 @@ def test_a_hand_is_measured_from_the_last_card_to_the_page() -> None:
     done = CliRunner().invoke(main, ["bench", "table", "--hands", "2", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout.splitlines()[-1])
-    stages = {name: figures["median_ms"] for name, figures in told["stages"].items()}
+    stages = {one["stage"]: one["median_ms"] for one in told["stages"]}
     assert list(stages) == list(STAGES)
     assert all(ms >= 0 for ms in stages.values()), stages
     assert stages["total"] > stages["reading"] > 0
