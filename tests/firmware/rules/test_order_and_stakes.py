@@ -46,6 +46,12 @@ def test_positions_run_from_the_first_settler(
         assert positions(seats, button, profile) == expected
 
 
+def test_the_first_to_settle_left_of_a_button_beyond_every_seat_in_play_is_the_lowest() -> None:
+    profile = rules(UNIT, order__first="left_of_button")
+    for seats in permutations((1, 2, 4)):
+        assert positions(seats, 5, profile) == (1, 2, 4)
+
+
 def test_1_is_settled_against_2_3_4_then_2_against_3_4_then_3_against_4() -> None:
     settlement = play("california-face-up", PLAIN, button=3)
     assert settlement.order == (3, 4, 1, 2)
