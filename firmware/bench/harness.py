@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from firmware.command_options import FILE, FOLDER
-from firmware.stop_signals import stopped_by_signals
+from firmware.stop_signals import stop_at_signals
 from firmware.terminal import say, say_json
 
 Run = Callable[[], object]
@@ -74,7 +74,7 @@ def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]
         @functools.wraps(measure)
         def run(*, as_json: bool, report: Path | None, **chosen: Any) -> None:
             began = conditions()
-            with stopped_by_signals(lambda: sys.exit(1), ENDS_WITHIN_S):  # what was started is ended, too
+            with stop_at_signals(lambda: sys.exit(1), ENDS_WITHIN_S):  # what was started is ended, too
                 result = measure(**chosen)
             facts = {**began, **result.facts, "load_at_the_end": conditions()["load"]}
             if report is not None:

@@ -35,7 +35,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.reader import JournalReader
 from firmware.simulation.generated_record import generate_record
 from firmware.uplink.settings import Settings
-from pit.status.tables import listed
+from pit.status.tables import list_tables
 from pit.store.database import Database
 
 FIRST: Final = 20
@@ -114,7 +114,7 @@ def command(
         )
         facts["sent_again"] = sum(target.again for target in targets) - again
         with Database(house.url, connections=1) as database:
-            facts["list_ms"] = spread([elapsed_ms(lambda: listed(database)) for _ in range(LOOKS)])
+            facts["list_ms"] = spread([elapsed_ms(lambda: list_tables(database)) for _ in range(LOOKS)])
         if away:
             facts["catching_up"] = _catching_up(house, load, away)
     facts["bounds"] = verdicts(

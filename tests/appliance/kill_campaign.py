@@ -31,7 +31,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from firmware.record.evidence.verify import torn, verify
+from firmware.record.evidence.verify import find_torn_images, verify
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
 from firmware.simulation.generated_record import generate_record

@@ -13,12 +13,7 @@ from firmware.bench.played_record import Record, played
 from firmware.bench.uplink import command as uplink_command
 from firmware.simulation.generated_record import generate_record
 from firmware.table.entry import Entry
-from pit.door.front import is_installed
-from pit.store.temporary_postgres import binaries
-
-needs_a_pit = pytest.mark.skipif(
-    binaries() is None or not is_installed(), reason="PostgreSQL or nginx is not installed"
-)
+from tests.tools import NGINX, POSTGRESQL, needs
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +44,8 @@ def test_a_played_record_is_written_again_as_another_tables_and_chained(record: 
 
 
 @pytest.mark.slow
-@needs_a_pit
+@needs(POSTGRESQL)
+@needs(NGINX)
 def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "4", "--catch-up", "1", "--behind", "40"]
     done = CliRunner().invoke(pit_command, [*order, "--record", str(record), "--json"])

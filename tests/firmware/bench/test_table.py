@@ -20,8 +20,6 @@ def test_medians_and_percentiles_are_by_stage() -> None:
 
 @pytest.mark.exhaustive
 def test_a_hand_is_measured_from_the_last_card_to_the_page() -> None:
-    if not (files("models") / "reader.onnx").is_file():
-        pytest.skip("no card reader yet: models/reader.onnx is missing")
     done = CliRunner().invoke(main, ["bench", "table", "--hands", "2", "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout.splitlines()[-1])

@@ -30,7 +30,7 @@ def test_a_network_that_takes_no_picture_of_fixed_size_is_refused(layout: TableL
         compare(CardReader(), default_model(), NO_FRAME, layout, threads=1)
 
 
-@pytest.mark.skipif(not YOLO.exists(), reason="no graph of YOLO11n: make yolo")
+@needs(YOLO)
 def test_both_are_timed_and_ours_is_the_faster(layout: TableLayout) -> None:
     rng = np.random.default_rng(1)
     frame = rendered(deal(rng, layout), layout, seed=rng).frame
