@@ -72,18 +72,18 @@ def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]
 
     def made(measure: Callable[..., Result]) -> click.Command:
         @functools.wraps(measure)
-        def run(*, as_json: bool, report: Path | None, **chosen: Any) -> None:
+        def run(*, is_json: bool, report: Path | None, **chosen: Any) -> None:
             began = conditions()
             with stop_at_signals(lambda: sys.exit(1), ENDS_WITHIN_S):  # what was started is ended, too
                 result = measure(**chosen)
             facts = {**began, **result.facts, "load_at_the_end": conditions()["load"]}
             if report is not None:
                 report.write_text(markdown(name, result, facts), encoding="utf-8")
-            say_json(facts) if as_json else _show(result, facts)
+            say_json(facts) if is_json else _show(result, facts)
 
         outputs: tuple[Decorator, ...] = (
             click.option("--report", type=FILE, help="Write the figures as Markdown."),
-            click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+            click.option("--json", "is_json", is_flag=True, help="Print one JSON object."),
         )
         command: Any = run
         for decorator in reversed((*options, *outputs)):
