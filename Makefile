@@ -3,7 +3,6 @@ PYTHON ?= python3
 ARGS ?=
 BIN := .venv/bin
 TRAIN := .venv-training/bin
-YOLO := .venv-yolo/bin
 PARALLEL := --numprocesses auto --dist loadscope --no-loadscope-reorder
 # One file starts no workers; only the page's states are spread one by one (tests/conftest.py).
 ONE_FILE = $(filter-out tests/browser/test_states.py,$(if $(filter 1,$(words $(FILES))),$(FILES)))
@@ -21,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training yolo clean
+.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -63,7 +62,6 @@ help:
 	@echo "                   debootstrap, proot; ARGS='--write FILE')"
 	@echo "make training  trains the card reader's model again, for hours (DATA=FOLDER CROPS=N; models/training/README.md)"
 	@echo "make test-training  tests a training run of two minutes, in a folder of its own"
-	@echo "make yolo   exports YOLO11n's graph, for 'feltwatch bench vision --yolo build/yolo11n-1280.onnx'"
 	@echo "make clean  removes the environments, the builds and the caches"
 
 demo: .venv/demo.stamp
@@ -204,11 +202,6 @@ training: .venv-training/training.stamp
 test-training: .venv-training/dev.stamp
 	$(TRAIN)/pytest tests/models tests/models/training_run.py $(ARGS)
 
-yolo: build/yolo11n-1280.onnx
-
-build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
-	$(YOLO)/python models/training/yolo_graph.py $@
-
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
 		{ echo "Feltwatch needs Python 3.11, 3.12 or 3.13; name one with: make PYTHON=python3.12 ..."; exit 1; }
@@ -240,18 +233,10 @@ build/yolo11n-1280.onnx: .venv-yolo/yolo.stamp models/training/yolo_graph.py
 	$(TRAIN)/python $(PIP_INSTALL) --editable '.[dev,training]'
 	@touch $@
 
-# ultralytics asks for torch with CUDA and a second OpenCV; its graph needs neither.
-.venv-yolo/yolo.stamp: Makefile
-	$(PYTHON) -m venv .venv-yolo
-	$(YOLO)/python $(PIP_INSTALL) $(TORCH_FROM) $(TORCH)
-	$(YOLO)/python $(PIP_INSTALL) $(TORCH) matplotlib numpy onnx opencv-python-headless pillow psutil pyyaml requests
-	$(YOLO)/python $(PIP_INSTALL) $(TORCH_FROM) torchvision==0.28.0 ultralytics==8.4.190 ultralytics-thop==2.2.3
-	@touch $@
-
 .venv-supply/supply.stamp: Makefile
 	$(PYTHON) -m venv .venv-supply
 	$(SUPPLY)/python $(PIP_INSTALL) click cyclonedx-bom packaging pip-audit uv
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-supply .venv-training .venv-yolo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage
+	rm -rf .venv .venv-supply .venv-training build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage

@@ -2,57 +2,155 @@
 
 from __future__ import annotations
 
-import importlib
+import subprocess
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
 
 import click
 
-STEPS = {  # in the order in which `all` takes them: module and what it does
-    "all": ("pipeline", "Everything below, one after the other; stopped, it goes on where it was."),
-    "art": ("art", "Fetch free card art to train on (npm, rsvg-convert)."),
-    "unseen": ("unseen", "Fetch decks to judge by, never trained on (npm, rsvg-convert, apt-get)."),
-    "train": ("train", "Train the network."),
-    "pseudo": (
-        "pseudo",
-        "Cut labelled crops from the real training photographs with the half-trained network.",
-    ),
-    "export": ("export", "Write the trained network as ONNX with its manifest."),
-    "calibrate": ("calibrate", "Say what a margin is worth, into the manifest."),
-    "errors": ("errors", "Count how the reader errs, for the simulation of whole evenings."),
-    "report": ("report", "Measure everything and write the report."),
-    "softened": ("softened", "Read tables softened until a person hesitates."),
-    "pips": ("pips", "Train the pip reader, which looks at whole cards."),
-    "real": ("real", "Read tables of real cards cut out of photographs."),
-    "quantise": ("quantise", "Make an int8 model of the exported one and hold it against it."),
-}
+from models.training.samples import PACKAGE, RUN, TrainingError
+from vision.base.errors import VisionError
+from vision.commands.options import PhotographsFolder
+from vision.reading.network import default_model
+
+Option = Callable[[click.Command], click.Command]
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_ONNX = click.Path(path_type=Path, dir_okay=False, exists=True)
+_DOCS = PACKAGE.parent / "docs"
 
 
 class Steps(click.Group):
-    """Imports a step only when it is wanted, so that the help needs no torch."""
+    """Shows what a step returns, and its errors in a sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(STEPS)
+        return list(self.commands)  # in the order in which `all` takes them
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in STEPS:
-            return None
+    def invoke(self, ctx: click.Context) -> None:
         try:
-            module = importlib.import_module(f"models.training.{STEPS[cmd_name][0]}")
+            click.echo(super().invoke(ctx))
         except ModuleNotFoundError as error:
             raise click.ClickException(
                 f"This step needs {error.name}: run it with `make training`, or install '.[training]'."
             ) from error
-        command = module.command
-        assert isinstance(command, click.Command)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Steps"):
-            formatter.write_dl([(name, words) for name, (_, words) in STEPS.items()])
+        except (TrainingError, VisionError, OSError, subprocess.SubprocessError) as error:
+            raise click.ClickException(str(error)) from error
 
 
 @click.group(cls=Steps, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Makes the card reader's model: data, training, export, calibration, report."""
+
+
+def step(name: str, target: str, words: str, *options: Option) -> None:
+    """Add a command that calls a function of a module, which is imported only then: the help needs no torch."""
+    module, function = target.split(":")
+
+    def run(**given: object) -> object:
+        return getattr(import_module(f"models.training.{module}"), function)(**given)
+
+    command = click.command(name, help=words)(run)
+    for option in reversed(options):
+        command = option(command)
+    main.add_command(command)
+
+
+def number(name: str, default: int, words: str = "") -> Option:
+    """Return an option that takes a whole number."""
+    return click.option(f"--{name}", type=click.IntRange(0), default=default, show_default=True, help=words)
+
+
+def tables(default: int) -> Option:
+    """Return the option of how many tables."""
+    return number("tables", default, "Tables per deck and condition.")
+
+
+def photographs(*, required: bool = False) -> Option:
+    """Return the option of the photographs' folder."""
+    words = "Folder of labelled photographs, such as ../shared/data."
+    return click.option("--data", type=PhotographsFolder(), required=required, help=words)
+
+
+def folder(name: str, default: Path, words: str) -> Option:
+    """Return an option that takes a folder."""
+    return click.option(f"--{name}", type=_FOLDER, default=default, help=words)
+
+
+def everything(data: Path | None, crops: int, seed: int, run: Path, out: Path, tables: int) -> str:
+    """Make the data, train, export, calibrate and report; stopped, it goes on where it was."""
+    from models.training import art, calibrate, pips, report, unseen
+    from models.training.export import export
+    from models.training.glyphs import rank_fonts
+    from models.training.train import train
+
+    rank_fonts()  # says at once what is missing
+    for decks in (art, unseen):
+        try:
+            if not decks.is_there():
+                decks.fetch()
+        except (TrainingError, OSError, subprocess.SubprocessError) as error:
+            click.echo(f"Training goes on without these decks: {error}", err=True)
+    train(data, crops, seed, run)
+    model = export(run, out)
+    click.echo(f"Exported: {model}, {pips.train(data, pips.CARDS_SHOWN, pips.SEED, out)}")
+    if not unseen.is_there():
+        return "Neither calibrated nor judged: there are no decks that were not trained on."
+    click.echo(calibrate.calibrate(model, calibrate.TABLES, 77))
+    return f"Report: {report.write_report(model, data, tables, 0, _DOCS if out == PACKAGE else out)}"
+
+
+_MODEL = click.option(
+    "--model", type=_ONNX, default=default_model, help="ONNX model; by default the packaged one."
+)
+_RUN = folder("run", RUN, "Folder of the checkpoint; training goes on from the one there.")
+_OUT = folder("out", PACKAGE, "Folder for the model; by default that of the product is replaced.")
+_LEARN = (photographs(), number("crops", 1_000_000, "Crops to show in all."), number("seed", 1), _RUN)
+_DECK = click.option("--deck", "decks", multiple=True, metavar="NAME", help="Only this deck (again: more).")
+_CALIBRATING = click.option(
+    "--calibrating", is_flag=True, help="Of the decks that calibrate, not of those that judge."
+)
+_CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", _DOCS, "Folder for the report.")
+for each in (
+    ("all", "__main__:everything", "Everything below, one after the other.", *_LEARN, _OUT, tables(2)),
+    ("art", "art:fetch", "Fetch free card art to train on (npm, rsvg-convert)."),
+    ("unseen", "unseen:fetch", "Fetch decks to judge by, never trained on (npm, rsvg-convert, apt-get)."),
+    ("train", "train:train", "Train the network.", *_LEARN),
+    ("export", "export:export", "Write the trained network as ONNX with its manifest.", _RUN, _OUT),
+    ("pips", "pips:train", "Train the pip reader.", photographs(), _CARDS, number("seed", 5), _OUT),
+    ("calibrate", "calibrate:calibrate", "Set the limits.", _MODEL, tables(10), number("seed", 77)),
+    ("errors", "measure:write_errors", "Count how the reader errs.", _MODEL, tables(4), number("seed", 5)),
+    (
+        "report",
+        "report:write_report",
+        "Measure and write everything.",
+        _MODEL,
+        photographs(),
+        tables(2),
+        number("seed", 0),
+        _REPORT,
+    ),
+    (
+        "softened",
+        "report:softened",
+        "Read softened tables; end with 1 where a card was surely wrong.",
+        _MODEL,
+        tables(1),
+        number("seed", 0),
+        _CALIBRATING,
+    ),
+    (
+        "real",
+        "report:real",
+        "Read tables of real cards cut out of photographs.",
+        _MODEL,
+        photographs(required=True),
+        tables(6),
+        number("seed", 0),
+        _DECK,
+    ),
+):
+    step(*each)
 
 
 if __name__ == "__main__":

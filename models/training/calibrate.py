@@ -13,47 +13,38 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from models.training.judge import Tables, on_all_cores, read_tables
-from models.training.options import MODEL
-from models.training.unseen import FOLDER, VALIDATION, need_decks
-from vision.reading.network import Calibration, Curve, Floats, default_model
+from models.training.samples import TrainingError
+from models.training.unseen import VALIDATION, deck_folder
+from vision.reading.network import Calibration, Curve, Floats
 from vision.synthetic.evaluation import grid
 
 Flags = NDArray[np.bool_]
 
+TABLES = 10
+"""Tables per deck and condition on which a model of the product is calibrated."""
 USEFUL = 0.97
 """Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
-
 BUDGETS = (1 / 20_000, 1 / 5_000, 1 / 1_000)
-BUDGET = BUDGETS[0]
 """Silent errors allowed among the cards that are taken without asking."""
-
-
 EVIDENCE_BUDGET = 1 / 10_000
 """Cards too many allowed: to be silent, one must also stand in for a card that was missed in its row."""
-
 LOOSE_BUDGET = 1 / 1_000
 """Silent errors allowed, by name and by presence, in photographs of anything."""
-
-
 LEAST_MARGIN = 4.5
 LEAST_EVIDENCE = 5.9
 """Nats below which no card is sure (evidence: none of a table that lacks cards), however few mistakes were counted:
 pictures are softer than those that calibrate. On tables of the same decks softened until a person hesitates, with
 lower limits, an ace was taken for another at 3.5 nats, and print for a card at 7.3 and evidence 5.1."""
-
-
-class CalibrationError(RuntimeError):
-    """There is nothing to calibrate on."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +78,11 @@ class Collected:
         clear = self.margin >= from_margin
         return Samples(self.evidence[clear], self.there[clear])
 
+    def sure(self, worth: Calibration) -> Flags:
+        """Return which names would be taken without asking."""
+        clear = self.margin >= worth.margin.sure_from
+        return np.asarray(clear & (self.evidence >= worth.evidence.sure_from))
+
 
 def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bool = True) -> Collected:
     """Read tables of the validation decks under all conditions; every card named is a sample.
@@ -95,32 +91,24 @@ def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bo
     reader itself calls unfit are left out: nothing in them is ever taken without asking.
 
     Raises:
-        CalibrationError: no card was named.
+        TrainingError: no card was named, or a deck's pictures are missing.
     """
-    tasks = [
-        Tables(model, FOLDER / name, c, tables, seed, gaps=gaps, pips=pips)
+    tasks = {
+        f"{name}, {c.name}": Tables(model, deck_folder(name), c, tables, seed, gaps=gaps, pips=pips)
         for name in VALIDATION
         for c in grid()
-    ]
+    }
     found = on_all_cores(read_tables, tasks, "decks and conditions")
-    named = [
-        (card, f"{task.deck.name}, {task.condition.name}")
-        for task, (plain, _) in zip(tasks, found, strict=True)
-        for card in plain.cards
-        if card.named and card.fit
-    ]
+    named = [(c, where) for where, (outcome, _) in found.items() for c in outcome.cards if c.named and c.fit]
     if not named:
-        raise CalibrationError(f"{model.name} names no card on any table; train it longer")
+        raise TrainingError(f"{model.name} names no card on any table; train it longer")
     wrong = sorted((n for n in named if not n[0].right), key=lambda n: -n[0].margin)
     return Collected(
         np.array([card.margin for card, _ in named]),
         np.array([card.evidence for card, _ in named]),
         np.array([bool(card.laid) for card, _ in named]),
         np.array([card.right for card, _ in named]),
-        tuple(
-            f"{c.margin:.2f} nats, evidence {c.evidence:.2f}: {c.laid or 'no card'} as {c.named} ({where})"
-            for c, where in wrong
-        ),
+        tuple(f"{card} ({where})" for card, where in wrong),
     )
 
 
@@ -137,27 +125,13 @@ def fit(samples: Samples) -> tuple[float, float]:
     return float(slope), float(offset)
 
 
-def seen_from(samples: Samples, budget: float) -> float:
-    """Return the least figure from which no more mistakes than the budget were seen."""
-    nats, seen, _ = _from_above(samples, 0.0, 0.0)
-    return _least(nats, seen <= budget)
-
-
-def expected_from(samples: Samples, slope: float, offset: float, budget: float) -> float:
-    """Return the least figure from which neither were more mistakes seen nor does the curve expect more."""
-    nats, seen, expected = _from_above(samples, slope, offset)
-    return _least(nats, (seen <= budget) & (expected <= budget))
-
-
-def _from_above(samples: Samples, slope: float, offset: float) -> tuple[Floats, Floats, Floats]:
-    """Return the figures from the highest on, with the shares of mistakes seen and expected down to each."""
+def sure_from(samples: Samples, budget: float, curve: tuple[float, float] | None = None) -> float:
+    """Return the least figure from which no more mistakes were seen, nor are expected by a curve, than the budget."""
     order = np.argsort(-samples.nats, kind="stable")
     nats, count = samples.nats[order], np.arange(1, len(order) + 1)
-    seen = np.cumsum(~samples.held[order]) / count
-    return nats, seen, np.cumsum(1 / (1 + np.exp(slope * nats + offset))) / count
-
-
-def _least(nats: Floats, within: Flags) -> float:
+    within = np.cumsum(~samples.held[order]) / count <= budget
+    if curve:
+        within &= np.cumsum(1 / (1 + np.exp(curve[0] * nats + curve[1]))) / count <= budget
     rows = np.flatnonzero(within)
     return float(nats[rows[-1]]) if len(rows) else float(nats[0]) * 1.05
 
@@ -195,35 +169,23 @@ def affordable(
     """
     curves = fit(names), fit(collected.presence())
     for budget in budgets:
-        from_margin = max(
-            seen_from(collected.margins, budget / 2),
-            tail_from(collected.margins, budget / 2, scale),
-            least[0],
-        )
-        clear = collected.presence(min(from_margin, float(collected.margin.max())))
-        sure_from = from_margin, max(expected_from(clear, *fit(clear), evidence_budget), least[1])
+        half = budget / 2
+        margin = max(sure_from(collected.margins, half), tail_from(collected.margins, half, scale), least[0])
+        clear = collected.presence(min(margin, float(collected.margin.max())))
+        limits = margin, max(sure_from(clear, evidence_budget, fit(clear)), least[1])
         worth = Calibration(
             *(
-                Curve(round(slope, 4), round(offset, 4), round(nats, 3))
-                for (slope, offset), nats in zip(curves, sure_from, strict=True)
+                Curve(round(a, 4), round(b, 4), round(nats, 3))
+                for (a, b), nats in zip(curves, limits, strict=True)
             )
         )
-        if sure(collected, worth).mean() >= USEFUL:
+        if collected.sure(worth).mean() >= USEFUL:
             break
     return worth, budget
 
 
-def sure(collected: Collected, worth: Calibration) -> Flags:
-    """Return which names would be taken without asking."""
-    return np.asarray(
-        (collected.margin >= worth.margin.sure_from) & (collected.evidence >= worth.evidence.sure_from)
-    )
-
-
-def calibrations(
-    whole: Collected, part: Collected, alone: Collected
-) -> dict[str, tuple[Collected, Calibration, float]]:
-    """Return, by the name it has in `Calibrations`, what was collected, what it is worth, and the budget it keeps.
+def write(whole: Collected, part: Collected, alone: Collected, model: Path) -> Mapping[str, Calibration]:
+    """Put what the samples say into the model's manifest: of whole tables, of gaps, of gaps by indices alone.
 
     With pips read too, mistakes are too few to say how fast they grow rarer: the scale is that of tables with gaps
     whose cards were read by their indices alone, where margins of mistakes are largest, and so is the curve of the
@@ -231,21 +193,13 @@ def calibrations(
     """
     names = alone.margins
     scale = tail_scale(names)
-    return {
-        "whole": (whole, *affordable(whole, scale, names, least=(LEAST_MARGIN, 0.0))),
-        "part": (part, *affordable(part, scale, names, least=(LEAST_MARGIN, LEAST_EVIDENCE))),
-        "loose": (
-            alone,
-            *affordable(alone, scale, names, (LOOSE_BUDGET,), LOOSE_BUDGET, (LEAST_MARGIN, 0.0)),
-        ),
+    found = {
+        "whole": (whole, affordable(whole, scale, names, least=(LEAST_MARGIN, 0.0))),
+        "part": (part, affordable(part, scale, names, least=(LEAST_MARGIN, LEAST_EVIDENCE))),
+        "loose": (alone, affordable(alone, scale, names, (LOOSE_BUDGET,), LOOSE_BUDGET, (LEAST_MARGIN, 0.0))),
     }
-
-
-def write(whole: Collected, part: Collected, alone: Collected, model: Path) -> dict[str, Calibration]:
-    """Put what the samples say into the model's manifest: of whole tables, of gaps, of gaps by indices alone."""
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())
-    found = calibrations(whole, part, alone)
     manifest["calibration"] = {"decks": list(VALIDATION)} | {
         name: {
             **asdict(worth),
@@ -254,54 +208,28 @@ def write(whole: Collected, part: Collected, alone: Collected, model: Path) -> d
             "wrong": int((collected.there & ~collected.right).sum()),
             "no_card": int((~collected.there).sum()),
         }
-        for name, (collected, worth, budget) in found.items()
+        for name, (collected, (worth, budget)) in found.items()
     }
     path.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
-    return {name: worth for name, (_, worth, _) in found.items()}
+    return {name: worth for name, (_, (worth, _)) in found.items()}
 
 
-def tell(what: str, collected: Collected, worth: Calibration) -> None:
-    """Print what is sure by a calibration."""
-    taken = sure(collected, worth)
-    click.echo(
-        f"{what}: {int(collected.right.sum()):,} of {len(taken):,} names right; sure from "
-        f"{worth.margin.sure_from:.2f} nats, evidence {worth.evidence.sure_from:.2f}: {taken.mean():.2%}, "
-        f"of them wrong: {int((taken & ~collected.right).sum())}"
-    )
-
-
-def calibrate(model: Path, tables: int, seed: int) -> None:
-    """Read the tables, write the limits into the model's manifest and print what they come to.
+def calibrate(model: Path, tables: int, seed: int) -> str:
+    """Read the tables, write the limits into the model's manifest; return in words what they come to.
 
     Raises:
-        CalibrationError: no card was named.
+        TrainingError: no card was named, or a deck's pictures are missing.
     """
     whole = collect(model, tables, seed)
     part, alone = (collect(model, tables, seed, gaps=True, pips=pips) for pips in (True, False))
     worth = write(whole, part, alone, model)
-    for what, collected, name in (
-        ("Whole tables", whole, "whole"),
-        ("Tables with gaps", part, "part"),
-        ("Tables with gaps, indices alone, by the limits of loose photographs", alone, "loose"),
-    ):
-        tell(what, collected, worth[name])
-        for mistake in collected.mistakes[:10]:
-            click.echo(f"  wrong: {mistake}")
-
-
-@click.command()
-@MODEL
-@click.option(
-    "--tables",
-    default=10,
-    show_default=True,
-    help="Tables per deck and condition, as many again with cards missing.",
-)
-@click.option("--seed", default=77, show_default=True)
-def command(model: Path | None, tables: int, seed: int) -> None:
-    """Say what a margin of the exported model is worth."""
-    need_decks(VALIDATION)
-    try:
-        calibrate(model or default_model(), tables, seed)
-    except CalibrationError as error:
-        raise click.ClickException(str(error)) from error
+    lines = []
+    for name, collected in (("whole", whole), ("part", part), ("loose", alone)):
+        limits, sure = worth[name], collected.sure(worth[name])
+        lines += [
+            f"{name}: {int(collected.right.sum()):,} of {len(sure):,} names right; sure from "
+            f"{limits.margin.sure_from:.2f} nats, evidence {limits.evidence.sure_from:.2f}: {sure.mean():.2%}, "
+            f"of them wrong: {int((sure & ~collected.right).sum())}",
+            *(f"  wrong: {mistake}" for mistake in collected.mistakes[:10]),
+        ]
+    return "\n".join(lines)

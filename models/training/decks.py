@@ -10,7 +10,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import cv2
 import numpy as np
@@ -18,9 +17,9 @@ from numpy.typing import NDArray
 
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
-from models.training.labels import marked_train
-from models.training.strokes import Strokes
+from models.training.photographs import has, marked_train
 from vision.base.arrays import Image
+from vision.base.pictures import load_picture
 from vision.reading.cards import CARDS, SUITS
 from vision.synthetic.deck import Style, card_picture
 
@@ -41,34 +40,13 @@ class IndexBox:
     split: float
 
 
-class Deck(Protocol):
-    """What the scenes need of a deck."""
-
-    @property
-    def name(self) -> str:
-        """Return the deck's name."""
-        ...
-
-    @property
-    def four_indices(self) -> bool:
-        """Tell whether the other two corners carry an index too."""
-        ...
-
-    @property
-    def codes(self) -> Sequence[str]:
-        """Return the cards that the deck has."""
-        ...
-
-    def face(self, code: str, rng: random.Random) -> tuple[Image, IndexBox]:
-        """Return a card's picture (one of them, where there are several) and its index box."""
-        ...
-
-
 @dataclass(frozen=True)
 class PictureDeck:
-    """A deck of given pictures; several of one card are drawn from at random."""
+    """A deck of given pictures; several of one card are drawn from at random.
 
-    name: str
+    `four_indices`: the other two corners carry an index too.
+    """
+
     pictures: dict[str, list[Image]]
     box: IndexBox
     four_indices: bool = False
@@ -113,15 +91,12 @@ def art_decks(cache: Path = CACHE) -> list[PictureDeck]:
     """Return the decks that `models.training.art` has fetched; none where it was never run."""
     decks = []
     for folder in sorted((cache / "art").glob("*/")):
-        pictures = {code: [_resized(folder / f"{code}.png")] for code in CARDS}
-        decks.append(PictureDeck(folder.name, pictures, *find_index(pictures)))
+        pictures = {code: [_resized(load_picture(folder / f"{code}.png"))] for code in CARDS}
+        decks.append(PictureDeck(pictures, *find_index(pictures)))
     return decks
 
 
-def _resized(path: Path, cut: int = 0) -> Image:
-    picture = cv2.imread(str(path), cv2.IMREAD_COLOR)
-    if picture is None:
-        raise FileNotFoundError(path)
+def _resized(picture: Image, cut: int = 0) -> Image:
     picture = picture[cut : picture.shape[0] - cut, cut : picture.shape[1] - cut]
     shrinks = picture.shape[0] > HEIGHT
     return np.asarray(
@@ -141,12 +116,12 @@ def photographed_decks(data: Path) -> list[PictureDeck]:
     }
     decks = []
     for name, (box, cut) in boxes.items():
-        if not (data / name / "manifest.csv").exists():
+        if not has(data, name):
             continue
         pictures: dict[str, list[Image]] = {}
         for file, code in marked_train(data / name):
-            pictures.setdefault(code, []).append(_resized(data / name / file, cut))
-        decks.append(PictureDeck(name, pictures, box))
+            pictures.setdefault(code, []).append(_resized(load_picture(data / name / file), cut))
+        decks.append(PictureDeck(pictures, box))
     return decks
 
 
@@ -154,14 +129,8 @@ def own_decks() -> list[PictureDeck]:
     """Return the deck that the project draws, in its four styles."""
     decks = []
     for style in (Style(), Style(jumbo=True), Style(four_colour=True), Style(four_colour=True, jumbo=True)):
-        pictures = {}
-        for code in CARDS:
-            drawn = card_picture(code, 2 * PX_PER_MM, style)
-            small = cv2.resize(drawn, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
-            pictures[code] = [np.asarray(small, np.uint8)]
-        decks.append(
-            PictureDeck(f"own_{style.jumbo:d}{style.four_colour:d}", pictures, *find_index(pictures))
-        )
+        pictures = {code: [_resized(card_picture(code, 2 * PX_PER_MM, style))] for code in CARDS}
+        decks.append(PictureDeck(pictures, *find_index(pictures)))
     return decks
 
 
@@ -221,7 +190,6 @@ def _turn(picture: Image) -> Image:
 class RandomDeck:
     """A deck drawn at random: fonts, suit shapes, sizes, colours, pips, courts, standard or jumbo index."""
 
-    name = "random"
     codes: Sequence[str] = CARDS
 
     def __init__(self, rng: random.Random, art: Sequence[PictureDeck]) -> None:
@@ -229,7 +197,6 @@ class RandomDeck:
         self._art = rng.choice(art) if art else None
         self._body = rng.choice(["art", "pips", "pips", "pips"]) if art else "pips"
         self._font = rng.choice(rank_fonts())
-        self._strokes = Strokes(rng) if rng.random() < 0.35 else None
         sets = suit_sets(rng)
         first = next(sets)
         mixed = {s: next(sets)[s] for s in SUITS}
@@ -318,11 +285,7 @@ class RandomDeck:
         return picture, box
 
     def _letter(self, text: str) -> Mask:
-        """Return a rank as the deck's font or its strokes give it; a ten also set from its two figures."""
-        if self._strokes and text != "T":
-            if text != "10":
-                return self._strokes.mask(text)
-            return ten_mask(self._strokes.mask("1"), self._strokes.mask("0"), self._rng)
+        """Return a rank as the deck's font gives it; a ten also set from its two figures."""
         whole, one, zero = (text_mask(part, self._font) for part in (text, "1", "0"))
         assert whole is not None  # rank_fonts names no font that lacks one
         if text != "10" or not self._ten_apart or one is None or zero is None:
@@ -440,6 +403,9 @@ def _draw_shapes(rng: random.Random, field: Image) -> None:
         else:
             cv2.polylines(field, [shape], False, rng.choice(inks), rng.randint(1, 4), cv2.LINE_AA)
     field[h - h // 2 :] = field[: h // 2][::-1, ::-1]
+
+
+Deck = PictureDeck | RandomDeck
 
 
 def card_back(rng: random.Random) -> Image:

@@ -6,13 +6,11 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
-import click
 import torch
 from torch import Tensor, nn
 
 from models.training.net import CHANNELS, STRIDE, IndexNet, parameters
-from models.training.options import CHECKPOINT, output
-from models.training.samples import write_manifest
+from models.training.samples import TrainingError, write_manifest
 from vision.reading.cards import RANKS, SUITS
 
 
@@ -32,13 +30,20 @@ class Packaged(nn.Module):
         return self.net.head(features), features
 
 
-def export(checkpoint: Path, folder: Path) -> Path:
-    """Write `reader.onnx` and `reader.json` into a folder; return the model's path."""
+def export(run: Path, out: Path) -> Path:
+    """Write a run's network as `reader.onnx` and `reader.json` into a folder; return the model's path.
+
+    Raises:
+        TrainingError: there is no checkpoint.
+    """
+    checkpoint = run / "checkpoint.pt"
+    if not checkpoint.exists():
+        raise TrainingError(f"{run} holds no checkpoint; train first.")
     state = torch.load(checkpoint, weights_only=True)
     net = IndexNet()
     net.load_state_dict(state["average"])
     net.eval()
-    path = folder / "reader.onnx"
+    path = out / "reader.onnx"
     map_axes = {2: "h8", 3: "w8"}
     axes = {"picture": {1: "h", 2: "w"}, "cells": map_axes, "features": map_axes}
     manifest = {
@@ -75,13 +80,3 @@ def write_graph(net: nn.Module, example: Tensor, path: Path, axes: Mapping[str, 
             opset_version=17,
             dynamo=False,
         )
-
-
-@click.command()
-@CHECKPOINT
-@output("the exported model")
-def command(folder: Path, out: Path) -> None:
-    """Export the checkpoint of a run to ONNX."""
-    if not (folder / "checkpoint.pt").exists():
-        raise click.UsageError(f"{folder} holds no checkpoint; train first.")
-    click.echo(export(folder / "checkpoint.pt", out))

@@ -1,7 +1,7 @@
 """Rank and suit glyphs for drawn decks: letters from free fonts, suits from fonts and from curves of our own.
 
 Only fonts under terms that leave the weights' record clean (OFL, Apache, Bitstream Vera) are used; `FONTS` lists
-them by the beginning of their file names. A glyph is a uint8 mask (h, w), 255 where there is ink, cut to its ink.
+the beginnings of their file names by licence. A glyph is a uint8 mask (h, w), 255 where there is ink, cut to its ink.
 """
 
 from __future__ import annotations
@@ -16,63 +16,28 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+from models.training.samples import TrainingError
 from vision.reading.cards import SUITS
 
 Mask = NDArray[np.uint8]
 
 FONT_ROOT = Path("/usr/share/fonts")
 FONTS = {
-    "Andika": "OFL-1.1",
-    "Arimo": "Apache-2.0",
-    "Bebas": "OFL-1.1",
-    "Cabin": "OFL-1.1",
-    "Caladea": "Apache-2.0",
-    "Cantarell": "OFL-1.1",
-    "Cardo": "OFL-1.1",
-    "Carlito": "OFL-1.1",
-    "CharisSIL": "OFL-1.1",
-    "Comfortaa": "OFL-1.1",
-    "Cousine": "Apache-2.0",
-    "DejaVu": "Bitstream Vera",
-    "EBGaramond": "OFL-1.1",
-    "FiraCode": "OFL-1.1",
-    "GFSDidot": "OFL-1.1",
-    "Gentium": "OFL-1.1",
-    "Hack": "Bitstream Vera",
-    "Inconsolata": "OFL-1.1",
-    "Junction": "OFL-1.1",
-    "Jura": "OFL-1.1",
-    "Lato": "OFL-1.1",
-    "Liberation": "OFL-1.1",
-    "LinLibertine": "OFL-1.1",
-    "LinBiolinum": "OFL-1.1",
-    "NotoSans-": "OFL-1.1",
-    "NotoSansDisplay-": "OFL-1.1",
-    "NotoSansMono": "OFL-1.1",
-    "NotoSansSymbols": "OFL-1.1",
-    "NotoSerif-": "OFL-1.1",
-    "NotoSerifDisplay-": "OFL-1.1",
-    "OldStandard": "OFL-1.1",
-    "OpenSans": "OFL-1.1",
-    "Play": "OFL-1.1",
-    "Prociono": "OFL-1.1",
-    "Quicksand": "OFL-1.1",
-    "Roboto": "Apache-2.0",
-    "Tinos": "Apache-2.0",
-    "Vollkorn": "OFL-1.1",
+    "Apache-2.0": "Arimo Caladea Cousine Roboto Tinos",
+    "Bitstream Vera": "DejaVu Hack",
+    "OFL-1.1": "Andika Bebas Cabin Cantarell Cardo Carlito CharisSIL Comfortaa EBGaramond FiraCode GFSDidot Gentium "
+    "Inconsolata Junction Jura Lato Liberation LinBiolinum LinLibertine NotoSans- NotoSansDisplay- NotoSansMono "
+    "NotoSansSymbols NotoSerif- NotoSerifDisplay- OldStandard OpenSans Play Prociono Quicksand Vollkorn",
 }
 _AVOID = ("italic", "oblique", "thin", "hairline", "extralight", "emoji", "initials", "keyboard")
 _SUIT_CHARACTERS = dict(zip(SUITS, "♣♦♥♠", strict=True))
 _UNASSIGNED = "\U000f1234"  # what a font draws for a character that it lacks
 
 
-class FontsError(RuntimeError):
-    """There is no font to draw ranks with."""
-
-
 def font_files() -> tuple[Path, ...]:
     """Return the installed fonts whose terms are listed in `FONTS`, sorted so that a seed means the same everywhere."""
-    found = (path for path in FONT_ROOT.rglob("*.?tf") if path.name.startswith(tuple(FONTS)))
+    names = tuple(" ".join(FONTS.values()).split())
+    found = (path for path in FONT_ROOT.rglob("*.?tf") if path.name.startswith(names))
     return tuple(sorted(p for p in found if not any(word in p.name.lower() for word in _AVOID)))
 
 
@@ -96,7 +61,7 @@ def ten_mask(one: Mask, zero: Mask, rng: random.Random) -> Mask:
 
 
 class Hand:
-    """The hand that drew a deck's ranks: no font's exactly. Strokes heavier or finer, a slant, bent outlines."""
+    """How a deck's ranks differ from the font's: strokes heavier or finer, a slant, bent outlines."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
@@ -143,7 +108,7 @@ def rank_fonts() -> tuple[Path, ...]:
     """Return the fonts that draw every rank differently (a font without letters draws boxes).
 
     Raises:
-        FontsError: there is none.
+        TrainingError: there is none.
     """
     fonts = []
     for font in font_files():
@@ -151,7 +116,7 @@ def rank_fonts() -> tuple[Path, ...]:
         if all(m is not None for m in masks) and len({m.tobytes() for m in masks if m is not None}) == 6:
             fonts.append(font)
     if not fonts:
-        raise FontsError(
+        raise TrainingError(
             f"None of the fonts that training draws with is in {FONT_ROOT}; "
             "install some (Debian: fonts-dejavu-core fonts-liberation)"
         )
@@ -189,7 +154,9 @@ def _is_missing(glyphs: dict[str, Mask], box: Mask | None) -> bool:
 
 def drawn_suits(rng: random.Random) -> dict[str, Mask]:
     """Draw the four suits from curves with random proportions: lobes, waists, stems."""
-    return {"h": _heart(rng), "s": _spade(rng), "d": _diamond(rng), "c": _club(rng)}
+    heart = _fill(_heart(rng))
+    body = _heart(rng) * (1, -rng.uniform(0.8, 0.95)) + (0, -0.12)
+    return {"h": heart, "s": _fill(body, _stem(rng, 0.2)), "d": _diamond(rng), "c": _club(rng)}
 
 
 def _fill(*outlines: NDArray[np.float64]) -> Mask:
@@ -205,36 +172,25 @@ def _fill(*outlines: NDArray[np.float64]) -> Mask:
 
 
 def _bezier(*points: tuple[float, float]) -> NDArray[np.float64]:
-    p = np.array(points, float)
     t = np.linspace(0, 1, 24)[:, None]
-    return np.asarray(
-        (1 - t) ** 3 * p[0] + 3 * (1 - t) ** 2 * t * p[1] + 3 * (1 - t) * t**2 * p[2] + t**3 * p[3]
-    )
+    weights = np.hstack([(1 - t) ** 3, 3 * (1 - t) ** 2 * t, 3 * (1 - t) * t**2, t**3])
+    return np.asarray(weights @ np.array(points))
 
 
 def _mirror(half: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.vstack([half, half[::-1] * (-1, 1)])
 
 
-def _heart_outline(rng: random.Random) -> NDArray[np.float64]:
+def _heart(rng: random.Random) -> NDArray[np.float64]:
     notch, width, shoulder = rng.uniform(-0.7, -0.35), rng.uniform(0.75, 1.0), rng.uniform(-0.55, -0.2)
     top = _bezier((0, notch), (0.12, -1.05), (width, -1.15), (width, shoulder))
     side = _bezier((width, shoulder), (width, rng.uniform(0.0, 0.35)), (rng.uniform(0.15, 0.5), 0.45), (0, 1))
     return _mirror(np.vstack([top, side]))
 
 
-def _heart(rng: random.Random) -> Mask:
-    return _fill(_heart_outline(rng))
-
-
 def _stem(rng: random.Random, top: float) -> NDArray[np.float64]:
     foot, waist = rng.uniform(0.2, 0.55), rng.uniform(0.04, 0.14)
     return _mirror(_bezier((waist, top), (waist, rng.uniform(0.5, 0.8)), (foot * 0.6, 1.0), (foot, 1.05)))
-
-
-def _spade(rng: random.Random) -> Mask:
-    body = _heart_outline(rng) * (1, -rng.uniform(0.8, 0.95)) + (0, -0.12)
-    return _fill(body, _stem(rng, 0.2))
 
 
 def _diamond(rng: random.Random) -> Mask:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.training.labels import Box, boxed_pictures
+from models.training.photographs import BOXED, Box, boxed_pictures, has
 from vision.base.arrays import Image
 
 _FELTS = [(60, 110, 30), (40, 90, 20), (110, 60, 20), (35, 30, 130)]
@@ -62,37 +61,29 @@ def _draw_clutter(rng: random.Random, picture: Image, px_per_mm: float) -> None:
         )
 
 
-@dataclass(frozen=True)
-class PhotographedGrounds:
-    """Photographs with the boxes of the cards in them; pieces are cut from between the boxes."""
-
-    photographs: list[tuple[Image, list[Box]]]
-
-    @classmethod
-    def load(cls, folder: Path) -> PhotographedGrounds:
-        """Read the `train` photographs of a data set with whole-card boxes; empty where it is absent."""
-        return cls([(picture, [b.box for b in boxes]) for picture, boxes in boxed_pictures(folder)])
-
-    def cut(self, rng: random.Random, size: int) -> Image | None:
-        """Cut a square without a card, brightened and tinted at random; None where no try found one."""
-        if not self.photographs:
-            return None
-        for _ in range(6):
-            picture, boxes = rng.choice(self.photographs)
-            h, w = picture.shape[:2]
-            side = min(w - 1, h - 1, int(size * rng.choice([1, 1, 0.5, 0.7, 1.4])))
-            for _ in range(8):
-                x, y = rng.randint(0, w - side - 1), rng.randint(0, h - side - 1)
-                if all(_apart(box, x, y, side) for box in boxes):
-                    return _varied(rng, picture[y : y + side, x : x + side], size)
-        return None
+Ground = tuple[Image, list[Box]]
+"""A photograph with the boxes of the cards in it."""
 
 
-def _apart(box: Box, x: int, y: int, side: int) -> bool:
-    margin = 6
-    return (
-        box[2] + margin < x or box[0] - margin > x + side or box[3] + margin < y or box[1] - margin > y + side
-    )
+def photographed_grounds(data: Path) -> list[Ground]:
+    """Return the `train` photographs with whole-card boxes; none where they are absent."""
+    if not has(data, BOXED):
+        return []
+    return [(picture, [b.box for b in boxes]) for picture, boxes in boxed_pictures(data / BOXED)]
+
+
+def cut_ground(rng: random.Random, photographs: list[Ground], size: int) -> Image | None:
+    """Cut a square from between the cards, brightened and tinted at random; None where no try found one."""
+    for _ in range(6 if photographs else 0):
+        picture, boxes = rng.choice(photographs)
+        h, w = picture.shape[:2]
+        side = min(w - 1, h - 1, int(size * rng.choice([1, 1, 0.5, 0.7, 1.4])))
+        for _ in range(8):
+            x, y = rng.randint(0, w - side - 1), rng.randint(0, h - side - 1)
+            near = (x - 6, y - 6, x + side + 6, y + side + 6)
+            if all(b[2] < near[0] or b[0] > near[2] or b[3] < near[1] or b[1] > near[3] for b in boxes):
+                return _varied(rng, picture[y : y + side, x : x + side], size)
+    return None
 
 
 def _varied(rng: random.Random, piece: NDArray[np.uint8], size: int) -> Image:

@@ -1,7 +1,7 @@
-"""Reads pictures by the hundred, on all cores, and holds what was read against what lay there.
+"""Reads pictures by the hundred, on all cores, and compares what was read with what lay there.
 
 Pictures are rendered tables of decks or labelled photographs; the same seed gives the same tables. Nothing here
-draws conclusions: `calibrate` and `report` do.
+draws conclusions: `calibrate`, `measure` and `report` do.
 """
 
 from __future__ import annotations
@@ -9,12 +9,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import platform
-import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +25,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
-from models.training.kept import Kept
 from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, MarkersError
 from vision.base.pictures import load_picture
@@ -43,9 +40,10 @@ from vision.synthetic.render import Hands, Scene, deal, render_table
 
 SPREADS = (3, 5)
 """Pictures of its spread from which a deck is enrolled; a house that is refused takes more."""
+_NEAR = 0.5
+"""A name farther from a card than this share of its height belongs to another, or to none."""
 
-_BESIDE = 0.5  # a name farther from a card than this share of its height belongs to another, or to none
-
+K = TypeVar("K")
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -76,6 +74,11 @@ class Judged:
         """Whether the name is the card's."""
         return self.laid == self.named
 
+    def __str__(self) -> str:
+        return (
+            f"{self.laid or 'no card'} as {self.named}, {self.margin:.1f} nats, evidence {self.evidence:.1f}"
+        )
+
 
 @dataclass
 class Outcome:
@@ -88,6 +91,11 @@ class Outcome:
 
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+
+def total(outcomes: Iterable[Outcome]) -> Outcome:
+    """Add outcomes up."""
+    return sum(outcomes, Outcome())
 
 
 @dataclass(frozen=True)
@@ -112,44 +120,20 @@ class Tables:
     pips: bool = True
 
 
-KEPT: ContextVar[Kept | None] = ContextVar("KEPT", default=None)
-"""Where `on_all_cores` keeps results, if it does."""
-
-
-def on_all_cores(work: Callable[[T], R], tasks: Sequence[T], title: str) -> list[R]:
-    """Do the tasks in processes of their own, with a progress bar on stderr; results in the tasks' order."""
-    kept = KEPT.get()
-    paths = [kept.path(work, task) if kept else None for task in tasks]
-    found = {
-        place: one[0]
-        for place, path in enumerate(paths)
-        if kept and path and (one := kept.find(path)) is not None
-    }
+def on_all_cores(work: Callable[[T], R], tasks: Mapping[K, T], title: str) -> dict[K, R]:
+    """Do the tasks in processes of their own, with a progress bar on stderr; results by the tasks' keys, in order."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    context = multiprocessing.get_context("spawn")
     # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with (
-        ProcessPoolExecutor(os.cpu_count(), context, _quietly) as pool,
+        ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"), _quietly) as pool,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
-        bar = progress.add_task(title, total=len(tasks), completed=len(found))
-        places = {
-            pool.submit(_timed, work, task): place for place, task in enumerate(tasks) if place not in found
-        }
-        for done in as_completed(places):
-            place = places[done]
-            seconds, found[place] = done.result()
-            if kept and (path := paths[place]):
-                kept.keep(path, seconds, found[place])
+        bar = progress.add_task(title, total=len(tasks))
+        futures = {key: pool.submit(work, task) for key, task in tasks.items()}
+        for _ in as_completed(futures.values()):
             progress.advance(bar)
-    return [found[place] for place in range(len(tasks))]
-
-
-def _timed(work: Callable[[T], R], task: T) -> tuple[float, R]:
-    began = time.monotonic()
-    result = work(task)
-    return time.monotonic() - began, result
+    return {key: future.result() for key, future in futures.items()}
 
 
 def _quietly() -> None:
@@ -178,22 +162,23 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     for number in range(task.tables):
         key = zlib.crc32(f"{deck.name}/{task.condition.name}{'/gaps' * task.gaps}".encode())
         rng = np.random.default_rng([task.seed, number, key])
-        dealt = _of(deck, deal(rng, layout))
-        hands = _with_gaps(rng, dealt) if task.gaps else dealt
+        hands = _of(deck, deal(rng, layout))
+        if task.gaps:
+            hands = _with_gaps(rng, hands)
         look = task.condition
         things = (_hand(rng, layout),) if task.hand else ()
         scene = render_table(
             hands, layout, deck, seed=rng, conditions=look.conditions, scale=look.scale, things=things
         )
         if task.webcam_px:
-            scene = replace(scene, frame=_enlarged_from(scene.frame, task.webcam_px))
+            scene = replace(scene, frame=enlarged_from(scene.frame, task.webcam_px))
         plain += outcome(scene, _read(scene, layout, reader))
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
 
 
-def _enlarged_from(frame: Image, width_px: int) -> Image:
+def enlarged_from(frame: Image, width_px: int) -> Image:
     """Take a picture as wide as a webcam gives it, and make it as large again."""
     h, w = frame.shape[:2]
     small = cv2.resize(frame, (width_px, round(h * width_px / w)), interpolation=cv2.INTER_AREA)
@@ -203,16 +188,16 @@ def _enlarged_from(frame: Image, width_px: int) -> Image:
 def _of(deck: PhotoDeck, hands: Hands) -> Hands:
     """Leave out the cards that a deck lacks."""
     return {
-        place: {row: [code for code in codes if code in deck.cards] for row, codes in rows.items()}
-        for place, rows in hands.items()
+        p: {r: [c for c in codes if c in deck.cards] for r, codes in rows.items()}
+        for p, rows in hands.items()
     }
 
 
 def _with_gaps(rng: np.random.Generator, hands: Hands) -> Hands:
     """Leave out a third of the cards, each by chance."""
     return {
-        place: {row: [code for code in codes if rng.random() > 1 / 3] for row, codes in rows.items()}
-        for place, rows in hands.items()
+        p: {r: [c for c in codes if rng.random() > 1 / 3] for r, codes in rows.items()}
+        for p, rows in hands.items()
     }
 
 
@@ -232,20 +217,21 @@ def _read(scene: Scene, layout: TableLayout, reader: CardReader) -> TableReading
 
 
 def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
-    """Hold one table's reading against its truth; None: the reader said that it does not see the felt."""
+    """Compare one table's reading with its truth; None: the reader said that it does not see the felt."""
     if reading is None:
         score = Score(cards=len(scene.cards), tables=1, misread=sorted(card.code for card in scene.cards))
         return Outcome(score, [Judged(card.code, "", fit=False) for card in scene.cards], unfit=1)
     score = Score()
     score_table(scene.truth, reading, score)
     fit = all(reading.verdicts[name].ok for name in NEEDED)
-    judged = [
-        Judged(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
-        for laid, card in _paired(scene, reading)
-    ]
+    judged = [_judged(laid, card, fit) for laid, card in _paired(scene, reading)]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
     judged += [Judged(code, "", fit=fit) for code in sorted(passed_over)]
     return Outcome(score, judged, int(not fit), int(score.whole and score.sure == score.cards))
+
+
+def _judged(laid: str, card: ReadCard, fit: bool) -> Judged:
+    return Judged(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
 
 
 def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
@@ -266,10 +252,9 @@ def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
     named_at = np.array([card.corners.mean(axis=0) for card in wrong])
     height = float(np.median([np.linalg.norm(card.corners[3] - card.corners[0]) for card in left]))
     apart = np.linalg.norm(named_at[:, None] - laid_at[None], axis=2) / height
-    rows, columns = linear_sum_assignment(apart)
-    about = dict(zip(rows.tolist(), columns.tolist(), strict=True))
+    about = dict(zip(*(places.tolist() for places in linear_sum_assignment(apart)), strict=True))
     for k, card in enumerate(wrong):
-        near = k in about and apart[k, about[k]] < _BESIDE
+        near = k in about and apart[k, about[k]] < _NEAR
         pairs.append((left[about[k]].code if near else "", card))
     return pairs
 
@@ -323,28 +308,18 @@ def read_photograph(task: Photograph) -> Outcome:
     fit = verdicts["colour"].ok
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
-    judged = [
-        Judged(
-            c.card if c.card in task.labels else "", c.card, c.margin, c.evidence, c.confidence, c.sure, fit
-        )
-        for c in cards
-    ]
+    judged = [_judged(c.card if c.card in task.labels else "", c, fit) for c in cards]
     judged += [Judged(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
     return Outcome(score, judged, int(not fit))
 
 
-def total(outcomes: Iterable[Outcome]) -> Outcome:
-    """Add outcomes up."""
-    return sum(outcomes, Outcome())
-
-
 def describe_machine() -> str:
     """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
-    cpu = platform.processor() or platform.machine()
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
-    load = os.getloadavg()[0]
     return (
-        f"{names[0] if names else cpu}, {platform.machine()}, {os.cpu_count()} cores, load {load:.1f}; "
-        f"Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, OpenCV {cv2.__version__}"
+        f"{names[0] if names else platform.processor()}, {platform.machine()}, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, "
+        f"OpenCV {cv2.__version__}"
     )

@@ -34,27 +34,24 @@ def targets(corners: list[NDArray[np.float32]], size: int) -> Targets:
     heat = np.zeros((len(corners), side, side), np.float32)
     weight = np.ones_like(heat)
     cells: list[tuple[float, ...]] = []
-    axis = np.arange(side, dtype=np.float32)
-    for number, rows in enumerate(corners):
-        for x, y, rank, suit, ux, uy, px, state in rows.tolist():
+    rows, columns = np.mgrid[:side, :side].astype(np.float32)
+    for number, indices in enumerate(corners):
+        for x, y, rank, suit, ux, uy, px, state in indices.tolist():
             cx, cy = x / STRIDE - 0.5, y / STRIDE - 0.5
             spread = max(0.75, px * 0.09 / STRIDE) if state > 0 else max(1.0, px * 0.3 / STRIDE)
-            bump = np.exp(-((axis[None] - cx) ** 2 + (axis[:, None] - cy) ** 2) / (2 * spread**2))
+            away = (columns - cx) ** 2 + (rows - cy) ** 2
+            bump = np.exp(-away / (2 * spread**2))
+            column, row = round(cx), round(cy)
             if state <= 0:
                 weight[number][bump > 0.05] = 0
-                continue
-            column, row = round(cx), round(cy)
-            if not (0 <= column < side and 0 <= row < side):
-                continue
-            np.maximum(heat[number], bump, out=heat[number])
-            heat[number, row, column] = 1
-            for r in range(max(0, row - 1), min(side, row + 2)):
-                for c in range(max(0, column - 1), min(side, column + 2)):
-                    own = r == row and c == column
-                    if own or (c - cx) ** 2 + (r - cy) ** 2 < 1:
-                        share = 1.0 if own else _NEIGHBOUR_WEIGHT
-                        height = math.log(max(px, 4.0) / UNIT_SIZE_PX)
-                        cells.append((number, r, c, rank, suit, ux, uy, share, cx - c, cy - r, height))
+            elif 0 <= column < side and 0 <= row < side:
+                np.maximum(heat[number], bump, out=heat[number])
+                heat[number, row, column] = 1
+                away[row, column] = 0
+                for r, c in np.argwhere(away < 1).tolist():
+                    share = 1.0 if (r, c) == (row, column) else _NEIGHBOUR_WEIGHT
+                    height = math.log(max(px, 4.0) / UNIT_SIZE_PX)
+                    cells.append((number, r, c, rank, suit, ux, uy, share, cx - c, cy - r, height))
     taught = np.array(cells, np.float32).reshape(-1, 11)
     return Targets(torch.from_numpy(heat), torch.from_numpy(weight), torch.from_numpy(taught))
 

@@ -1,29 +1,23 @@
-"""Everything the report says, measured: tables, photographs, enrolment, scale, time.
+"""Measures everything that is said of the reader: tables, photographs, enrolment, softened pictures, errors.
 
-Rendered tables are of decks that were neither trained on nor calibrated on. Photographs are those marked
-`evaluate`. Time is taken last, on the process's own, and the machine is named with it.
+Rendered tables are of decks that were neither trained on nor calibrated on. Photographs are those marked `evaluate`.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import math
-import multiprocessing
-import os
 import time
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import cv2
-import numpy as np
-
-from models.training import real, softened
 from models.training.judge import (
-    KEPT,
+    Judged,
     Outcome,
     Photograph,
     Spread,
@@ -35,23 +29,23 @@ from models.training.judge import (
     read_tables,
     total,
 )
-from models.training.softened import Softening
-from models.training.unseen import FOLDER, JUDGING, ODD_JUDGING
-from vision.base.arrays import Image
+from models.training.real_decks import DECKS, cut_deck
+from models.training.unseen import JUDGING, ODD_JUDGING, deck_folder
 from vision.felt.layout import TableLayout
-from vision.reading.network import CardReader, DeckProfile
-from vision.reading.table_reading import read
-from vision.synthetic.decks import DrawnDeck
-from vision.synthetic.evaluation import Condition, grid, ordinary, photographs_with_labels, summary
-from vision.synthetic.render import Conditions, deal, render_table
-from vision.synthetic.yolo_peer import Compared, compare
+from vision.synthetic.evaluation import Condition, grid, labelled_photographs, ordinary, wilson
+from vision.synthetic.render import Conditions
 
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
 FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
 SOME = 6
 """Tables of each deck of real cards and look, at most: its photographs are few."""
-_TIMED = 9  # readings, of which the median is given
+ERRORS_FILE = "reader_errors.json"
+
+Key = tuple[str, str, str]
+"""The part of what is measured, the deck or set of photographs, the condition."""
+Tasks = dict[Key, Tables]
+Outcomes = Mapping[Key, Outcome]
 
 
 @dataclass(frozen=True)
@@ -59,197 +53,228 @@ class Measured:
     """Everything measured in one run.
 
     Attributes:
-        manifest: the model's.
-        bytes: the model file's size.
-        machine, day: where and when.
-        minutes: how long it took.
-        tables: tables per deck and condition.
-        conditions: the grid.
-        ordinary, odd: by deck and condition, without enrolment.
-        enrolled: likewise with it, the decks of both.
-        gaps: the ordinary decks on tables that lack a third of their cards, without enrolment, and with it.
+        manifest, bytes: the model's manifest and size.
+        machine, day, minutes: where, when, how long.
+        tables, seed: tables per deck and condition; the seed of all.
+        outcomes: of the parts "whole", "gaps" (tables that lack a third of their cards), both also "… enrolled",
+            "scale", "softened", "real" (tables of real cards), "photographs" and "colourless".
         refused: decks whose enrolment was refused, and why.
-        scales: by px/mm, the ordinary decks.
-        softened: tables softened until a person hesitates, by softening, the ordinary decks.
-        real: tables of real cards, by deck.
-        seed: of all tables.
-        photographs, colourless: by set, as they are and without colour.
-        ms: by threads, median milliseconds per stage of a full-size frame.
-        resident: bytes that a process reading full-size frames takes at most.
-        peer: another network's time next to ours, if one was given.
     """
 
-    manifest: dict[str, Any]
+    manifest: Mapping[str, Any]
     bytes: int
     machine: str
     day: str
     minutes: float
     tables: int
-    conditions: tuple[Condition, ...]
-    ordinary: dict[tuple[str, str], Outcome]
-    odd: dict[tuple[str, str], Outcome]
-    enrolled: dict[tuple[str, str], Outcome]
-    gaps: tuple[dict[tuple[str, str], Outcome], dict[tuple[str, str], Outcome]]
-    refused: dict[str, str]
-    scales: dict[float, Outcome]
-    softened: dict[Softening, Outcome]
-    real: dict[str, Outcome]
     seed: int
-    photographs: dict[str, Outcome]
-    colourless: dict[str, Outcome]
-    ms: dict[int, dict[str, float]]
-    resident: int
-    peer: Compared | None
+    outcomes: Outcomes
+    refused: Mapping[str, str]
+
+    def part(
+        self, part: str, decks: Collection[str] | None = None, conditions: Collection[Condition] | None = None
+    ) -> dict[Key, Outcome]:
+        """Return a part, of it some decks and conditions where they are named."""
+        names = None if conditions is None else {c.name for c in conditions}
+        return {
+            key: outcome
+            for key, outcome in self.outcomes.items()
+            if key[0] == part and (decks is None or key[1] in decks) and (names is None or key[2] in names)
+        }
 
     def over(
-        self, part: dict[tuple[str, str], Outcome], decks: Iterable[str] | None = None, sets: str = "ordinary"
+        self, part: str, decks: Collection[str] | None = None, conditions: Collection[Condition] | None = None
     ) -> Outcome:
-        """Add up some decks (all unless named) over the conditions of a set; "" for all of them."""
-        wanted = {c.name for c in self.conditions if sets in ("", c.sets)}
-        names = None if decks is None else set(decks)
-        return total(o for (d, c), o in part.items() if c in wanted and (names is None or d in names))
-
-    def named(self, part: dict[tuple[str, str], Outcome], condition: str) -> Outcome:
-        """Add up all decks under one condition."""
-        return total(o for (_, c), o in part.items() if c == condition)
+        """Add up a part over some decks and conditions, over all unless they are named."""
+        return total(self.part(part, decks, conditions).values())
 
 
-def measure(model: Path, data: Path | None, tables: int, seed: int, peer: Path | None) -> Measured:
-    """Measure everything; `data` is the folder of photographs, `peer` the graph of another network."""
+def added(outcomes: Outcomes, by: Callable[[Key], str]) -> dict[str, Outcome]:
+    """Add outcomes up by something in their keys."""
+    found: dict[str, Outcome] = defaultdict(Outcome)
+    for key, outcome in outcomes.items():
+        found[by(key)] += outcome
+    return dict(found)
+
+
+def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measured:
+    """Measure everything; `data` is the folder of photographs.
+
+    Raises:
+        TrainingError: a deck's pictures are missing.
+    """
     began = time.monotonic()
-    conditions, layout = grid(), TableLayout.load()
-    evening = conditions[0]
-    decks = (*JUDGING, *ODD_JUDGING)
-    learnt = on_all_cores(
-        enrol_deck, [Spread(model, FOLDER / name, evening, seed) for name in decks], "decks enrolled"
-    )
-    profiles = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, DeckProfile)}
-    refused = {n: p for n, p in zip(decks, learnt, strict=True) if isinstance(p, str)}
-    keys = [(name, c) for name in decks for c in conditions]
-    few = min(tables, FEW)
-    tasks = [
-        Tables(
-            model,
-            FOLDER / name,
-            c,
-            tables if name in JUDGING and c.sets == "ordinary" else few,
-            seed,
-            profiles.get(name),
-        )
-        for name, c in keys
-    ]
-    finer = [(scale, name) for scale in SCALES_PX_PER_MM for name in JUDGING]
-    tasks += [Tables(model, FOLDER / name, at_scale(scale, layout), few, seed) for scale, name in finer]
-    lacking = [(name, c) for name in JUDGING for c in ordinary()]
-    tasks += [
-        Tables(model, FOLDER / name, c, math.ceil(1.5 * tables), seed, profiles.get(name), gaps=True)
-        for name, c in lacking
-    ]
-    read_twice = on_all_cores(read_tables, tasks, "decks and conditions")
-    found = {(name, c.name): both for (name, c), both in zip(keys, read_twice, strict=False)}
-    scales: dict[float, Outcome] = {}
-    for (scale, _), (plain, _) in zip(finer, read_twice[len(keys) :], strict=False):
-        scales[scale] = scales.get(scale, Outcome()) + plain
-    gaps = dict(zip(((n, c.name) for n, c in lacking), read_twice[-len(lacking) :], strict=True))
-    photographs, colourless = _photographs(model, data) if data else ({}, {})
-    laid = real.measure(model, data, tuple(real.DECKS), min(tables, SOME), seed) if data else {}
-    machine = describe_machine()
+    few, evening = min(tables, FEW), grid()[0]
+    folders = {name: deck_folder(name) for name in (*JUDGING, *ODD_JUDGING)}
+    spreads = {name: Spread(model, folder, evening, seed) for name, folder in folders.items()}
+    learnt = on_all_cores(enrol_deck, spreads, "decks enrolled")
+    tasks: Tasks = {}
+    for name, folder in folders.items():
+        found = learnt[name]
+        profile = None if isinstance(found, str) else found
+        plain = Tables(model, folder, evening, few, seed)
+        for c in grid():
+            many = tables if name in JUDGING and c.sets == "ordinary" else few
+            tasks["whole", name, c.name] = replace(plain, condition=c, tables=many, profile=profile)
+            if name in JUDGING and c.sets == "ordinary":
+                many = math.ceil(1.5 * tables)
+                tasks["gaps", name, c.name] = replace(
+                    plain, condition=c, tables=many, profile=profile, gaps=True
+                )
+        for scale in SCALES_PX_PER_MM if name in JUDGING else ():
+            tasks["scale", name, f"{scale:g} px/mm"] = replace(plain, condition=at_scale(scale))
+    tasks |= softened_tables(model, JUDGING, 1, seed)
+    if data:
+        tasks |= real_tables(model, data, tuple(DECKS), min(tables, SOME), seed)
     return Measured(
-        manifest=json.loads(model.with_suffix(".json").read_text()),
+        manifest=manifest_of(model),
         bytes=model.stat().st_size,
-        machine=machine,
+        machine=describe_machine(),
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
         tables=tables,
-        conditions=conditions,
-        ordinary={key: plain for key, (plain, _) in found.items() if key[0] in JUDGING},
-        odd={key: plain for key, (plain, _) in found.items() if key[0] in ODD_JUDGING},
-        enrolled={key: learnt for key, (_, learnt) in found.items() if key[0] in profiles},
-        gaps=(
-            {key: plain for key, (plain, _) in gaps.items()},
-            {key: learnt for key, (_, learnt) in gaps.items() if key[0] in profiles},
-        ),
-        refused=refused,
-        scales=scales,
-        softened=softened.measure(model, JUDGING, 1, seed),
-        photographs=photographs,
-        real=laid,
         seed=seed,
-        colourless=colourless,
-        ms={threads: time_stages(model, threads) for threads in (2, 1)},
-        resident=resident_bytes(model),
-        peer=time_beside(model, peer) if peer else None,
-        minutes=(time.monotonic() - began) / 60 + _minutes_before(),
+        outcomes={**read_all(tasks), **(read_photographs(model, data) if data else {})},
+        refused={name: why for name, why in learnt.items() if isinstance(why, str)},
+        minutes=(time.monotonic() - began) / 60,
     )
 
 
-def _minutes_before() -> float:
-    """Return what the results of a run that was stopped took, on all cores."""
-    kept = KEPT.get()
-    return kept.seconds / 60 / (os.cpu_count() or 1) if kept else 0.0
+def read_all(tasks: Tasks) -> dict[Key, Outcome]:
+    """Read tables on all cores; return what came of them by key, and with a profile that of the part "… enrolled"."""
+    found: dict[Key, Outcome] = {}
+    for (part, deck, condition), (plain, enrolled) in on_all_cores(read_tables, tasks, "tables").items():
+        found[part, deck, condition] = plain
+        if enrolled.score.tables:
+            found[f"{part} enrolled", deck, condition] = enrolled
+    return found
 
 
-def at_scale(px_per_mm: float, layout: TableLayout) -> Condition:
+def manifest_of(model: Path) -> dict[str, Any]:
+    """Return what a model's manifest says."""
+    manifest: dict[str, Any] = json.loads(model.with_suffix(".json").read_text())
+    return manifest
+
+
+def at_scale(px_per_mm: float) -> Condition:
     """Return an ordinary evening seen by a camera that gives so many pixels per millimetre of felt."""
-    return Condition(f"{px_per_mm} px/mm", "scales", Conditions(), px_per_mm / layout.camera.px_per_mm)
+    return Condition(
+        f"{px_per_mm} px/mm", "scales", Conditions(), px_per_mm / TableLayout.load().camera.px_per_mm
+    )
 
 
-def _photographs(model: Path, data: Path) -> tuple[dict[str, Outcome], dict[str, Outcome]]:
-    sets = [
-        (manifest.parent.name, Photograph(model, file, tuple(labels)))
+def read_photographs(model: Path, data: Path) -> dict[Key, Outcome]:
+    """Read the photographs marked `evaluate`, as they are and without colour."""
+    tasks = {
+        (part, manifest.parent.name, file.name): Photograph(model, file, tuple(labels), part == "colourless")
+        for part in ("photographs", "colourless")
         for manifest in sorted(data.glob("*/manifest.csv"))
-        for file, labels in photographs_with_labels(manifest.parent)
-    ]
-    tasks = [photo for _, photo in sets]
-    tasks += [replace(photo, colourless=True) for photo in tasks]
-    outcomes = on_all_cores(read_photograph, tasks, "photographs")
-    found: dict[str, Outcome] = {}
-    grey: dict[str, Outcome] = {}
-    for (name, _), outcome, without in zip(sets, outcomes, outcomes[len(sets) :], strict=False):
-        found[name] = found.get(name, Outcome()) + outcome
-        grey[name] = grey.get(name, Outcome()) + without
-    return found, grey
+        for file, labels in labelled_photographs(manifest.parent)
+    }
+    return on_all_cores(read_photograph, tasks, "photographs")
 
 
-def time_stages(model: Path, threads: int) -> dict[str, float]:
-    """Return the median milliseconds of each stage of reading a full-size frame, and of all together."""
-    layout, reader = TableLayout.load(), CardReader(model, threads)
-    frame = rendered_table(layout)
-    usual = cv2.getNumThreads()
-    cv2.setNumThreads(threads)
-    try:
-        read(frame, layout, reader)  # the first reading pays for what is loaded lazily
-        ms: dict[str, list[float]] = {}
-        for _ in range(_TIMED):
-            for stage, value in read(frame, layout, reader).ms.items():
-                ms.setdefault(stage, []).append(value)
-    finally:
-        cv2.setNumThreads(usual)
-    return summary(ms)
+def real_tables(model: Path, data: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:
+    """Give the tables of real cards: so many of each deck on an ordinary evening, untidy, and with a third missing.
+
+    Raises:
+        TrainingError: photographs that a deck is cut from are missing.
+    """
+    evening, untidy = grid()[:2]
+    tasks: Tasks = {}
+    for name in decks:
+        plain = Tables(model, cut_deck(name, data), evening, tables, seed)
+        tasks["real", name, evening.name] = plain
+        tasks["real", name, untidy.name] = replace(plain, condition=untidy)
+        tasks["real", name, "a third missing"] = replace(plain, gaps=True)
+    return tasks
 
 
-def resident_bytes(model: Path) -> int:
-    """Return the most memory that a process of its own held while it read full-size frames."""
-    frame = rendered_table(TableLayout.load())
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_read_and_weigh, model, frame).result()
+def softenings(base: Condition) -> dict[str, tuple[Condition, int | None]]:
+    """Worsen a condition in four ways and three steps: a lens out of focus, a webcam so wide, JPEG 30, noise."""
+    usual = base.conditions
+    found: dict[str, tuple[Condition, int | None]] = {}
+    for blur in (2.4, 3.2, 4.0):
+        found[f"blur {blur} px"] = replace(base, conditions=replace(usual, blur_px=blur)), None
+    for width in (1300, 950, 640):
+        found[f"webcam, {width} px wide, enlarged"] = base, width
+    for blur in (0.6, 1.6, 2.4):
+        softer = replace(usual, blur_px=max(blur, usual.blur_px), jpeg=30)
+        found[f"JPEG 30, blur {blur} px"] = replace(base, conditions=softer), None
+    for noise in (10.0, 18.0, 26.0):
+        found[f"noise of {noise:.0f} levels"] = replace(base, conditions=replace(usual, noise=noise)), None
+    return found
 
 
-def _read_and_weigh(model: Path, frame: Image) -> int:
-    layout, reader = TableLayout.load(), CardReader(model, threads=2)
-    for _ in range(_TIMED):
-        read(frame, layout, reader)
-    # getrusage would count what this process held before it became one of its own
-    (peak,) = (line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
-    return int(peak.split()[1]) * 1024
+def softened_tables(model: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:
+    """Give the tables of each deck in each softening of each ordinary condition; every other one lacks a third."""
+    kinds = [(base, words, soft) for base in ordinary() for words, soft in softenings(base).items()]
+    return {
+        ("softened", name, f"{words}; {base.name}"): Tables(
+            model, deck_folder(name), look, tables, seed + k, gaps=(k + n) % 2 == 1, webcam_px=width
+        )
+        for k, (base, words, (look, width)) in enumerate(kinds)
+        for n, name in enumerate(decks)
+    }
 
 
-def time_beside(model: Path, peer: Path) -> Compared:
-    """Time our network on the zones of one table next to the other network."""
-    layout = TableLayout.load()
-    return compare(CardReader(model, threads=2), peer, rendered_table(layout), layout, threads=2)
+def count(outcome: Outcome) -> dict[str, int]:
+    """Count what came of the cards of pictures that were fit to be read.
+
+    `cards` that lay there, of them `unsure` ones named rightly, `misread_unsure`, `misread_sure`, `missed`;
+    `extra_sure` and `extra_unsure`: names where no card lay.
+    """
+
+    def kind(card: Judged) -> str:
+        if not card.named:
+            return "missed"
+        certainty = "sure" if card.sure else "unsure"
+        return certainty if card.right else f"{'misread' if card.laid else 'extra'}_{certainty}"
+
+    fit = [card for card in outcome.cards if card.fit]
+    counted = Counter(map(kind, fit))
+    kinds = ("unsure", "misread_unsure", "misread_sure", "missed", "extra_unsure", "extra_sure")
+    return {"cards": sum(bool(card.laid) for card in fit)} | {name: counted[name] for name in kinds}
 
 
-def rendered_table(layout: TableLayout) -> Image:
-    """Render the full-size frame on which time is taken."""
-    rng = np.random.default_rng(0)
-    return render_table(deal(rng, layout), layout, DrawnDeck(), seed=rng).frame
+def confusions(outcome: Outcome) -> dict[str, dict[str, int]]:
+    """Count what was taken for what: by the card that lay there, the names it was wrongly given."""
+    found: dict[str, dict[str, int]] = defaultdict(dict)
+    wrong = Counter((c.laid, c.named) for c in outcome.cards if c.laid and c.named and not c.right)
+    for (laid, named), times in sorted(wrong.items()):
+        found[laid][named] = times
+    return dict(found)
+
+
+def write_errors(model: Path, tables: int, seed: int) -> Path:
+    """Count how the reader errs, for `feltwatch simulate`, into `reader_errors.json`; return its path.
+
+    Ordinary tables as they are, and with a person's hand over some of the cards. Odd decks and the limits of reading
+    count for nothing but what is taken for what: ordinary tables show too few mistakes to tell.
+    """
+    tasks: Tasks = {}
+    for name in (*JUDGING, *ODD_JUDGING):
+        for c in grid():
+            hard = name in ODD_JUDGING or c.sets != "ordinary"
+            plain = Tables(model, deck_folder(name), c, 1 if hard else tables, seed)
+            tasks["hard" if hard else "at rest", name, c.name] = plain
+            if not hard:  # another seed: a table with a hand is no second look at a table without one
+                tasks["hands", name, c.name] = replace(plain, tables=1, seed=seed + 1, hand=True)
+    found = read_all(tasks)
+    at_rest, hands = (total(o for key, o in found.items() if key[0] == part) for part in ("at rest", "hands"))
+    counted = count(at_rest)
+    errors = {
+        "model": hashlib.sha256(model.read_bytes()).hexdigest(),
+        "command": f"python -m models.training errors --tables {tables} --seed {seed}",
+        "pictures": "rendered tables of 52 cards, no photographs",
+        "decks": list(JUDGING),
+        "conditions": [c.name for c in ordinary()],
+        "tables": at_rest.score.tables,
+        "unfit": at_rest.unfit,
+        "ordinary": counted,
+        "misread_sure_at_most": round(wilson(counted["misread_sure"], counted["cards"])[1], 6),
+        "under_a_hand": {"tables": hands.score.tables} | count(hands),
+        "confusions": confusions(total(found.values())),
+    }
+    path = model.with_name(ERRORS_FILE)
+    path.write_text(json.dumps(errors, indent=1, ensure_ascii=False) + "\n")
+    return path

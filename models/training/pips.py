@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
-import click
 import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from rich.console import Console
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -33,17 +34,17 @@ from models.training.decks import (
 )
 from models.training.export import write_graph
 from models.training.net import Separable, conv, parameters
-from models.training.options import output
 from models.training.photo import photograph
-from models.training.samples import trained_on, write_manifest
+from models.training.photographs import has
+from models.training.samples import write_manifest
+from models.training.train import optimiser_of, set_rate
 from vision.base.arrays import Image
-from vision.commands.options import PhotographsFolder
-from vision.reading.cards import CARDS, SUITS
-from vision.reading.pips import COUNTS, HIDDEN, SIZE, count_of
+from vision.reading.cards import SUITS
+from vision.reading.pips import COUNTS, HIDDEN, SIZE
 
 CARDS_SHOWN, SEED = 300_000, 5
 BATCH = 64
-PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
+_PHOTOGRAPHS = ("bidly_cards", "rrrrhys_cards")
 _POOL, _FRESH = 40, 0.02  # drawn decks at hand, and how often one of them is drawn again
 _KEPT = 4000  # card faces kept small, to be warped again
 
@@ -104,9 +105,8 @@ class CardMaker:
         rng = self.rng
         if rng.random() < _FRESH:
             self._drawn[rng.randrange(len(self._drawn))] = RandomDeck(rng, self._art)
-        deck: Deck = (
-            rng.choice(self._given) if self._given and rng.random() < 0.35 else rng.choice(self._drawn)
-        )
+        decks: Sequence[Deck] = self._given if rng.random() < 0.35 else self._drawn
+        deck = rng.choice(decks)
         key = id(deck), code
         if key not in self._faces or rng.random() < 0.1:
             if code not in deck.codes:
@@ -125,10 +125,10 @@ class CardMaker:
         code = (rng.choice("JQK") if count == COUNTS[-1] else count) + suit
         face, box = self._face(code)
         picture, _ = photograph(rng, self._noise, self._laid(face), rng.choice([1.0, 1.0, 1.6]))
-        hide(
-            picture,
-            (box.right / PX_PER_MM + rng.uniform(0.5, 3), box.bottom / PX_PER_MM + rng.uniform(0.5, 4)),
-        )
+        across = max(1, round(box.right / PX_PER_MM + rng.uniform(0.5, 3)))
+        down = max(1, round(box.bottom / PX_PER_MM + rng.uniform(0.5, 4)))
+        for rows in (np.s_[:down], np.s_[-down:]):  # the indices, in all four corners
+            picture[rows, :across] = picture[rows, -across:] = HIDDEN
         for _ in range(rng.choice([0, 0, 0, 1, 2])):
             self._hide_a_part(picture)
         return picture, COUNTS.index(count), SUITS.index(suit)
@@ -150,9 +150,8 @@ class CardMaker:
         cv2.warpAffine(face, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
         if rng.random() < 0.2:  # something lies on it
             other = rng.choice([*self._others, *(f for f, _ in list(self._faces.values())[-8:])])
-            full[:, 2] += rng.choice(
-                [(rng.uniform(30, 64), rng.gauss(0, 20)), (rng.gauss(0, 20), rng.uniform(40, 88))]
-            )
+            right, below = (rng.uniform(30, 64), rng.gauss(0, 20)), (rng.gauss(0, 20), rng.uniform(40, 88))
+            full[:, 2] += rng.choice([right, below])
             cv2.warpAffine(other, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
         return ground
 
@@ -171,14 +170,6 @@ class CardMaker:
         cv2.fillConvexPoly(picture, np.round(outline).astype(np.int32), (HIDDEN,) * 3)
 
 
-def hide(picture: Image, mm: tuple[float, float]) -> None:
-    """Hide a strip of so many millimetres in all four corners."""
-    x, y = (max(1, round(v)) for v in mm)
-    for rows in (np.s_[:y], np.s_[-y:]):
-        picture[rows, :x] = HIDDEN
-        picture[rows, -x:] = HIDDEN
-
-
 def _small(face: Image) -> Image:
     return np.asarray(
         cv2.resize(face, (WIDTH * 2 // 5, HEIGHT * 2 // 5), interpolation=cv2.INTER_AREA), np.uint8
@@ -190,14 +181,13 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
-    maker, net = CardMaker(seed, data), PipNet().to(memory_format=torch.channels_last)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
+    maker, console = CardMaker(seed, data), Console(stderr=True)
+    net = PipNet().to(memory_format=torch.channels_last)
+    optimiser = optimiser_of(net)
     kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
     right = [0.5, 0.5]
     for step in range(cards // BATCH):
-        share = step * BATCH / cards
-        for group in optimiser.param_groups:
-            group["lr"] = PEAK_RATE * min(1.0, step / 100) * (0.5 + 0.5 * math.cos(math.pi * share)) + 1e-5
+        set_rate(optimiser, step * BATCH / cards, step / 100)
         if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
             pictures, truth = kept[maker.rng.randrange(len(kept))]
             over, along = (maker.rng.choice((1, -1)) for _ in range(2))
@@ -218,7 +208,7 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
         for k, part in enumerate((counts, suits)):
             right[k] = 0.98 * right[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
         if step % 50 == 0:
-            click.echo(f"{step * BATCH:,} cards: count {right[0]:.3f}, suit {right[1]:.3f} right", err=True)
+            console.print(f"{step * BATCH:,} cards: count {right[0]:.3f}, suit {right[1]:.3f} right")
     return export(net.eval(), cards, seed, data, out)
 
 
@@ -233,23 +223,8 @@ def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> 
         "parameters": parameters(net),
         "trained": {
             "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
-            "photographs": [name for name in trained_on(data) if name in ("bidly_cards", "rrrrhys_cards")],
+            "photographs": [name for name in _PHOTOGRAPHS if has(data, name)],
         },
     }
     write_manifest(path, manifest)
     return path
-
-
-@click.command()
-@click.option(
-    "--data", type=PhotographsFolder(), help="Folder of labelled photographs, such as ../shared/data."
-)
-@click.option("--cards", default=CARDS_SHOWN, show_default=True, help="Cards to show.")
-@click.option("--seed", default=SEED, show_default=True)
-@output("the exported network")
-def command(data: Path | None, cards: int, seed: int, out: Path) -> None:
-    """Train the pip reader, which looks at whole cards."""
-    click.echo(train(data, cards, seed, out))
-
-
-assert all(count_of(code) in range(len(COUNTS)) for code in CARDS)

@@ -1,331 +1,319 @@
-"""Measures the reader and writes it down: `python -m models.training report --data DATA`.
+"""Writes down what was measured: `docs/reader-report.md`, and the figures of the model card between its two marks.
 
-`docs/reader-report.md` with its pictures, and the figures of the model card between its two marks. Every figure is
-computed in that run; only the aims are given.
+Every figure is computed in that run; only the aims are given.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-import click
-
-from models.training import plots, real, softened
-from models.training.aims import aims, interval
-from models.training.art import CACHE
-from models.training.judge import KEPT, SPREADS, Judged, Outcome, total
-from models.training.kept import Kept
-from models.training.markdown import put_between, table
-from models.training.measure import FEW, SOME, Measured, measure
-from models.training.options import MODEL
-from models.training.samples import PACKAGE
-from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION, need_decks
-from vision.base.errors import VisionError
-from vision.commands.options import PhotographsFolder
+from models.training.judge import SPREADS, Outcome, total
+from models.training.measure import (
+    FEW,
+    SOME,
+    Key,
+    Measured,
+    added,
+    confusions,
+    manifest_of,
+    measure,
+    read_all,
+    real_tables,
+    softened_tables,
+)
+from models.training.real_decks import DECKS
+from models.training.samples import PACKAGE, TrainingError
+from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
-from vision.reading.network import Calibrations, CardReader, default_model
+from vision.reading.network import Calibrations, CardReader
+from vision.synthetic.evaluation import Score, grid, ordinary, wilson
 
 DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"
 MARKS = ("<!-- figures: written by models.training report -->", "<!-- end of figures -->")
-_SEEN = {"bidly_deals": "deck seen in training", "edje_tf_cards": "deck seen in training"}
-
-
+MANY, SOFTENED = 100_000, 20_000
+"""Cards to be read without a silent error; as many softened ones."""
 _HEAD = (
-    "cards",
-    "named rightly",
-    "sure and right",
-    "surely wrong",
-    "named where none lay",
-    "tables wholly right",
-    "without a question",
-    "pictures unfit",
+    *("cards", "named rightly", "sure and right", "surely wrong", "named where none lay"),
+    *("tables wholly right", "without a question", "pictures unfit"),
 )
 
 
-def _row(o: Outcome) -> tuple[str, ...]:
-    s = o.score
-    return (
-        f"{s.cards:,}",
-        interval(s.right, s.cards),
-        interval(s.sure, s.cards),
-        str(s.wrong),
-        str(sum(not c.laid for c in o.cards)),
-        f"{s.whole} of {s.tables}",
-        str(o.unasked),
-        str(o.unfit),
+@dataclass(frozen=True)
+class Aim:
+    """What the reader is meant to reach, what it reached, and whether that is it (None: it cannot be said)."""
+
+    what: str
+    aim: str
+    figure: str
+    met: bool | None
+
+
+def aims(m: Measured) -> Iterator[Aim]:
+    """Hold the figures against the aims."""
+    trained = m.manifest["trained"]["photographs"]
+    for words, known in (("trained on", True), ("not trained on", False)):
+        if decks := [d for d in DECKS if (DECKS[d][0] in trained) == known and m.part("real", [d])]:
+            outcome = m.over("real", decks)
+            yield from _tables(f"real cards, {words}: {', '.join(decks)}", outcome, 0.95, 0.99, cards=1)
+    for what, part, least, sure, unasked in (
+        ("ordinary decks", "whole", 0.995, 0.998, None),
+        ("ordinary decks, enrolled", "whole enrolled", 0.998, 0.9995, 0.98),
+        ("a third missing", "gaps", None, 0.995, None),
+        ("a third missing, enrolled", "gaps enrolled", None, 0.998, 0.97),
+    ):
+        yield from _tables(what, m.over(part, JUDGING, ordinary()), least, sure, unasked=unasked)
+    yield _none("softened until a person hesitates", m.over("softened").score, SOFTENED)
+    yield _none("odd decks", (m.over("whole", ODD_JUDGING) + m.over("whole enrolled", ODD_JUDGING)).score, 1)
+    for name, least in (("bidly_deals", 0.98), ("foltysm_single", 1.0), ("edje_tf_cards", 1.0)):
+        if (s := m.over("photographs", [name]).score).cards:
+            wanted = "all" if least == 1 else f"≥ {100 * least:.0f} %"
+            yield Aim(
+                f"photographs {name}",
+                f"{wanted} of the labelled cards, none surely wrong, ≥ 95 % sure",
+                f"{s.right} of {s.cards}, {s.wrong} surely wrong, {share(s.sure, s.cards)} sure",
+                s.right >= least * s.cards and not s.wrong and s.sure >= 0.95 * s.cards,
+            )
+    if (grey := m.over("colourless").score).tables:
+        sure = grey.sure + grey.wrong
+        yield Aim("the same photographs without colour", "no suit sure", f"{sure} cards sure", sure == 0)
+    yield Aim("model file", "≤ 5 MB", f"{m.bytes / 1e6:.2f} MB", m.bytes <= 5e6)
+
+
+def _tables(
+    what: str,
+    outcome: Outcome,
+    right: float | None,
+    sure: float,
+    *,
+    unasked: float | None = None,
+    cards: int = MANY,
+) -> Iterator[Aim]:
+    """Yield the aims for tables: wholly right, sure and right, without a question, silent errors."""
+    s = outcome.score
+    for name, of_what, least, hits, of in (
+        ("tables", "wholly right", right, s.whole, s.tables),
+        ("cards", "sure and right", sure, s.sure, s.cards),
+        ("no question", "of the tables", unasked, outcome.unasked, s.tables),
+    ):
+        if least is not None:
+            yield Aim(
+                f"{what}: {name}", f"≥ {100 * least:g} % {of_what}", interval(hits, of), hits >= least * of
+            )
+    yield _none(f"{what}: silent errors", s, cards)
+
+
+def _none(what: str, score: Score, cards: int) -> Aim:
+    """Hold silent errors against none in so many cards; where fewer were read it cannot be said."""
+    high = wilson(score.wrong, score.cards)[1]
+    figure = f"{score.wrong} in {score.cards:,} (≤ 1 in {1 / high:,.0f} at 95 %)"
+    met = False if score.wrong else True if score.cards >= cards else None
+    return Aim(what, f"none in {cards:,}" if cards > 1 else "none surely wrong", figure, met)
+
+
+def share(hits: int, of: int) -> str:
+    """Write a share in per cent."""
+    return f"{100 * hits / of:.2f} %" if of else "–"
+
+
+def interval(hits: int, of: int) -> str:
+    """Write a share in per cent with its interval at 95 %."""
+    low, high = wilson(hits, of)
+    return f"{share(hits, of)} ({100 * low:.1f}–{100 * high:.1f})"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def _row(o: Outcome) -> tuple[object, ...]:
+    s, extra = o.score, sum(not c.laid for c in o.cards)
+    shares = interval(s.right, s.cards), interval(s.sure, s.cards)
+    return (f"{s.cards:,}", *shares, s.wrong, extra, f"{s.whole} of {s.tables}", o.unasked, o.unfit)
+
+
+def _outcomes(first: str, found: Mapping[str, Outcome]) -> str:
+    """Write a row for each outcome."""
+    return table((first, *_HEAD), [(name, *_row(outcome)) for name, outcome in found.items()])
+
+
+def surely_wrong(found: Mapping[Key, Outcome]) -> str:
+    """Name every card that was surely wrong, with its deck and condition; nothing where there is none."""
+    wrong = [
+        f"{c} ({key[1]}, {key[2]})" for key, o in found.items() for c in o.cards if c.sure and not c.right
+    ]
+    return f"\n\nSurely wrong: {'; '.join(wrong)}." if wrong else ""
+
+
+def real_table(found: Mapping[Key, Outcome], manifest: Mapping[str, Any]) -> str:
+    """Write what came of the decks of real cards; the manifest says which of them were trained on."""
+
+    def words(key: Key) -> str:
+        photographs, files = DECKS[key[1]]
+        known = "" if photographs in manifest["trained"]["photographs"] else "not "
+        return f"{key[1]}: {f'{photographs} {files}'.strip()}, {known}trained on"
+
+    return _outcomes("deck, and what it is cut from", added(found, words)) + surely_wrong(found)
+
+
+def softened_table(found: Mapping[Key, Outcome]) -> str:
+    """Write a row for each softening, all conditions together, and what was surely wrong."""
+    rows = added(found, lambda key: key[2].partition("; ")[0])
+    rows["**all**"] = everything = total(found.values())
+    at_most = wilson(everything.score.wrong, everything.score.cards)[1]
+    bound = f"\n\nSurely wrong at 95 %: at most 1 in {1 / at_most:,.0f}."
+    return _outcomes("softened by", rows) + bound + surely_wrong(found)
+
+
+def softened(model: Path, tables: int, seed: int, calibrating: bool) -> str:
+    """Read tables softened until a person hesitates.
+
+    Raises:
+        TrainingError: a card was surely wrong.
+    """
+    found = read_all(softened_tables(model, VALIDATION if calibrating else JUDGING, tables, seed))
+    if total(found.values()).score.wrong:
+        raise TrainingError(softened_table(found))
+    return softened_table(found)
+
+
+def real(model: Path, data: Path, tables: int, seed: int, decks: Sequence[str]) -> str:
+    """Read tables of real cards cut out of photographs."""
+    return real_table(
+        read_all(real_tables(model, data, decks or tuple(DECKS), tables, seed)), manifest_of(model)
     )
 
 
-def _aims_table(m: Measured) -> str:
-    words = {True: "yes", False: "**no**", None: "cannot be said"}
-    return table(("", "aim", "measured", "met"), [(a.what, a.aim, a.figure, words[a.met]) for a in aims(m)])
-
-
-def _origin(m: Measured) -> str:
+def figures(m: Measured) -> str:
+    """Write where and on what was measured, and the aims with what was reached: the figures of the model card."""
     trained, camera = m.manifest["trained"], TableLayout.load().camera
+    words = {True: "yes", False: "**no**", None: "cannot be said"}
     return (
         f"Model `{m.manifest['sha256'][:12]}`, {m.manifest['parameters']:,} parameters, {m.bytes:,} bytes, "
         f"trained on {trained['crops']:,} crops. Measured on {m.day} in {m.minutes:.0f} minutes on {m.machine}. "
         f"Tables of 52 cards per deck and ordinary condition: {m.tables} "
         f"(odd decks, limits and scales: {min(m.tables, FEW)}). Intervals are Wilson's, 95 %. "
         f"Tables are rendered as this camera sees them: {camera.name}, {camera.height_mm:.0f} mm above the felt, "
-        f"{camera.px_per_mm:.2f} px/mm."
+        f"{camera.px_per_mm:.2f} px/mm.\n\n"
+        + table(("", "aim", "measured", "met"), [(a.what, a.aim, a.figure, words[a.met]) for a in aims(m)])
     )
 
 
-def _confusions(cards: Sequence[Judged]) -> str:
-    often = Counter((c.laid, c.named) for c in cards if c.named and c.laid and not c.right)
-    if not often:
-        return "No card was taken for another."
-    some = ", ".join(f"{laid} as {named} ({n})" for (laid, named), n in often.most_common(12))
-    return f"Most often: {some}."
-
-
 def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
-    """Write the report and its pictures; return the report's path."""
-    pictures = docs / "reader-report"
-    pictures.mkdir(parents=True, exist_ok=True)
-    names = [c.name + ("" if c.sets == "ordinary" else " (limit)") for c in m.conditions]
-    plain = [m.named(m.ordinary, c.name) for c in m.conditions]
-    ordinary_learnt = {k: v for k, v in m.enrolled.items() if k[0] in JUDGING}
-    learnt = [m.named(ordinary_learnt, c.name) for c in m.conditions]
-    fit = [c for c in m.over(m.ordinary, sets="").cards if c.fit]
-    fit_odd = [c for c in m.over(m.odd, sets="").cards if c.fit]
-    photographed = [c for o in m.photographs.values() for c in o.cards if c.fit]
-    parts = [("ordinary decks, rendered", fit)] + ([("photographs", photographed)] if photographed else [])
-    plots.conditions(pictures / "conditions.png", names, plain, learnt)
-    plots.figures(pictures / "margins.png", fit, worth.whole)
-    plots.reliability(pictures / "reliability.png", parts)
-    plots.confusion(pictures / "confusion.png", fit + fit_odd)
-    plots.scales(pictures / "scales.png", list(m.scales.items()))
+    """Write the report; return its path."""
+
+    def by_condition(part: str) -> str:
+        names = {c.name + ("" if c.sets == "ordinary" else " (limit)"): c for c in grid()}
+        return _outcomes("condition", {name: m.over(part, JUDGING, [c]) for name, c in names.items()})
+
+    def by_deck(decks: Sequence[str]) -> str:
+        rows = {}
+        for name in decks:
+            rows[name] = m.over("whole", [name], ordinary())
+            if name not in m.refused:
+                rows[f"{name}, enrolled"] = m.over("whole enrolled", [name], ordinary())
+        return _outcomes("deck", rows)
+
+    gaps = {"not enrolled": m.over("gaps"), "enrolled": m.over("gaps enrolled")}
+    limits = (("all 52 cards named", worth.whole), ("fewer", worth.part), ("loose photographs", worth.loose))
+    no_photographs = "No folder of photographs was given in this run."
     sections = [
         "# How well the cards are read",
         "Written by `python -m models.training report`; every figure was computed in that run. Rendered tables are "
         "not photographs: no lens, no hands, cards that lie flat. Nothing here was measured on a Raspberry Pi or "
         "with a real camera above a felt (UNTESTED).",
-        _origin(m),
-        "## Against the aims",
-        _aims_table(m),
+        figures(m),
         "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
         "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
         "## Tables of real cards",
-        real.section(m.real, min(m.tables, SOME), m.seed, m.manifest["trained"]["photographs"])
-        if m.real
-        else "No folder of photographs was given in this run.",
+        "Real cards, cut out of photographs and laid by the renderer: an ordinary evening, untidy hands, a third "
+        f"missing; {min(m.tables, SOME)} of each, seed {m.seed}. All of these decks were looked at while the reader "
+        "was worked on: the model card says for what.",
+        real_table(m.part("real"), m.manifest) if m.part("real") else no_photographs,
         "## Over the conditions, ordinary decks that were not trained on",
         f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
         f"{', '.join(VALIDATION)}).",
-        table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, plain, strict=True)]),
-        "![by condition](reader-report/conditions.png)",
+        by_condition("whole"),
         "The same tables with the deck enrolled:",
-        table(("condition", *_HEAD), [(n, *_row(o)) for n, o in zip(names, learnt, strict=True)]),
+        by_condition("whole enrolled"),
         "## Tables that lack a third of their cards",
         "As with three players, or while cards are placed: a wrong name then meets no card that has a better claim "
         "to it. Ordinary decks, over the ordinary conditions.",
-        table(
-            ("deck", *_HEAD),
-            [
-                (label, *_row(m.over(part)))
-                for label, part in zip(("not enrolled", "enrolled"), m.gaps, strict=True)
-            ],
-        ),
+        _outcomes("deck", gaps),
         "## Softened until a person hesitates",
         "Ordinary decks, not enrolled, in each ordinary condition, worsened in four ways and three steps; whole tables "
         "and tables that lack a third of their cards in turn. What is sure may fall; nothing may be surely wrong.",
-        softened.section(m.softened),
+        softened_table(m.part("softened")),
         "## By deck, ordinary conditions",
-        _by_deck(m, m.ordinary, JUDGING),
+        by_deck(JUDGING),
         "## Odd decks: unusual colours, sizes or places of the indices",
-        _by_deck(m, m.odd, ODD_JUDGING),
+        by_deck(ODD_JUDGING),
         f"Enrolment sees {SPREADS[0]} rendered pictures of the spread ({SPREADS[-1]} where it refused at first). "
-        + _refusals(m),
+        + "".join(f"Refused: {name}: “{why}” " for name, why in m.refused.items()),
         "## Photographs marked `evaluate`, loose: scale, place and number unknown",
-        _photographs(m),
+        _photographs(m) if m.part("photographs") else no_photographs,
         "## Scale",
-        table(("px per mm", *_HEAD), [(f"{scale:g}", *_row(o)) for scale, o in m.scales.items()]),
+        _outcomes("scale", added(m.part("scale"), lambda key: key[2])),
         "Where the picture is unfit, the reader says so and no card is sure.",
-        "![scale](reader-report/scales.png)",
-        "## What a margin and a confidence are worth",
+        "## What a margin is worth",
         "A card is sure whose name beats every other by so many nats, where there is so much evidence for a card at "
         "all:",
         table(
             ("", "margin", "evidence"),
-            [
-                (label, f"{part.margin.sure_from:.2f}", f"{part.evidence.sure_from:.2f}")
-                for label, part in (
-                    ("all 52 cards named", worth.whole),
-                    ("fewer", worth.part),
-                    ("loose photographs", worth.loose),
-                )
-            ],
+            [(name, f"{w.margin.sure_from:.2f}", f"{w.evidence.sure_from:.2f}") for name, w in limits],
         ),
-        "Pictures fit to be read, all conditions, ordinary decks, whole tables, not enrolled:",
-        "![margins](reader-report/margins.png)",
-        *[_classes(label, cards) for label, cards in parts],
-        "![reliability](reader-report/reliability.png)",
         "## What is taken for what",
-        "Ordinary and odd decks, all conditions, fit pictures, not enrolled.",
-        "![confusion](reader-report/confusion.png)",
-        "Ordinary decks. " + _confusions(fit),
-        "Odd decks. " + _confusions(fit_odd),
-        "## Time",
-        _times(m),
+        f"Ordinary decks, all conditions, not enrolled. {_confusions(m.over('whole', JUDGING))}",
+        f"Odd decks. {_confusions(m.over('whole', ODD_JUDGING))}",
     ]
+    docs.mkdir(parents=True, exist_ok=True)
     report = docs / "reader-report.md"
-    report.write_text("\n\n".join(sections) + "\n")
+    report.write_text("\n\n".join(section.rstrip() for section in sections) + "\n")
     return report
 
 
-def _by_deck(m: Measured, part: dict[tuple[str, str], Outcome], decks: Sequence[str]) -> str:
-    enrolled = [f"enrolled: {what}" for what in _HEAD[1:4]]
-    return table(("deck", *_HEAD[:7], *enrolled), [_deck_row(m, part, name) for name in decks])
-
-
-def _deck_row(m: Measured, part: dict[tuple[str, str], Outcome], name: str) -> tuple[str, ...]:
-    first = (name, *_row(m.over(part, [name]))[:7])
-    if name in m.refused:
-        return (*first, "refused", "", "")
-    s = m.over(m.enrolled, [name]).score
-    return (*first, interval(s.right, s.cards), interval(s.sure, s.cards), str(s.wrong))
-
-
-def _refusals(m: Measured) -> str:
-    if not m.refused:
-        return "No enrolment was refused."
-    return "Refused: " + " ".join(f"{name}: “{why}”" for name, why in m.refused.items())
-
-
 def _photographs(m: Measured) -> str:
-    if not m.photographs:
-        return "No folder of photographs was given in this run."
-    rows = []
-    for name, o in m.photographs.items():
-        s, grey = o.score, m.colourless[name].score
-        note = _SEEN.get(name, "deck not trained on")
-        whole = f"{s.whole}/{s.tables}"
-        rows.append(
-            (
-                name,
-                note,
-                s.cards,
-                interval(s.right, s.cards),
-                interval(s.sure, s.cards),
-                s.wrong,
-                whole,
-                grey.sure + grey.wrong,
-            )
-        )
-    head = (
-        "set",
-        "",
-        "cards labelled",
-        "named rightly",
-        "sure and right",
-        "surely wrong",
-        "pictures wholly right",
-        "sure without colour",
-    )
-    o = total(m.photographs.values())
-    wrong = sorted({c.named for c in o.cards if c.sure and not c.right})
-    note = (
-        "The deck of bidly_deals is in the training photographs (bidly_cards), and edje_tf_cards' test pictures show "
-        "the deck of its training pictures. In bidly_deals some half-hidden cards have no label; naming one counts "
-        "as wrong."
-    )
-    return (
-        table(head, rows)
-        + "\n\n"
-        + note
-        + (f" Surely named without a label: {' '.join(wrong)}." if wrong else "")
-    )
-
-
-def _classes(label: str, cards: Sequence[Judged]) -> str:
-    rows = [(f"{mean:.4f}", f"{of:,}", interval(right, of)) for mean, right, of in plots.classes(cards)]
-    return table((f"confidence stated ({label})", "names", "of them right"), rows)
-
-
-def _times(m: Measured) -> str:
-    stages = list(m.ms[2])
+    grey = added(m.part("colourless"), lambda key: key[1])
     rows = [
-        [f"{threads} thread{'s' * (threads > 1)}", *[f"{ms[s]:.1f}" for s in stages]]
-        for threads, ms in m.ms.items()
+        (name, *_row(outcome)[:4], f"{outcome.score.whole} of {outcome.score.tables}", grey[name].score.sure)
+        for name, outcome in added(m.part("photographs"), lambda key: key[1]).items()
     ]
-    text = (
-        "Median milliseconds from a decoded full-size frame to 52 cards, on the machine and under the load named "
-        "above.\n\n" + table(("", *stages), rows)
-    )
-    if m.peer is None:
-        return text + "\n\nNo other network was timed next to it in this run (`--yolo FILE`)."
     return (
-        text + f"\n\nIn turn, two threads: our network over 12 zones {m.peer.ours_ms:.1f} ms, one pass of "
-        f"{m.peer.peer} {m.peer.peer_ms:.1f} ms; ours takes {m.peer.share:.2f} of its time. The other network's graph "
-        "has random weights: only its time counts."
+        table(("set", *_HEAD[:4], "pictures wholly right", "sure without colour"), rows)
+        + "\n\nThe deck of bidly_deals is in the training photographs (bidly_cards), and edje_tf_cards' test pictures "
+        "show the deck of its training pictures; that of foltysm_single was not trained on. In bidly_deals some "
+        "half-hidden cards have no label; naming one counts as wrong." + surely_wrong(m.part("photographs"))
+    )
+
+
+def _confusions(outcome: Outcome) -> str:
+    often = {
+        f"{laid} as {named}": n for laid, names in confusions(outcome).items() for named, n in names.items()
+    }
+    most = sorted(often.items(), key=lambda one: -one[1])[:12]
+    return (
+        f"Most often: {', '.join(f'{w} ({n})' for w, n in most)}."
+        if most
+        else "No card was taken for another."
     )
 
 
 def update_card(m: Measured, card: Path) -> None:
     """Put the figures into the model card, between its two marks."""
-    if card.exists():
-        put_between(MARKS, card, f"\n\n{_origin(m)}\n\n{_aims_table(m)}\n\n")
+    before, _, rest = card.read_text().partition(MARKS[0])
+    _, _, after = rest.partition(MARKS[1])
+    card.write_text(f"{before}{MARKS[0]}\n\n{figures(m)}\n\n{MARKS[1]}{after}")
 
 
-def write_report(
-    model: Path, data: Path | None, tables: int, seed: int = 0, peer: Path | None = None, docs: Path = DOCS
-) -> Path:
+def write_report(model: Path, data: Path | None, tables: int, seed: int, out: Path) -> Path:
     """Measure and write the report; for the packaged model the card too. Return the report's path."""
-    measured = measure(model, data, tables, seed, peer)
-    path = write(measured, CardReader(model).calibrations, docs)
-    if docs == DOCS:
+    measured = measure(model, data, tables, seed)
+    path = write(measured, CardReader(model).calibrations, out)
+    if out == DOCS:
         update_card(measured, CARD)
     return path
-
-
-@click.command()
-@MODEL
-@click.option(
-    "--data",
-    type=PhotographsFolder(),
-    help="Folder of labelled photographs, such as ../shared/data; only those marked `evaluate` are read.",
-)
-@click.option(
-    "--tables", default=2, show_default=True, type=click.IntRange(1), help="Tables per deck and condition."
-)
-@click.option("--seed", default=0, show_default=True)
-@click.option(
-    "--yolo",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="ONNX graph of YOLO11n (yolo_graph.py), timed next to the reader.",
-)
-@click.option(
-    "--resume",
-    is_flag=True,
-    help="Keep what is measured, and go on with what a run that was stopped has kept.",
-)
-@click.option(
-    "--out",
-    "docs",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
-    default=DOCS,
-    help="Folder for the report; only in docs/ itself the model card is brought up to date too.",
-)
-def command(
-    model: Path | None,
-    data: Path | None,
-    tables: int,
-    seed: int,
-    yolo: Path | None,
-    resume: bool,
-    docs: Path,
-) -> None:
-    """Measure everything and write the report."""
-    need_decks((*JUDGING, *ODD_JUDGING))
-    if resume:
-        KEPT.set(Kept(CACHE / "report"))
-    try:
-        click.echo(write_report(model or default_model(), data, tables, seed, yolo, docs))
-    except VisionError as error:
-        raise click.ClickException(str(error)) from error

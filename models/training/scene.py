@@ -29,16 +29,17 @@ from models.training.decks import (
     own_decks,
     photographed_decks,
 )
-from models.training.grounds import PhotographedGrounds, drawn_ground
+from models.training.grounds import cut_ground, drawn_ground, photographed_grounds
 from models.training.photo import photograph
 from vision.base.arrays import Image
 from vision.reading.cards import RANKS, SUITS
 
 CORNER_FIELDS = 8
+Matrix = NDArray[np.float64]
 Placement = tuple[float, float, float]  # x, y in pixels, turn in degrees
 
-# Shown more often where readers err most: aces, 5 6 8 9 10, court cards, the black suits.
-_RANK_WEIGHT = {"A": 1.5} | dict.fromkeys("5689TQKJ", 1.3)
+# Shown more often where readers err most: aces, 6 8 9 10, court cards, the black suits.
+_RANK_WEIGHT = {"A": 1.5} | dict.fromkeys("689TQKJ", 1.3)
 _SUIT_WEIGHT = {"c": 1.35, "s": 1.35}
 
 # An index counts as visible where so much of its rank and of its suit shows; in narrow fans the next card covers
@@ -49,11 +50,8 @@ _RANK_SHOWN, _SUIT_SHOWN, _SEEN_AT_ALL = 0.6, 0.45, 0.25
 def _rounded() -> NDArray[np.uint8]:
     radius = int(3.2 * PX_PER_MM)
     mask = np.zeros((HEIGHT, WIDTH), np.uint8)
-    cv2.rectangle(mask, (radius, 0), (WIDTH - radius, HEIGHT), 255, -1)
-    cv2.rectangle(mask, (0, radius), (WIDTH, HEIGHT - radius), 255, -1)
-    for x in (radius, WIDTH - radius - 1):
-        for y in (radius, HEIGHT - radius - 1):
-            cv2.circle(mask, (x, y), radius, 255, -1)
+    for thickness in (2 * radius, -1):  # a thick line has round corners
+        cv2.rectangle(mask, (radius, radius), (WIDTH - radius - 1, HEIGHT - radius - 1), 255, thickness)
     return mask
 
 
@@ -82,7 +80,7 @@ class SceneMaker:
         self._art = art_decks()
         self._own = own_decks()
         self._real = photographed_decks(data) if data else []
-        self._grounds = PhotographedGrounds.load(data / "edje_tf_cards") if data else PhotographedGrounds([])
+        self._grounds = photographed_grounds(data) if data else []
         self._pool = [RandomDeck(self.rng, self._art) for _ in range(pool)]
         self._backs = [card_back(self.rng) for _ in range(16)]
 
@@ -102,7 +100,7 @@ class SceneMaker:
         """Return one photographed square of `size` px (BGR) and its corners (n × 8)."""
         rng = self.rng
         px_per_mm = math.exp(rng.uniform(math.log(1.2), math.log(3.0)))
-        picture = self._grounds.cut(rng, size) if rng.random() < 0.35 else None
+        picture = cut_ground(rng, self._grounds, size) if rng.random() < 0.35 else None
         if picture is None:
             picture = drawn_ground(rng, self._noise, size, px_per_mm)
         if rng.random() < 0.25:
@@ -120,10 +118,9 @@ class SceneMaker:
             code = rng.choices(deck.codes, weights)[0]
             face, box = deck.face(code, rng)
             back = rng.random() < 0.06
-            ground = self._ground_matrix(place, px_per_mm, slant, bend, size)
-            self._lay(
-                picture, owner, number, rng.choice(self._backs) if back else face, ground, px_per_mm, tint
-            )
+            ground = _ground_matrix(place, px_per_mm, slant, bend, size)
+            card = rng.choice(self._backs) if back else face
+            _lay(rng, picture, owner, number, card, ground, px_per_mm, tint)
             if not back:
                 indices += _indices(number, code, box, deck.four_indices, ground, slant, place[2], px_per_mm)
         if rng.random() < 0.12:
@@ -131,65 +128,48 @@ class SceneMaker:
         taken, burnt = photograph(rng, self._noise, picture, px_per_mm)
         return taken, _corners(indices, owner, burnt)
 
-    def _ground_matrix(
-        self,
-        place: Placement,
-        px_per_mm: float,
-        slant: NDArray[np.float64],
-        bend: NDArray[np.float64],
-        size: int,
-    ) -> NDArray[np.float64]:
-        """Return the homography from a card's pixels to the scene's."""
-        turn = math.radians(place[2])
-        source = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], np.float32)
-        local = (source - (WIDTH / 2, HEIGHT / 2)) * (px_per_mm / PX_PER_MM) * (1 + bend)
-        turned = local @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
-        target = (turned + place[:2] - size / 2) @ slant.T + size / 2
-        return np.asarray(cv2.getPerspectiveTransform(source, target.astype(np.float32)), np.float64)
 
-    def _lay(
-        self,
-        picture: Image,
-        owner: NDArray[np.int16],
-        number: int,
-        face: Image,
-        ground: NDArray[np.float64],
-        px_per_mm: float,
-        tint: NDArray[np.float32],
-    ) -> None:
-        """Warp a card into the picture with its shadow, and note which pixels it owns."""
-        size = picture.shape[0]
-        edge = np.array([[[0, 0]], [[WIDTH, 0]], [[WIDTH, HEIGHT]], [[0, HEIGHT]]], np.float64)
-        corners = cv2.perspectiveTransform(edge, ground)[:, 0]
-        x0, y0 = np.maximum(0, np.floor(corners.min(axis=0) - 2).astype(int))
-        x1, y1 = np.minimum(size, np.ceil(corners.max(axis=0) + 3).astype(int))
-        if x1 <= x0 + 1 or y1 <= y0 + 1:
-            return
-        shift = np.array([[1, 0, -x0], [0, 1, -y0], [0, 0, 1]], np.float64) @ ground
-        area = (int(x1 - x0), int(y1 - y0))
-        scale = px_per_mm / PX_PER_MM
-        shrink = max(0.25, min(1.0, scale * 1.25)) if scale < 0.6 else 1.0
-        if shrink < 1:  # so that the warp itself never shrinks by much, which would alias
-            face = np.asarray(
-                cv2.resize(face, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8
-            )
-        card = cv2.warpPerspective(
-            face, shift @ np.diag([1 / shrink, 1 / shrink, 1]), area, borderMode=cv2.BORDER_REPLICATE
+def _ground_matrix(place: Placement, px_per_mm: float, slant: Matrix, bend: Matrix, size: int) -> Matrix:
+    """Return the homography from a card's pixels to the scene's."""
+    turn = math.radians(place[2])
+    source = np.array([[0, 0], [WIDTH, 0], [WIDTH, HEIGHT], [0, HEIGHT]], np.float32)
+    local = (source - (WIDTH / 2, HEIGHT / 2)) * (px_per_mm / PX_PER_MM) * (1 + bend)
+    turned = local @ np.array([[math.cos(turn), math.sin(turn)], [-math.sin(turn), math.cos(turn)]])
+    target = (turned + place[:2] - size / 2) @ slant.T + size / 2
+    return np.asarray(cv2.getPerspectiveTransform(source, target.astype(np.float32)), np.float64)
+
+
+def _lay(
+    rng: random.Random,
+    picture: Image,
+    owner: NDArray[np.int16],
+    number: int,
+    face: Image,
+    ground: Matrix,
+    px_per_mm: float,
+    tint: NDArray[np.float32],
+) -> None:
+    """Warp a card into the picture with its shadow, and note which pixels it owns."""
+    size = picture.shape[0]
+    scale = px_per_mm / PX_PER_MM
+    shrink = max(0.25, min(1.0, scale * 1.25)) if scale < 0.6 else 1.0
+    if shrink < 1:  # so that the warp itself never shrinks by much, which would alias
+        face = np.asarray(
+            cv2.resize(face, None, fx=shrink, fy=shrink, interpolation=cv2.INTER_AREA), np.uint8
         )
-        mask = cv2.warpPerspective(_OUTLINE, shift, area).astype(np.float32) / 255
-        part = picture[y0:y1, x0:x1]
-        rng = self.rng
-        if rng.random() < 0.8:
-            shadow = cv2.GaussianBlur(
-                mask, (0, 0), max(0.6, rng.uniform(0.3, 1.2) * px_per_mm)
-            ) * rng.uniform(0.1, 0.5)
-            offset = int(rng.uniform(-1, 1) * px_per_mm), int(rng.uniform(-1, 1) * px_per_mm)
-            part[:] = (part * (1 - np.roll(shadow, offset, (0, 1))[..., None])).astype(np.uint8)
-        part[:] = (part * (1 - mask[..., None]) + card * tint * mask[..., None]).astype(np.uint8)
-        owner[y0:y1, x0:x1][mask > 0.5] = number
+    warp, area = ground @ np.diag([1 / shrink, 1 / shrink, 1]), (size, size)
+    card = cv2.warpPerspective(face, warp, area, borderMode=cv2.BORDER_REPLICATE)
+    mask = cv2.warpPerspective(_OUTLINE, ground, area).astype(np.float32) / 255
+    if rng.random() < 0.8:
+        blur = max(0.6, rng.uniform(0.3, 1.2) * px_per_mm)
+        shadow = cv2.GaussianBlur(mask, (0, 0), blur) * rng.uniform(0.1, 0.5)
+        offset = int(rng.uniform(-1, 1) * px_per_mm), int(rng.uniform(-1, 1) * px_per_mm)
+        picture[:] = (picture * (1 - np.roll(shadow, offset, (0, 1))[..., None])).astype(np.uint8)
+    picture[:] = (picture * (1 - mask[..., None]) + card * tint * mask[..., None]).astype(np.uint8)
+    owner[mask > 0.5] = number
 
 
-def _slant(rng: random.Random) -> NDArray[np.float64]:
+def _slant(rng: random.Random) -> Matrix:
     """Return the foreshortening of a camera that looks from the side, in half of the scenes."""
     if rng.random() < 0.5 or rng.random() < 0.3:
         return np.eye(2)
@@ -201,10 +181,8 @@ def _slant(rng: random.Random) -> NDArray[np.float64]:
 def _layout(rng: random.Random, size: int, px_per_mm: float) -> list[Placement]:
     """Lay cards: mostly a row (apart, overlapped or fanned) with an index near the middle, else a heap."""
     if rng.random() >= 0.8:
-        return [
-            (rng.uniform(0, size), rng.uniform(0, size), rng.uniform(0, 360))
-            for _ in range(rng.randint(1, 6))
-        ]
+        cards = range(rng.randint(1, 6))
+        return [(rng.uniform(0, size), rng.uniform(0, size), rng.uniform(0, 360)) for _ in cards]
     base = rng.choice([0, 180]) + rng.gauss(0, 8) if rng.random() < 0.6 else rng.uniform(0, 360)
     if rng.random() < 0.12:
         base += 90
@@ -212,13 +190,8 @@ def _layout(rng: random.Random, size: int, px_per_mm: float) -> list[Placement]:
     down = np.array([-along[1], along[0]])
     count = rng.choice([1, 2, 3, 4, 5, 5, 7])
     spacing = rng.random()  # side by side, a narrow fan, overlapped
-    pitch = (
-        rng.uniform(61, 75)
-        if spacing < 0.33
-        else rng.uniform(7, 15)
-        if spacing < 0.58
-        else rng.uniform(13, 45)
-    ) * px_per_mm
+    apart = (61, 75) if spacing < 0.33 else (7, 15) if spacing < 0.58 else (13, 45)
+    pitch = rng.uniform(*apart) * px_per_mm
     start = np.array([rng.uniform(0.15, 0.85), rng.uniform(0.15, 0.85)]) * size
     sideways = rng.uniform(-0.5, 0.5) * 58 * px_per_mm
     share = rng.uniform(0.30, 0.46) if rng.random() < 0.7 else rng.uniform(0, 0.3)
@@ -236,15 +209,10 @@ def _layout(rng: random.Random, size: int, px_per_mm: float) -> list[Placement]:
     if rng.random() < 0.3:
         placed.reverse()
     if rng.random() < 0.35:  # the next row
-        apart = (
-            rng.choice([-1, 1])
-            * (rng.uniform(89, 100) if rng.random() < 0.6 else rng.uniform(24, 60))
-            * px_per_mm
-        )
+        reach = (89, 100) if rng.random() < 0.6 else (24, 60)
+        b = offset + rng.choice([-1, 1]) * rng.uniform(*reach) * px_per_mm
         for k in range(rng.randint(1, 3)):
-            x, y = (
-                start + along * ((k - 1) * pitch + rng.uniform(-30, 30) * px_per_mm) + down * (offset + apart)
-            )
+            x, y = start + along * ((k - 1) * pitch + rng.uniform(-30, 30) * px_per_mm) + down * b
             placed.insert(0, (float(x), float(y), base + rng.gauss(0, 4)))
     return placed
 
@@ -254,8 +222,8 @@ def _indices(
     code: str,
     box: IndexBox,
     four: bool,
-    ground: NDArray[np.float64],
-    slant: NDArray[np.float64],
+    ground: Matrix,
+    slant: Matrix,
     turn_deg: float,
     px_per_mm: float,
 ) -> list[_Index]:
@@ -304,10 +272,9 @@ def _lay_chip(rng: random.Random, picture: Image, px_per_mm: float) -> None:
     middle = rng.randint(0, size), rng.randint(0, size)
     radius = max(4, int(rng.uniform(10, 22) * px_per_mm))
     cv2.circle(picture, middle, radius, tuple(rng.randint(0, 255) for _ in range(3)), -1, cv2.LINE_AA)
+    line = max(1, int(3 * px_per_mm))
     for turn in range(0, 360, 60):
-        cv2.ellipse(
-            picture, middle, (radius, radius), turn, 0, 25, (240, 240, 240), max(1, int(3 * px_per_mm))
-        )
+        cv2.ellipse(picture, middle, (radius, radius), turn, 0, 25, (240, 240, 240), line)
     cv2.circle(picture, middle, radius // 2, (230, 230, 230), 1, cv2.LINE_AA)
     if rng.random() < 0.5:
         ink = rng.choice([(20, 20, 20), (240, 240, 240)])

@@ -13,25 +13,27 @@ import os
 import queue
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import click
 import cv2
 import numpy as np
 import torch
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from models.training.export import export
 from models.training.loss import loss, targets
 from models.training.net import IndexNet
-from models.training.options import training
-from models.training.samples import SIZE_PX, Sample, real_crops, trained_on, turned
+from models.training.photographs import BOXED, TRAINED_ON, has
+from models.training.pseudo import label_photographs
+from models.training.samples import SIZE_PX, Sample, real_crops, turned
 from models.training.scene import SceneMaker
 
 BATCH = 32
 REAL_CROPS = 6  # of each batch, once pseudo-labelled crops exist
 PEAK_RATE, WEIGHT_DECAY = 3e-3, 2e-3
+PAUSES = (0.25, 0.5, 0.75)  # shares of the training after which the photographs are labelled again
 _BUFFER = 600  # batches kept to be shown again
 
 
@@ -39,17 +41,16 @@ _BUFFER = 600  # batches kept to be shown again
 class Job:
     """What to train: how many crops in all, from which photographs, into which folder.
 
-    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later. With `tune_rate` a
-    network that is trained already goes on from where it stands: the rate begins there, at that value.
+    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later. `makers`: how many
+    processes make scenes; one core is left for the training itself.
     """
 
     folder: Path
     data: Path | None
     crops: int
     seed: int
-    makers: int
+    makers: int = max(1, (os.cpu_count() or 2) - 1)
     until: int | None = None
-    tune_rate: float | None = None
 
 
 def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | None) -> None:
@@ -76,26 +77,35 @@ def tensor(samples: list[Sample]) -> torch.Tensor:
     return torch.from_numpy(stack).permute(0, 3, 1, 2).float().div_(255)
 
 
+def optimiser_of(net: torch.nn.Module) -> torch.optim.AdamW:
+    """Return the optimiser that trains a network."""
+    return torch.optim.AdamW(net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
+
+
+def set_rate(optimiser: torch.optim.Optimizer, share: float, warm: float) -> None:
+    """Set the learning rate: up while `warm` rises to 1, then half a cosine down over the `share` of the training."""
+    for group in optimiser.param_groups:
+        group["lr"] = PEAK_RATE * min(1.0, warm) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, share))) + 1e-5
+
+
 class Trainer:
     """The net, its running average, the optimiser and how far they have come."""
 
     def __init__(self, job: Job) -> None:
         torch.manual_seed(job.seed)
         self.job = job
-        self.done = self.tuned_from = 0
-        self.photographs = trained_on(job.data)
+        self.done = 0
+        self.photographs = [name for name in TRAINED_ON if has(job.data, name)]
         self.net = IndexNet().to(memory_format=torch.channels_last)
         self.average = IndexNet().eval()
         self.average.load_state_dict(self.net.state_dict())
-        self.optimiser = torch.optim.AdamW(self.net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
+        self.optimiser = optimiser_of(self.net)
+        self._parts = {"net": self.net, "average": self.average, "optimiser": self.optimiser}
         if self.checkpoint.exists():
             state: dict[str, Any] = torch.load(self.checkpoint, weights_only=True)
-            self.net.load_state_dict(state["net"])
-            self.average.load_state_dict(state["average"])
-            self.optimiser.load_state_dict(state["optimiser"])
+            for name, part in self._parts.items():
+                part.load_state_dict(state[name])
             self.done = state["done"]
-            if job.tune_rate:
-                self.tuned_from = state.get("tuned_from") or self.done
 
     @property
     def checkpoint(self) -> Path:
@@ -104,34 +114,21 @@ class Trainer:
 
     def save(self) -> None:
         """Write the checkpoint so that a stop at any moment leaves a whole one."""
-        state = {
-            "net": self.net.state_dict(),
-            "average": self.average.state_dict(),
-            "optimiser": self.optimiser.state_dict(),
-            "done": self.done,
-            "tuned_from": self.tuned_from,
-            "photographs": self.photographs,
-        }
-        torch.save(state, self.checkpoint.with_suffix(".new"))
-        self.checkpoint.with_suffix(".new").replace(self.checkpoint)
+        state: dict[str, Any] = {name: part.state_dict() for name, part in self._parts.items()}
+        whole = self.checkpoint.with_suffix(".new")
+        torch.save(state | {"done": self.done, "photographs": self.photographs}, whole)
+        whole.replace(self.checkpoint)
 
     def step(self, samples: list[Sample], seen_before: bool) -> dict[str, float]:
         """Learn from one batch; return the parts of the loss."""
-        since, whole = self.done - self.tuned_from, self.job.crops - self.tuned_from
-        warm, share = min(1.0, since / BATCH / (100 if self.tuned_from else 300)), min(1.0, since / whole)
-        for group in self.optimiser.param_groups:
-            group["lr"] = (self.job.tune_rate or PEAK_RATE) * warm * (
-                0.5 + 0.5 * math.cos(math.pi * share)
-            ) + 1e-5
+        set_rate(self.optimiser, self.done / self.job.crops, self.done / BATCH / 300)
         x = tensor(samples)
         if seen_before:
             n = len(samples)
             x = (x * (0.9 + 0.2 * torch.rand(n, 3, 1, 1)) + 0.06 * torch.randn(n, 1, 1, 1)).clamp_(0, 1)
         self.net.train()
-        error, parts = loss(
-            self.net(x.contiguous(memory_format=torch.channels_last)),
-            targets([c for _, c in samples], SIZE_PX),
-        )
+        said = self.net(x.contiguous(memory_format=torch.channels_last))
+        error, parts = loss(said, targets([c for _, c in samples], SIZE_PX))
         self.optimiser.zero_grad(set_to_none=True)
         error.backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
@@ -139,18 +136,13 @@ class Trainer:
         self.done += len(samples)
         steps = self.done / BATCH
         keep = min(0.998, (steps + 1) / (steps + 10))
-        with torch.no_grad():
-            for mean, now in zip(
-                self.average.state_dict().values(), self.net.state_dict().values(), strict=True
-            ):
-                if mean.dtype.is_floating_point:
-                    mean.lerp_(now, 1 - keep)
-                else:
-                    mean.copy_(now)
+        now = self.net.state_dict()
+        for name, mean in self.average.state_dict().items():
+            mean.copy_(torch.lerp(mean, now[name], 1 - keep) if mean.is_floating_point() else now[name])
         return parts
 
 
-def run(job: Job) -> Path:
+def train_until(job: Job) -> Path:
     """Train until `job.crops` crops (or `job.until`) have been shown; return the checkpoint."""
     job.folder.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
@@ -158,18 +150,14 @@ def run(job: Job) -> Path:
     rng = random.Random(job.seed + trainer.done)
     context = multiprocessing.get_context("spawn")
     samples: multiprocessing.Queue[list[Sample]] = context.Queue(8)
-    makers = [
-        context.Process(
-            target=_make, args=(samples, job.seed + 1000 * trainer.done + k, job.data), daemon=True
-        )
-        for k in range(job.makers)
-    ]
+    seeds = (job.seed + 1000 * trainer.done + k for k in range(job.makers))
+    makers = [context.Process(target=_make, args=(samples, seed, job.data), daemon=True) for seed in seeds]
     for maker in makers:
         maker.start()
     real = real_crops(job.folder)
     buffer: list[list[Sample]] = []
     smooth: dict[str, float] = {}
-    saved = logged = time.monotonic()
+    saved = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
         with Progress(*columns) as progress, (job.folder / "log.txt").open("a") as log:
@@ -188,15 +176,10 @@ def run(job: Job) -> Path:
                 parts = trainer.step(batch, seen_before=not fresh)
                 smooth = {k: 0.98 * smooth.get(k, v) + 0.02 * v for k, v in parts.items()}
                 progress.update(task, completed=trainer.done)
-                now = time.monotonic()
-                if now - logged > 30:
-                    log.write(f"{trainer.done} " + " ".join(f"{k} {v:.4f}" for k, v in smooth.items()) + "\n")
-                    log.flush()
-                    logged = now
-                if now - saved > 60:
+                if time.monotonic() - saved > 60:
                     trainer.save()
-                    saved = now
-                    real = real_crops(job.folder)  # better ones may have come
+                    log.write(f"{trainer.done} " + " ".join(f"{k} {v:.4f}" for k, v in smooth.items()) + "\n")
+                    saved = time.monotonic()
         trainer.save()
     finally:
         for maker in makers:
@@ -204,15 +187,13 @@ def run(job: Job) -> Path:
     return trainer.checkpoint
 
 
-@click.command()
-@training
-@click.option(
-    "--tune-rate",
-    type=float,
-    help="Go on with a network that is trained already, from this learning rate down.",
-)
-def command(
-    data: Path | None, crops: int, seed: int, makers: int, folder: Path, tune_rate: float | None
-) -> None:
-    """Train the card reader's network."""
-    click.echo(run(Job(folder, data, crops, seed, makers, tune_rate=tune_rate)))
+def train(data: Path | None, crops: int, seed: int, run: Path) -> Path:
+    """Train, labelling the real photographs again at each of the pauses; return the checkpoint."""
+    job = Job(run, data, crops, seed)
+    if data and has(data, BOXED):
+        for share in PAUSES:
+            until = int(share * job.crops)
+            if Trainer(job).done < until + BATCH:  # not passed in an earlier run
+                train_until(replace(job, until=until))
+                label_photographs(data, export(run, run), run)
+    return train_until(job)

@@ -9,16 +9,15 @@ index that is not the upper one turned (ancient-egyptians, tango_nuevo), and the
 from __future__ import annotations
 
 import gzip
-import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
-import click
 import cv2
-import numpy as np
 
-from models.training.art import CACHE, HEIGHT_PX, ArtError, draw_svg, fetching, require, run_tool
+from models.training.art import CACHE, HEIGHT_PX, draw_svg, npm_install, on_white, require, run_tool
+from models.training.samples import TrainingError
 from vision.base.arrays import Image
 from vision.reading.cards import CARDS
 
@@ -36,38 +35,22 @@ _KDE = {  # folder: sheet; the package's other decks are the GNOME ones again, o
     "standard": "standard",
 }
 VALIDATION = (
-    "anglo",
-    "atlasnye",
-    "bellot",
-    "gnomangelo",
-    "orell",
-    "paris",
-    "simplistic",
-    "svg-cards",
-    "tigullio",
+    *("anglo", "atlasnye", "bellot", "gnomangelo", "orell", "paris", "simplistic", "svg-cards", "tigullio"),
 )
 """Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
 JUDGING = (
-    "younestouati",
-    "aguilar",
-    "anglo_bitmap",
-    "anglo_modern",
-    "anglo_poker",
-    "jolly-royal",
-    "standard",
+    *("younestouati", "aguilar", "anglo_bitmap", "anglo_modern", "anglo_poker", "jolly-royal", "standard"),
 )
 ODD_JUDGING = (
-    "ancient-egyptians",
-    "anglo_modern_4_color",
-    "bonded",
-    "dondorf",
-    "neoclassical",
-    "neoclassical_4_color",
-    "nicu-white",
-    "ornamental",
-    "plastic",
-    "tango",
-    "tango_nuevo",
+    *(
+        "ancient-egyptians",
+        "anglo_modern_4_color",
+        "bonded",
+        "dondorf",
+        "neoclassical",
+        "neoclassical_4_color",
+    ),
+    *("nicu-white", "ornamental", "plastic", "tango", "tango_nuevo"),
 )
 DECKS = (*VALIDATION, *JUDGING, *ODD_JUDGING)
 _GRID_RANKS, _GRID_SUITS = "A23456789TJQK", "cdhs"  # columns and rows of the GNOME decks' sheets
@@ -75,14 +58,14 @@ _NUMBERS = {"A": "1", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUIT_WORDS = {"c": "club", "d": "diamond", "h": "heart", "s": "spade"}
 
 
-def fetch(cache: Path = CACHE) -> list[Path]:
+def fetch() -> list[Path]:
     """Fetch and draw all decks; return one folder of 52 PNG files for each.
 
     Raises:
-        ArtError: a tool is missing or failed, or two cards of a deck look alike.
+        TrainingError: a tool is missing or failed, or two cards of a deck look alike.
     """
     require("npm", "rsvg-convert", "apt-get", "dpkg")
-    work = cache / "unseen-work"
+    work = CACHE / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
     _unpack(work)
     decks = [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
@@ -92,33 +75,37 @@ def fetch(cache: Path = CACHE) -> list[Path]:
 
 
 def need_52(deck: Path) -> None:
-    """Raise ArtError if two cards of a drawn deck look alike: such a deck measures nothing."""
+    """Raise TrainingError if two cards of a drawn deck look alike: such a deck measures nothing."""
     seen: dict[bytes, str] = {}
     for code in CARDS:
         other = seen.setdefault((deck / f"{code}.png").read_bytes(), code)
         if other != code:
-            raise ArtError(f"{deck.name} was drawn wrong: {other} and {code} are the same picture")
+            raise TrainingError(
+                f"{deck.name} was drawn wrong: {other} and {code} are the same picture; fetch the decks again"
+            )
 
 
-def missing(names: Iterable[str] = DECKS) -> list[str]:
-    """Return the decks whose pictures are not there yet."""
-    return [name for name in names if not all((FOLDER / name / f"{code}.png").exists() for code in CARDS)]
+def is_there() -> bool:
+    """Tell whether the pictures of all decks are there."""
+    return all((FOLDER / name / f"{code}.png").exists() for name in DECKS for code in CARDS)
 
 
-def need_decks(names: Iterable[str]) -> None:
-    """Raise click.UsageError if the pictures of one of these decks are not there yet."""
-    if lacking := missing(names):
-        raise click.UsageError(f"There are no pictures of {', '.join(lacking)}: fetch them first (unseen).")
-    for name in names:
-        try:
-            need_52(FOLDER / name)
-        except ArtError as error:
-            raise click.UsageError(f"{error}: fetch the decks again (unseen).") from error
+@lru_cache(maxsize=len(DECKS))
+def deck_folder(name: str) -> Path:
+    """Return the folder of a deck's pictures.
+
+    Raises:
+        TrainingError: one is missing, or two cards look alike.
+    """
+    folder = FOLDER / name
+    if not all((folder / f"{code}.png").exists() for code in CARDS):
+        raise TrainingError(f"There are no pictures of {name}: fetch them first (unseen)")
+    need_52(folder)
+    return folder
 
 
 def _npm_decks(work: Path) -> Iterator[Path]:
-    (work / "package.json").write_text(json.dumps({"private": True, "dependencies": _NPM}))
-    run_tool(["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"], work)
+    npm_install(work, _NPM)
     modules = work / "node_modules"
     for code in CARDS:
         rank, suit = code[0], code[1]
@@ -126,7 +113,7 @@ def _npm_decks(work: Path) -> Iterator[Path]:
         standard = modules / "@younestouati/playing-cards-standard-deck/cards" / f"{number}{suit}.svg"
         draw_svg(_without_miniature(standard), FOLDER / "younestouati" / f"{code}.png")
         picture = modules / "svg-cards/png/2x" / f"{_SUIT_WORDS[suit]}_{_NUMBERS.get(rank, rank)}.png"
-        _write(_on_white(picture), FOLDER / "svg-cards" / f"{code}.png")
+        _write(on_white(picture, cut=False), FOLDER / "svg-cards" / f"{code}.png")
         vectorized = modules / "cardsJS/cards" / f"{rank.replace('T', '10')}{suit.upper()}.svg"
         draw_svg(vectorized, FOLDER / "aguilar" / f"{code}.png")
     yield FOLDER / "younestouati"
@@ -146,14 +133,6 @@ def _without_miniature(card: Path) -> Path:
     mended = card.with_name(f"whole-{card.name}")
     mended.write_text(re.sub(r"<g>.*?</g>", "", text))
     return mended
-
-
-def _on_white(path: Path) -> Image:
-    picture = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
-    if picture is None:
-        raise ArtError(f"{path.name} is missing from its package")
-    alpha = picture[..., 3:].astype(np.float32) / 255 if picture.shape[2] == 4 else np.float32(1)
-    return np.asarray(picture[..., :3] * alpha + 255 * (1 - alpha), np.uint8)
 
 
 def _write(picture: Image, path: Path) -> None:
@@ -182,13 +161,8 @@ def _kde_decks(work: Path) -> Iterator[Path]:
             for _ in range(2):  # small first, to see how much of its page the card fills
                 size = ["-h", str(height), "-i", shape, "-o", drawn.name, plain.name]
                 run_tool(["rsvg-convert", "--unlimited", "-a", *size], work)
-                picture = cv2.imread(str(drawn), cv2.IMREAD_UNCHANGED)
-                if picture is None or not picture[..., 3].any():
-                    raise ArtError(f"{name} has no {shape}")
-                rows, columns = np.nonzero(picture[..., 3] > 10)
-                filled = int(np.ptp(rows)) + 1
-                height = min(6000, height * HEIGHT_PX // filled)
-            card = _on_white(drawn)[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+                card = on_white(drawn)
+                height = min(6000, height * HEIGHT_PX // card.shape[0])
             _write(card, FOLDER / folder / f"{code}.png")
         yield FOLDER / folder
 
@@ -203,7 +177,7 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
         plain.write_bytes(gzip.decompress(sheet.read_bytes()))
         drawn = plain.with_suffix(".png")
         run_tool(["rsvg-convert", "--unlimited", "-a", "-w", "3900", "-o", drawn.name, plain.name], work)
-        picture = _on_white(drawn)
+        picture = on_white(drawn, cut=False)
         h, w = picture.shape[0] / 5, picture.shape[1] / 13
         for row, suit in enumerate(_GRID_SUITS):
             for column, rank in enumerate(_GRID_RANKS):
@@ -211,6 +185,3 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
                 card = picture[top : round((row + 1) * h), left : round((column + 1) * w)]
                 _write(card, FOLDER / name / f"{rank}{suit}.png")
         yield FOLDER / name
-
-
-command = fetching(fetch, "Fetch the decks to judge by.")

@@ -10,24 +10,22 @@ import pytest
 
 from models.training import calibrate
 from models.training.calibrate import (
-    BUDGET,
+    BUDGETS,
     EVIDENCE_BUDGET,
     LEAST_EVIDENCE,
     LEAST_MARGIN,
-    CalibrationError,
     Collected,
     Samples,
     affordable,
     collect,
-    expected_from,
     fit,
-    seen_from,
-    sure,
+    sure_from,
     tail_from,
     tail_scale,
     write,
 )
 from models.training.judge import Judged, Outcome, outcome
+from models.training.samples import TrainingError
 from models.training.unseen import DECKS, JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
 from vision.felt.quality import Verdict
@@ -35,6 +33,8 @@ from vision.reading.network import Calibration, Calibrations, CardReader, Curve,
 from vision.reading.table_reading import ReadCard, TableReading, ZoneReading
 from vision.synthetic.decks import DrawnDeck
 from vision.synthetic.render import Scene, deal, render_table
+
+BUDGET = BUDGETS[0]
 
 
 def drawn(slope: float, offset: float, count: int = 20_000) -> Samples:
@@ -59,13 +59,13 @@ def test_a_sample_without_a_mistake_gives_no_endless_slope() -> None:
 
 def test_nothing_as_bad_as_a_mistake_that_was_seen_counts_as_sure() -> None:
     samples = Samples(np.array([1.0, 5.0, 9.0, 10.0]), np.array([True, False, True, True]))
-    assert seen_from(samples, BUDGET) == 9.0
+    assert sure_from(samples, BUDGET) == 9.0
 
 
 def test_neither_the_curve_nor_what_was_seen_may_exceed_the_budget() -> None:
     samples = drawn(1.0, 0.0)
     slope, offset = fit(samples)
-    sure = samples.nats >= expected_from(samples, slope, offset, EVIDENCE_BUDGET)
+    sure = samples.nats >= sure_from(samples, EVIDENCE_BUDGET, (slope, offset))
     assert sure.any()
     assert (1 / (1 + np.exp(slope * samples.nats[sure] + offset))).mean() <= EVIDENCE_BUDGET
     assert (~samples.held[sure]).mean() <= EVIDENCE_BUDGET
@@ -129,7 +129,7 @@ def test_no_limit_of_a_table_falls_below_the_least_however_few_mistakes_were_see
 def test_what_is_sure_keeps_to_the_budget_it_claims() -> None:
     found = collected(1.5, 0.0)
     worth, budget = affordable(found, 1.0, found.margins)
-    taken = sure(found, worth)
+    taken = found.sure(worth)
     assert taken.any()
     assert (~found.right[taken & found.there]).mean() <= budget
     assert (~found.there[taken]).mean() <= EVIDENCE_BUDGET
@@ -143,11 +143,19 @@ def test_a_card_is_sure_only_by_name_and_by_presence() -> None:
     assert worth.confidence(3.0, 2.0) < min(worth.margin(3.0), worth.evidence(2.0))
 
 
-def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+def read(monkeypatch: pytest.MonkeyPatch, found: dict[str, Outcome]) -> None:
+    """Let tables give these outcomes, by deck and condition, and nothing else."""
+    monkeypatch.setattr(calibrate, "deck_folder", Path)
     monkeypatch.setattr(
-        calibrate, "on_all_cores", lambda _work, tasks, _title: [(Outcome(), Outcome())] * len(tasks)
+        calibrate,
+        "on_all_cores",
+        lambda _work, tasks, _title: {key: (found.get(key, Outcome()), Outcome()) for key in tasks},
     )
-    with pytest.raises(CalibrationError, match="train it longer"):
+
+
+def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    read(monkeypatch, {})
+    with pytest.raises(TrainingError, match="train it longer"):
         collect(Path("reader.onnx"), tables=1, seed=0)
 
 
@@ -156,19 +164,13 @@ def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.Monke
         cards=[Judged("8c", "Tc", 3.0, 7.0), Judged("", "6s", 5.0, 2.0), Judged("As", "As", 9.0, 8.0)]
     )
     unfit = Outcome(cards=[Judged("2c", "3c", 8.0, fit=False)])
-    monkeypatch.setattr(
-        calibrate,
-        "on_all_cores",
-        lambda _work, tasks, _title: (
-            [(found + unfit, Outcome())] + [(Outcome(), Outcome())] * (len(tasks) - 1)
-        ),
-    )
+    read(monkeypatch, {"anglo, ordinary evening": found + unfit})
     told = collect(Path("reader.onnx"), tables=1, seed=0)
     assert told.margins.nats.tolist() == [3.0, 9.0]  # where there is no card no name is wrong or right
     assert told.presence().nats.tolist() == [7.0, 2.0, 8.0]
     assert told.presence().held.tolist() == [True, False, True]
     assert told.presence(4.0).nats.tolist() == [2.0, 8.0]
-    assert told.mistakes[0].startswith("5.00 nats, evidence 2.00: no card as 6s (anglo, ")
+    assert told.mistakes[0].startswith("no card as 6s, 5.0 nats, evidence 2.0 (anglo, ")
     assert len(told.mistakes) == 2
 
 

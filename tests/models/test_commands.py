@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from models.training import art, judge, pseudo, real, unseen
-from models.training.__main__ import STEPS, main
+from models.training import judge, real_decks, unseen
+from models.training.__main__ import main
+from models.training.samples import TrainingError
+from vision.reading.cards import CARDS
 
 
 def test_the_help_names_every_step_and_needs_no_torch() -> None:
@@ -20,7 +22,7 @@ def test_the_help_names_every_step_and_needs_no_torch() -> None:
         capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    for name in STEPS:
+    for name in main.commands:
         assert f"  {name}" in done.stdout
 
 
@@ -33,25 +35,18 @@ def test_a_step_without_its_library_says_how_to_install_it(monkeypatch: pytest.M
     assert "Traceback" not in result.output
 
 
-@pytest.mark.parametrize(("command", "tool"), [(art.command, "npm"), (unseen.command, "rsvg-convert")])
-def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, command: object, tool: str) -> None:
+@pytest.mark.parametrize(("step", "tool"), [("art", "npm"), ("unseen", "rsvg-convert")])
+def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, step: str, tool: str) -> None:
     monkeypatch.setattr("shutil.which", lambda name: None if name == tool else "/bin/true")
-    assert isinstance(command, type(art.command))
-    result = CliRunner().invoke(command, [])
+    result = CliRunner().invoke(main, [step])
     assert result.exit_code == 1
     assert tool in result.output
     assert "must be installed" in result.output
 
 
-def test_labelling_without_the_photographs_says_which_are_missing(tmp_path: Path) -> None:
-    result = CliRunner().invoke(pseudo.command, ["--data", str(tmp_path), "--run", str(tmp_path)])
-    assert result.exit_code == 2
-    assert pseudo.BOXED in result.output
-
-
 def test_a_folder_without_photographs_is_said_in_a_sentence(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
-        result = CliRunner().invoke(real.command, ["--data", str(folder)])
+        result = CliRunner().invoke(main, ["real", "--data", str(folder)])
         assert result.exit_code == 2, result.output
         said = " ".join(result.output.split())
         assert f"There are no labelled photographs in {folder}. They are no part of this repository" in said
@@ -61,38 +56,49 @@ def test_a_folder_without_photographs_is_said_in_a_sentence(tmp_path: Path) -> N
 def test_tables_of_real_cards_name_the_photographs_that_are_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(real, "FOLDER", tmp_path / "cache")
+    monkeypatch.setattr(real_decks, "FOLDER", tmp_path / "cache")
     (tmp_path / "bidly_cards").mkdir()
     (tmp_path / "bidly_cards" / "manifest.csv").touch()
-    result = CliRunner().invoke(
-        real.command, ["--data", str(tmp_path), "--deck", "bidly", "--deck", "webcam"]
-    )
-    assert result.exit_code == 2
-    assert "these decks are cut from: cardcounterml. They are no part" in " ".join(result.output.split())
-    assert real.missing_sets(["bidly"], tmp_path) == []
+    result = CliRunner().invoke(main, ["real", "--data", str(tmp_path), "--deck", "webcam"])
+    assert result.exit_code == 1
+    assert "webcam is cut from, cardcounterml. They are no part" in " ".join(result.output.split())
     (tmp_path / "cache" / "webcam").mkdir(parents=True)
     (tmp_path / "cache" / "webcam" / "As.png").touch()
-    assert real.missing_sets(["bidly", "webcam"], tmp_path) == []
+    assert real_decks.cut_deck("webcam", tmp_path) == tmp_path / "cache" / "webcam"
+
+
+def test_a_deck_of_real_cards_that_is_unknown_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "bidly_cards").mkdir()
+    (tmp_path / "bidly_cards" / "manifest.csv").touch()
+    result = CliRunner().invoke(main, ["real", "--data", str(tmp_path), "--deck", "blue"])
+    assert result.exit_code == 1
+    assert "no deck of real cards named blue" in result.output
 
 
 def test_without_a_folder_the_missing_option_says_what_it_names() -> None:
-    result = CliRunner().invoke(real.command, [])
+    result = CliRunner().invoke(main, ["real"])
     assert result.exit_code == 2
     assert "names the folder of labelled photographs" in " ".join(result.output.split())
 
 
 def test_decks_not_fetched_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(unseen, "FOLDER", tmp_path)
-    assert unseen.missing(("paris", "tango")) == ["paris", "tango"]
+    unseen.deck_folder.cache_clear()
+    with pytest.raises(TrainingError, match="no pictures of paris: fetch them first"):
+        unseen.deck_folder("paris")
+    assert not unseen.is_there()
+
+
+def test_a_deck_of_which_two_cards_look_alike_is_refused(tmp_path: Path) -> None:
+    for code in CARDS:
+        (tmp_path / f"{code}.png").write_bytes(code.encode())
+    unseen.need_52(tmp_path)
+    (tmp_path / "4s.png").write_bytes(b"2c")
+    with pytest.raises(TrainingError, match="2c and 4s are the same picture"):
+        unseen.need_52(tmp_path)
 
 
 @pytest.mark.slow
 def test_results_come_in_the_order_of_the_tasks_whoever_finishes_first() -> None:
-    assert judge.on_all_cores(abs, [-3, 2, -1], "numbers") == [3, 2, 1]
-
-
-def test_a_photographed_cards_box_tells_the_scale_however_it_is_turned() -> None:
-    upright = pseudo._px_per_mm((0, 0, 63 * 4, 88 * 4))
-    across = pseudo._px_per_mm((0, 0, 88 * 4, 63 * 4))
-    assert upright == pytest.approx(4, rel=0.01)
-    assert across == pytest.approx(4, rel=0.01)
+    found = judge.on_all_cores(abs, {"a": -3, "b": 2, "c": -1}, "numbers")
+    assert list(found.items()) == [("a", 3), ("b", 2), ("c", 1)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from models.training.errors import FILE, confusions, count
 from models.training.judge import Judged, Outcome
+from models.training.measure import ERRORS_FILE, confusions, count
 from vision.reading.network import default_model
 
 
@@ -35,12 +35,12 @@ def test_what_came_of_each_card_is_counted_once() -> None:
 def test_what_is_taken_for_what_is_counted_over_all_pictures() -> None:
     first = Outcome(cards=[Judged("Qs", "Qc"), Judged("As", "As")])
     second = Outcome(cards=[Judged("Qs", "Qc", fit=False), Judged("", "9s"), Judged("2c", "")])
-    assert confusions([first, second]) == {"Qs": {"Qc": 2}}
+    assert confusions(first + second) == {"Qs": {"Qc": 2}}
 
 
 def test_the_packaged_counts_are_of_the_packaged_model() -> None:
     model = default_model()
-    errors = json.loads(model.with_name(FILE).read_text())
+    errors = json.loads(model.with_name(ERRORS_FILE).read_text())
     assert errors["model"] == hashlib.sha256(model.read_bytes()).hexdigest(), (
         "run `python -m models.training errors` after a new model"
     )

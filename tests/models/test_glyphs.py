@@ -12,22 +12,22 @@ import pytest
 from models.training import glyphs
 from models.training.glyphs import (
     FONTS,
-    FontsError,
     drawn_suits,
     font_files,
     rank_fonts,
     suit_sets,
     text_mask,
 )
-from models.training.strokes import Strokes
+from models.training.samples import TrainingError
 from vision.reading.cards import RANKS, SUITS
 
 pytestmark = pytest.mark.usefixtures("fonts")
 
 
 def test_only_fonts_under_listed_terms_are_used() -> None:
-    assert all(path.name.startswith(tuple(FONTS)) for path in font_files())
-    assert set(FONTS.values()) <= {"OFL-1.1", "Apache-2.0", "Bitstream Vera"}
+    listed = tuple(name for names in FONTS.values() for name in names.split())
+    assert all(path.name.startswith(listed) for path in font_files())
+    assert set(FONTS) <= {"OFL-1.1", "Apache-2.0", "Bitstream Vera"}
 
 
 def test_every_font_draws_every_rank_differently() -> None:
@@ -37,18 +37,9 @@ def test_every_font_draws_every_rank_differently() -> None:
         assert len(shapes) == len(RANKS), font.name
 
 
-def test_every_drawn_face_draws_every_rank_differently() -> None:
-    for seed in range(20):
-        face = Strokes(random.Random(seed))
-        drawn = [face.mask(text) for text in (*RANKS.replace("T", ""), "1", "0")]
-        assert len({(m.shape, m.tobytes()) for m in drawn}) == len(RANKS) + 1
-        for ink in drawn:
-            assert all(edge.any() for edge in (ink[0], ink[-1], ink[:, 0], ink[:, -1]))
-
-
 def test_without_a_font_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(glyphs, "FONT_ROOT", tmp_path)
-    with pytest.raises(FontsError, match="fonts-dejavu-core"):
+    with pytest.raises(TrainingError, match="fonts-dejavu-core"):
         rank_fonts.__wrapped__()
 
 

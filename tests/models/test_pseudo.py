@@ -1,18 +1,16 @@
-"""Labels of real photographs in which each index has its box: the box says which card, the net how it is turned."""
+"""Labels of real photographs: the box says which card, the net where its indices are and how they are turned."""
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
-import cv2
 import numpy as np
 import pytest
 
 from models.training import pseudo
-from models.training.pseudo import Photograph, signed_photographs
-from vision.reading.cards import CARDS, RANKS, SUITS
+from models.training.photographs import Box, Boxed
+from vision.reading.cards import CARDS
 from vision.reading.network import FEATURES, Indices
+
+BOX = (40.0, 40.0, 100.0, 120.0)
 
 
 def seen(*indices: tuple[float, float, str, float]) -> Indices:
@@ -25,50 +23,28 @@ def seen(*indices: tuple[float, float, str, float]) -> Indices:
     )
 
 
-def photo(*cards: tuple[str, tuple[float, float, float, float]]) -> Photograph:
-    return Photograph(np.zeros((200, 200, 3), np.uint8), list(cards), 2.0, signed=True)
+def agreeing(indices: Indices, *others: Box) -> list[int]:
+    cards = [Boxed("7c", BOX, "whole card"), *(Boxed("2h", box, "whole card") for box in others)]
+    return pseudo._agreeing(indices, "7c", BOX, cards)
 
 
-BOX = (40.0, 40.0, 60.0, 80.0)
+def test_indices_that_agree_with_their_box_are_the_truth_the_surest_two_first() -> None:
+    assert agreeing(seen((50, 60, "7c", 0.9), (90, 100, "7c", 0.99), (60, 60, "7c", 0.8))) == [1, 0]
 
 
-def test_an_index_in_a_box_is_what_the_box_says_though_the_net_takes_clubs_for_spades() -> None:
-    (row,) = pseudo._signed(seen((50, 60, "7s", 0.999)), photo(("7c", BOX)))
-    assert (row[2], row[3], row[7]) == (RANKS.index("7"), SUITS.index("c"), 1)
-    assert row[4:7].tolist() == [1, 0, 30]
+def test_an_index_named_nearly_so_counts_where_no_other_card_lies() -> None:
+    nearly = np.full((1, len(CARDS)), -20.0)
+    nearly[0, CARDS.index("7s")], nearly[0, CARDS.index("7c")] = np.log(0.9), np.log(0.1)
+    index = seen((50, 60, "7s", 0.9))
+    index = Indices(index.places, index.heat, nearly, index.directions, index.sizes, index.features)
+    assert agreeing(index) == [0]
+    assert agreeing(index, BOX) == []
 
 
-@pytest.mark.parametrize("other", ["8c", "7h"])
-def test_a_label_that_the_net_surely_denies_is_neither_right_nor_wrong(other: str) -> None:
-    (row,) = pseudo._signed(seen((50, 60, other, 0.9999)), photo(("7c", BOX)))
-    assert row[7] == 0
+def test_what_lies_outside_or_is_named_otherwise_is_no_truth() -> None:
+    assert agreeing(seen((150, 60, "7c", 0.99), (50, 60, "2h", 0.99))) == []
 
 
-def test_a_box_in_which_the_net_sees_nothing_is_learnt_without_a_direction() -> None:
-    (row,) = pseudo._signed(seen((150, 150, "2h", 0.9)).take(np.array([], int)), photo(("7c", BOX)))
-    assert row[:2].tolist() == [50, 60]
-    assert row[4] > 1
-    assert row[7] == 1
-
-
-def test_what_the_net_sees_where_no_box_is_is_ignored() -> None:
-    rows = pseudo._signed(seen((50, 60, "7c", 0.9), (150, 150, "2h", 0.9)), photo(("7c", BOX)))
-    assert rows[:, 7].tolist() == [1, 0]
-
-
-def test_only_photographs_marked_train_of_the_deck_asked_for_are_read_at_their_own_proportions(
-    tmp_path: Path,
-) -> None:
-    names = {"WIN_1.jpg": "train", "WIN_2.jpg": "evaluate", "IMG_1.jpg": "train"}
-    with (tmp_path / "manifest.csv").open("w") as rows:
-        writer = csv.writer(rows)
-        writer.writerows([["file", "split"], *names.items()])
-    with (tmp_path / "boxes.csv").open("w") as rows:
-        writer = csv.writer(rows)
-        writer.writerows([["file", "label", "x1", "y1", "x2", "y2", "what"]])
-        writer.writerows([[name, "7c", 40, 40, 60, 80, "index corner"] for name in names])
-    for name in names:
-        cv2.imwrite(str(tmp_path / name), np.zeros((90, 90, 3), np.uint8))
-    (found,) = signed_photographs(tmp_path, "WIN")
-    assert found.picture.shape == (90, 160, 3)
-    assert found.cards[0][1][0] == pytest.approx(40 * 16 / 9)
+def test_a_photographed_cards_box_tells_the_scale_however_it_is_turned() -> None:
+    for box in ((0, 0, 63 * 4, 88 * 4), (0, 0, 88 * 4, 63 * 4)):
+        assert pseudo.px_per_mm(box) == pytest.approx(4, rel=0.01)

@@ -18,10 +18,9 @@ from models.training.loss import loss, targets  # noqa: E402
 from models.training.net import IndexNet  # noqa: E402
 from models.training.pips import CardMaker  # noqa: E402
 from models.training.pips import train as train_pips  # noqa: E402
-from models.training.quantise import quantise  # noqa: E402
 from models.training.samples import SIZE_PX, Sample  # noqa: E402
 from models.training.scene import SceneMaker  # noqa: E402
-from models.training.train import Job, Trainer, run, tensor  # noqa: E402
+from models.training.train import Job, Trainer, tensor, train_until  # noqa: E402
 from vision.reading.cards import CARDS  # noqa: E402
 from vision.reading.network import CardReader  # noqa: E402
 from vision.reading.pips import COUNTS, PipReader, count_of, scores  # noqa: E402
@@ -49,9 +48,9 @@ def heat_error(net: IndexNet, samples: list[Sample]) -> float:
 @pytest.fixture(scope="module")
 def trained(job: Job) -> IndexNet:
     """Trained in two goes, as if it had been stopped half way."""
-    half = run(replace(job, until=CROPS // 2))
+    half = train_until(replace(job, until=CROPS // 2))
     assert CROPS // 2 <= Trainer(job).done < CROPS
-    assert run(job) == half
+    assert train_until(job) == half
     trainer = Trainer(job)
     assert trainer.done >= CROPS
     net: IndexNet = trainer.average
@@ -67,7 +66,7 @@ def test_it_learns_where_indices_are(trained: IndexNet, unseen: list[Sample]) ->
 def test_the_exported_model_says_what_torch_says(
     job: Job, trained: IndexNet, unseen: list[Sample], tmp_path: Path
 ) -> None:
-    path = export(job.folder / "checkpoint.pt", tmp_path)
+    path = export(job.folder, tmp_path)
     reader = CardReader(path)
     for picture, _ in unseen[:8]:
         with torch.no_grad():
@@ -78,14 +77,6 @@ def test_the_exported_model_says_what_torch_says(
     assert reader.sha256 in path.with_suffix(".json").read_text()
     wide = np.zeros((112, 304, 3), np.uint8)
     assert len(reader.indices(wide, threshold=0.99)) == 0
-
-
-@pytest.mark.timeout(900)
-def test_the_int8_model_runs_and_is_smaller(job: Job, trained: IndexNet, tmp_path: Path) -> None:
-    path = export(job.folder / "checkpoint.pt", tmp_path)
-    small = quantise(path, tmp_path / "reader-int8.onnx", pictures=8)
-    assert small.stat().st_size < 0.6 * path.stat().st_size
-    CardReader(small).indices(np.full((96, 160, 3), 128, np.uint8))
 
 
 @pytest.mark.timeout(900)

@@ -1,4 +1,7 @@
-"""The labels of the photographs: which ones are marked for what, which cards they show, and the boxes around those."""
+"""The labelled photographs: which ones are marked `train`, which cards they show, and the boxes around those.
+
+A set is a folder with a `manifest.csv`. Photographs marked `evaluate` are read by `models.training.measure` alone.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import cv2
-import numpy as np
-
 from vision.base.arrays import Image
+from vision.base.pictures import load_picture
+
+TRAINED_ON = ("bidly_cards", "rrrrhys_cards", "edje_tf_cards")
+"""The sets whose `train` pictures are trained on. A deck is either trained on or judged by."""
+BOXED = "edje_tf_cards"
+"""Of them the one with whole-card boxes."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels of the photograph."""
@@ -23,6 +29,11 @@ class Boxed(NamedTuple):
     label: str
     box: Box
     what: str
+
+
+def has(data: Path | None, name: str) -> bool:
+    """Tell whether a set of photographs is there."""
+    return data is not None and (data / name / "manifest.csv").exists()
 
 
 def marked_train(folder: Path) -> Iterator[tuple[str, str]]:
@@ -45,10 +56,8 @@ def boxes(folder: Path) -> dict[str, list[Boxed]]:
     return found
 
 
-def boxed_pictures(folder: Path, files: str = "") -> Iterator[tuple[Image, list[Boxed]]]:
-    """Yield the `train` photographs of a set with boxes, of the files that begin so, by name; others are left out."""
+def boxed_pictures(folder: Path) -> Iterator[tuple[Image, list[Boxed]]]:
+    """Yield the `train` photographs of a set that have boxes, by name."""
     known = boxes(folder)
     for name in sorted(known.keys() & {file for file, _ in marked_train(folder)} if known else ()):
-        picture = cv2.imread(str(folder / name), cv2.IMREAD_COLOR) if name.startswith(files) else None
-        if picture is not None:
-            yield np.asarray(picture, np.uint8), known[name]
+        yield load_picture(folder / name), known[name]
