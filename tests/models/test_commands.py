@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from models.training import judge, unseen
+from models.training import art, judge, unseen
 from models.training.__main__ import main
 from models.training.samples import TrainingError
 from vision.reading.cards import CARDS
@@ -74,3 +76,19 @@ def test_a_deck_of_which_two_cards_look_alike_is_refused(tmp_path: Path) -> None
 def test_results_come_in_the_order_of_the_tasks_whoever_finishes_first() -> None:
     found = judge.on_all_cores(abs, {"a": -3, "b": 2, "c": -1}, "numbers")
     assert list(found.items()) == [("a", 3), ("b", 2), ("c", 1)]
+
+
+def test_art_is_laid_on_white_and_cut_to_the_card(tmp_path: Path) -> None:
+    picture = np.zeros((60, 50, 4), np.uint8)
+    picture[10:50, 5:45] = (0, 0, 255, 255)
+    picture[20:30, 20:30, 3] = 0
+    path = tmp_path / "As.png"
+    cv2.imwrite(str(path), picture)
+    card = art.on_white(path)
+    assert card.shape == (40, 40, 3)
+    assert card[0, 0].tolist() == [0, 0, 255]
+    assert card[15, 20].tolist() == [255, 255, 255]
+    assert art.on_white(path, cut=False).shape == (60, 50, 3)
+    cv2.imwrite(str(path), np.zeros_like(picture))
+    with pytest.raises(TrainingError, match=r"As\.png"):
+        art.on_white(path)
