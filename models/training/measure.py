@@ -28,7 +28,7 @@ from models.training.judge import (
 )
 from models.training.unseen import JUDGING, ODD_JUDGING, deck_folder
 from vision.felt.layout import TableLayout
-from vision.synthetic.evaluation import Condition, grid, labelled_photographs, ordinary, wilson
+from vision.synthetic.evaluation import Condition, grid, ordinary, photographs_with_labels, wilson
 from vision.synthetic.render import Conditions
 
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
@@ -146,7 +146,7 @@ def read_photographs(model: Path, data: Path) -> dict[Key, Outcome]:
         (part, manifest.parent.name, file.name): Photograph(model, file, tuple(labels), part == "colourless")
         for part in ("photographs", "colourless")
         for manifest in sorted(data.glob("*/manifest.csv"))
-        for file, labels in labelled_photographs(manifest.parent)
+        for file, labels in photographs_with_labels(manifest.parent)
     }
     return on_all_cores(read_photograph, tasks, "photographs")
 
