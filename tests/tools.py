@@ -21,7 +21,6 @@ from tests.browser.chrome import CHROMIUM as BROWSER
 ROOT: Final = Path(__file__).parents[1]
 SHARED: Final = Path(os.environ.get("FELTWATCH_SHARED") or ROOT.parent / "shared")
 GO_LIBRARY: Final = Path("/usr/share/gocode")
-YOLO_GRAPH: Final = ROOT / "build/yolo11n-1280.onnx"
 _MICROPYTHON_MADE: Final = ROOT / "build/micropython/micropython"
 MICROPYTHON_PROGRAM: Final = os.environ.get("FELTWATCH_MICROPYTHON") or (
     str(_MICROPYTHON_MADE) if _MICROPYTHON_MADE.exists() else "micropython"
@@ -101,7 +100,6 @@ SCREEN: Final = Tool(
     lambda: "DISPLAY" in os.environ or shutil.which("xvfb-run") is not None,
 )
 SYSTEMD: Final = _debian("systemd", "systemd", "systemd-analyze", "systemd-sysusers")
-YOLO: Final = Tool("YOLO11n's graph", "make yolo", _all(YOLO_GRAPH))
 
 TOOLS: Final = tuple(value for value in globals().values() if isinstance(value, Tool))
 
