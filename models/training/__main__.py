@@ -66,6 +66,12 @@ def tables(default: int) -> Option:
     return number("tables", default, "Tables per deck and condition.")
 
 
+def photographs(*, required: bool = False) -> Option:
+    """Return the option of the photographs' folder."""
+    words = "Folder of labelled photographs, such as ../shared/data."
+    return click.option("--data", type=PhotographsFolder(), required=required, help=words)
+
+
 def folder(name: str, default: Path, words: str) -> Option:
     """Return an option that takes a folder."""
     return click.option(f"--{name}", type=_FOLDER, default=default, help=words)
@@ -94,36 +100,54 @@ def everything(data: Path | None, crops: int, seed: int, run: Path, out: Path, t
     return f"Report: {report.write_report(model, data, tables, 0, _DOCS if out == PACKAGE else out)}"
 
 
-_DATA = click.option(
-    "--data", type=PhotographsFolder(), help="Folder of photographs, such as ../shared/data."
-)
 _MODEL = click.option(
-    "--model", type=_ONNX, default=default_model, help="ONNX model, by default the packaged one."
+    "--model", type=_ONNX, default=default_model, help="ONNX model; by default the packaged one."
 )
 _RUN = folder("run", RUN, "Folder of the checkpoint; training goes on from the one there.")
 _OUT = folder("out", PACKAGE, "Folder for the model; by default that of the product is replaced.")
-_LEARN = (_DATA, number("crops", 1_000_000, "Crops to show in all."), number("seed", 1), _RUN)
-_PIPS = (_DATA, number("cards", 300_000, "Cards to show."), number("seed", 5), _OUT)
-_REPORT = (_MODEL, _DATA, tables(2), number("seed", 0), folder("out", _DOCS, "Folder for the report."))
+_LEARN = (photographs(), number("crops", 1_000_000, "Crops to show in all."), number("seed", 1), _RUN)
+_DECK = click.option("--deck", "decks", multiple=True, metavar="NAME", help="Only this deck (again: more).")
 _CALIBRATING = click.option(
     "--calibrating", is_flag=True, help="Of the decks that calibrate, not of those that judge."
 )
-_SOFTENED = (_MODEL, tables(1), number("seed", 0), _CALIBRATING)
+_CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", _DOCS, "Folder for the report.")
 for each in (
     ("all", "__main__:everything", "Everything below, one after the other.", *_LEARN, _OUT, tables(2)),
     ("art", "art:fetch", "Fetch free card art to train on (npm, rsvg-convert)."),
     ("unseen", "unseen:fetch", "Fetch decks to judge by, never trained on (npm, rsvg-convert, apt-get)."),
     ("train", "train:train", "Train the network.", *_LEARN),
     ("export", "export:export", "Write the trained network as ONNX with its manifest.", _RUN, _OUT),
-    ("pips", "pips:train", "Train the pip reader, which looks at whole cards.", *_PIPS),
+    ("pips", "pips:train", "Train the pip reader.", photographs(), _CARDS, number("seed", 5), _OUT),
     ("calibrate", "calibrate:calibrate", "Set the limits.", _MODEL, tables(10), number("seed", 77)),
     ("errors", "measure:write_errors", "Count how the reader errs.", _MODEL, tables(4), number("seed", 5)),
-    ("report", "report:write_report", "Measure everything and write it down.", *_REPORT),
+    (
+        "report",
+        "report:write_report",
+        "Measure and write everything.",
+        _MODEL,
+        photographs(),
+        tables(2),
+        number("seed", 0),
+        _REPORT,
+    ),
     (
         "softened",
         "report:softened",
-        "Read softened tables; end with 1 if a card is surely wrong.",
-        *_SOFTENED,
+        "Read softened tables; end with 1 where a card was surely wrong.",
+        _MODEL,
+        tables(1),
+        number("seed", 0),
+        _CALIBRATING,
+    ),
+    (
+        "real",
+        "report:real",
+        "Read tables of real cards cut out of photographs.",
+        _MODEL,
+        photographs(required=True),
+        tables(6),
+        number("seed", 0),
+        _DECK,
     ),
 ):
     step(*each)

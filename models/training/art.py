@@ -28,8 +28,8 @@ _TOOLS = {"react": "18.3.1", "react-dom": "18.3.1", "@babel/runtime": "7.26.0"}
 HEIGHT_PX = 600
 
 
-def fetch() -> Path:
-    """Install the packages and draw their decks; return their folder.
+def fetch() -> list[Path]:
+    """Install the packages and draw their decks; return one folder of 52 PNG files per deck.
 
     Raises:
         TrainingError: npm, node or rsvg-convert is missing or failed.
@@ -39,10 +39,10 @@ def fetch() -> Path:
     npm_install(work, {name: version for name, (version, _) in PACKAGES.items()} | _TOOLS)
     shutil.copy(Path(__file__).parent / "render_art.mjs", work)
     run_tool(["node", "render_art.mjs", str(svg.resolve())], work)
-    cards = sorted(svg.glob("*/*.svg"))
+    jobs = [(card, png / card.parent.name / f"{card.stem}.png") for card in sorted(svg.glob("*/*.svg"))]
     with ThreadPoolExecutor() as pool:
-        list(pool.map(draw_svg, cards, (png / card.parent.name / f"{card.stem}.png" for card in cards)))
-    return png
+        list(pool.map(lambda job: draw_svg(*job), jobs))
+    return sorted(p for p in png.iterdir() if p.is_dir())
 
 
 def is_there() -> bool:

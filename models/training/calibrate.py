@@ -1,10 +1,12 @@
-"""Says what the reader's figures are worth, into the model's manifest.
+"""Says what the reader's figures are worth: `python -m models.training calibrate`, after export; into the manifest.
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid,
 whole and with a third of the cards missing, each with limits of its own; the decks that judge the result are others.
 Two logistic curves give the confidence: through the margins (named rightly or not) and through the evidence (was
 there a card at all). A card is sure from the least margin and the least evidence on at which the mistakes seen and
-those to be expected keep to a budget. Loose photographs settle nothing and are read by their indices alone.
+those to be expected keep to a budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which
+most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing and are read
+by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `LEAST_MARGIN`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ TABLES = 10
 USEFUL = 0.97
 """Where fewer of the cards than this would be sure, dealers would be asked too often: the next budget is tried."""
 BUDGETS = (1 / 20_000, 1 / 5_000, 1 / 1_000)
-"""Silent errors allowed among the cards that are taken without asking, half of them by the margin."""
+"""Silent errors allowed among the cards that are taken without asking."""
 EVIDENCE_BUDGET = 1 / 10_000
 """Cards too many allowed: to be silent, one must also stand in for a card that was missed in its row."""
 LOOSE_BUDGET = 1 / 1_000

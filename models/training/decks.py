@@ -23,11 +23,10 @@ from vision.base.pictures import load_picture
 from vision.reading.cards import CARDS, SUITS
 from vision.synthetic.deck import Style, card_picture
 
-PX_PER_MM = _MM = 5.0
+PX_PER_MM = 5.0
 WIDTH, HEIGHT = 315, 440
+_MM = PX_PER_MM
 Colour = tuple[int, int, int]
-Places = list[tuple[float, float]]
-"""Of pips, in columns 0, 1/2, 1 and rows 0 … 1 of the pip field."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,11 @@ def _ink(picture: Image) -> NDArray[np.bool_]:
     return np.asarray(np.abs(picture.astype(int) - paper).max(axis=2) > 70)
 
 
+def _span(line: NDArray[np.bool_]) -> tuple[int, int]:
+    marked = np.flatnonzero(line)
+    return int(marked[0]), int(marked[-1]) + 1
+
+
 def find_index(pictures: dict[str, list[Image]]) -> tuple[IndexBox, bool]:
     """Find the index box on the aces, whose sides are empty, and tell whether all four corners have one."""
     boxes, fourth = [], 0
@@ -74,8 +78,8 @@ def find_index(pictures: dict[str, list[Image]]) -> tuple[IndexBox, bool]:
     for suit in SUITS:
         ink = _ink(pictures["A" + suit][0])
         corner = ink[edge : int(0.42 * HEIGHT), edge : int(0.3 * WIDTH)]
-        left, top, w, h = cv2.boundingRect(corner.astype(np.uint8))
-        right, bottom = left + w, top + h
+        top, bottom = _span(np.asarray(corner.any(axis=1)))
+        left, right = _span(np.asarray(corner.any(axis=0)))
         gaps = np.flatnonzero(~corner[top:bottom].any(axis=1))
         split = float(np.median(gaps)) if len(gaps) else 0.58 * (bottom - top)
         boxes.append((left + edge, top + edge, right + edge, bottom + edge, top + edge + split))
@@ -83,17 +87,22 @@ def find_index(pictures: dict[str, list[Image]]) -> tuple[IndexBox, bool]:
     return IndexBox(*(float(v) for v in np.median(np.array(boxes), axis=0))), fourth >= 3
 
 
-def art_decks() -> list[PictureDeck]:
+def art_decks(cache: Path = CACHE) -> list[PictureDeck]:
     """Return the decks that `models.training.art` has fetched; none where it was never run."""
-    folders = sorted(CACHE.glob("art/*/"))
-    decks = [{code: [_resized(load_picture(folder / f"{code}.png"))] for code in CARDS} for folder in folders]
-    return [PictureDeck(pictures, *find_index(pictures)) for pictures in decks]
+    decks = []
+    for folder in sorted((cache / "art").glob("*/")):
+        pictures = {code: [_resized(load_picture(folder / f"{code}.png"))] for code in CARDS}
+        decks.append(PictureDeck(pictures, *find_index(pictures)))
+    return decks
 
 
 def _resized(picture: Image, cut: int = 0) -> Image:
     picture = picture[cut : picture.shape[0] - cut, cut : picture.shape[1] - cut]
-    way = cv2.INTER_AREA if picture.shape[0] > HEIGHT else cv2.INTER_CUBIC
-    return np.asarray(cv2.resize(picture, (WIDTH, HEIGHT), interpolation=way), np.uint8)
+    shrinks = picture.shape[0] > HEIGHT
+    return np.asarray(
+        cv2.resize(picture, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC),
+        np.uint8,
+    )
 
 
 def photographed_decks(data: Path) -> list[PictureDeck]:
@@ -107,31 +116,40 @@ def photographed_decks(data: Path) -> list[PictureDeck]:
     }
     decks = []
     for name, (box, cut) in boxes.items():
-        if has(data, name):
-            pictures: dict[str, list[Image]] = {}
-            for file, code in marked_train(data / name):
-                pictures.setdefault(code, []).append(_resized(load_picture(data / name / file), cut))
-            decks.append(PictureDeck(pictures, box))
+        if not has(data, name):
+            continue
+        pictures: dict[str, list[Image]] = {}
+        for file, code in marked_train(data / name):
+            pictures.setdefault(code, []).append(_resized(load_picture(data / name / file), cut))
+        decks.append(PictureDeck(pictures, box))
     return decks
 
 
 def own_decks() -> list[PictureDeck]:
     """Return the deck that the project draws, in its four styles."""
-    styles = (Style(jumbo=jumbo, four_colour=four) for four in (False, True) for jumbo in (False, True))
-    decks = [{code: [_resized(card_picture(code, 2 * PX_PER_MM, s))] for code in CARDS} for s in styles]
-    return [PictureDeck(pictures, *find_index(pictures)) for pictures in decks]
+    decks = []
+    for style in (Style(), Style(jumbo=True), Style(four_colour=True), Style(four_colour=True, jumbo=True)):
+        pictures = {code: [_resized(card_picture(code, 2 * PX_PER_MM, style))] for code in CARDS}
+        decks.append(PictureDeck(pictures, *find_index(pictures)))
+    return decks
 
 
-PIPS: dict[int, Places] = {1: [(0.5, 0.5)], 2: [(0.5, 0), (0.5, 1)], 3: [(0.5, 0), (0.5, 0.5), (0.5, 1)]}
-_SIDES: Places = [(0, 0), (1, 0), (0, 1), (1, 1)]
-_MIDS: Places = [(0, 0.5), (1, 0.5)]
-_THIRDS: Places = [(0, 1 / 3), (1, 1 / 3), (0, 2 / 3), (1, 2 / 3)]
+PIPS: dict[int, list[tuple[float, float]]] = {  # columns 0, 1/2, 1 and rows 0 … 1 of the pip field
+    1: [(0.5, 0.5)],
+    2: [(0.5, 0), (0.5, 1)],
+    3: [(0.5, 0), (0.5, 0.5), (0.5, 1)],
+}
+_SIDES: list[tuple[float, float]] = [(0, 0), (1, 0), (0, 1), (1, 1)]
+_MIDS: list[tuple[float, float]] = [(0, 0.5), (1, 0.5)]
+_THIRDS: list[tuple[float, float]] = [(0, 1 / 3), (1, 1 / 3), (0, 2 / 3), (1, 2 / 3)]
 PIPS |= {4: _SIDES, 5: [*_SIDES, (0.5, 0.5)], 6: _SIDES + _MIDS, 7: [*_SIDES, *_MIDS, (0.5, 0.25)]}
 PIPS |= {8: [*_SIDES, *_MIDS, (0.5, 0.25), (0.5, 0.75)], 9: [*_SIDES, *_THIRDS, (0.5, 0.5)]}
 PIPS |= {10: [*_SIDES, *_THIRDS, (0.5, 1 / 6), (0.5, 5 / 6)]}
 
-_ROWS: dict[int, Places] = {n: [(x, k / (n - 1)) for k in range(n) for x in (0, 1)] for n in (4, 5)}
-OTHER_PIPS: dict[int, list[Places]] = {  # as some decks lay them
+_ROWS: dict[int, list[tuple[float, float]]] = {
+    n: [(x, k / (n - 1)) for k in range(n) for x in (0, 1)] for n in (4, 5)
+}
+OTHER_PIPS: dict[int, list[list[tuple[float, float]]]] = {  # as some decks lay them
     4: [[(0.5, 0), (0, 0.5), (1, 0.5), (0.5, 1)]],
     6: [[(x, y) for x in (0, 0.5, 1) for y in (0.25, 0.75)]],
     7: [[*_SIDES, *_MIDS, (0.5, 0.75)], [*_SIDES, *_MIDS, (0.5, 0.5)]],
@@ -215,7 +233,9 @@ class RandomDeck:
         self._pip_mm, self._ace_mm = rng.uniform(8, 13), rng.uniform(10, 36)
         self._field = rng.uniform(17, 20.5), rng.uniform(13, 19)
         other = rng.random() < 0.45
-        self._pips = {n: rng.choice(OTHER_PIPS.get(n, [p])) if other else p for n, p in PIPS.items()}
+        self._pips = {
+            n: rng.choice(OTHER_PIPS[n]) if other and n in OTHER_PIPS else p for n, p in PIPS.items()
+        }
         self._lettered = rng.random() < 0.1  # courts that show their letter, large
         self._framed, self._court_pips = rng.random() < 0.8, rng.random() < 0.7
         self.four_indices = rng.random() < 0.12
@@ -252,8 +272,11 @@ class RandomDeck:
         for _ in range(2):  # one index, then the other, the card turned
             for centre in (x, WIDTH - x) if self.four_indices else (x,):
                 if self._body == "pips":  # nothing of the body may lie under the index
-                    left, right = int(max(4, centre - half - _MM)), int(centre + half + _MM)
-                    picture[4 : int(bottom + _MM), left:right] = self._paper
+                    pad = _MM
+                    ground = np.s_[
+                        4 : int(bottom + pad), int(max(4, centre - half - pad)) : int(centre + half + pad)
+                    ]
+                    picture[ground] = self._paper
                 stamp(picture, rank_mask, centre, top + self._rank_mm / 2 * _MM, colour)
                 stamp(picture, suit_mask, centre, bottom - self._suit_mm / 2 * _MM, colour)
             picture = _turn(picture)
@@ -287,8 +310,9 @@ class RandomDeck:
         if number == 1 and rng.random() < 0.4:  # an ornate ace
             for _ in range(rng.randint(1, 4)):
                 ring = colour if rng.random() < 0.5 else rng.choice([(0, 0, 0), (255, 255, 255)])
-                radius, line = int(rng.uniform(2, 24) * _MM), rng.randint(1, 5)
-                cv2.circle(picture, (WIDTH // 2, HEIGHT // 2), radius, ring, line)
+                cv2.circle(
+                    picture, (WIDTH // 2, HEIGHT // 2), int(rng.uniform(2, 24) * _MM), ring, rng.randint(1, 5)
+                )
 
     def _draw_court(self, picture: Image, rank: str, suit: str) -> None:
         rng = self._rng
@@ -321,9 +345,11 @@ def _worn(rng: random.Random, mask: Mask) -> Mask:
         change: Callable[..., NDArray[np.uint8]] = cv2.dilate if rng.random() < 0.5 else cv2.erode  # type: ignore[assignment]
         mask = change(mask, np.ones((3, 3), np.uint8), iterations=rng.randint(1, 2))
     if rng.random() < 0.3:
-        y, x = np.mgrid[:96, :96].astype(np.float32)
-        y = (y / np.float32(95)) ** np.float32(rng.uniform(0.8, 1.25)) * np.float32(95)
-        mask = np.asarray(cv2.remap(mask, x, y, cv2.INTER_LINEAR), np.uint8)
+        rows = (np.linspace(0, 1, 96) ** rng.uniform(0.8, 1.25) * 95).astype(np.float32)
+        columns = np.repeat(np.arange(96, dtype=np.float32)[None], 96, axis=0)
+        mask = np.asarray(
+            cv2.remap(mask, columns, np.repeat(rows[:, None], 96, axis=1), cv2.INTER_LINEAR), np.uint8
+        )
     return mask
 
 
@@ -344,10 +370,11 @@ def _inks(rng: random.Random, paper: Colour) -> dict[str, Colour]:
 
 def _any_ink(rng: random.Random, paper: Colour) -> Colour:
     """Choose an ink that can be seen on the paper."""
-    hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
-    blue, green, red = cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0].tolist()
-    seen = max(abs(blue - paper[0]), abs(green - paper[1]), abs(red - paper[2])) > 60
-    return (blue, green, red) if seen else _any_ink(rng, paper)
+    while True:
+        hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
+        blue, green, red = (int(v) for v in cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0])
+        if max(abs(a - b) for a, b in zip((blue, green, red), paper, strict=True)) > 60:
+            return blue, green, red
 
 
 def _without_index(art: PictureDeck, code: str, box: IndexBox) -> Image:

@@ -42,6 +42,7 @@ def export(run: Path, out: Path) -> Path:
     state = torch.load(checkpoint, weights_only=True)
     net = IndexNet()
     net.load_state_dict(state["average"])
+    net.eval()
     path = out / "reader.onnx"
     map_axes = {2: "h8", 3: "w8"}
     axes = {"picture": {1: "h", 2: "w"}, "cells": map_axes, "features": map_axes}

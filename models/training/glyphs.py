@@ -133,23 +133,22 @@ def font_suits() -> tuple[dict[str, Mask], ...]:
         glyphs = {s: m for s, m in masks.items() if m is not None}
         if len(glyphs) < 4 or _is_outline(glyphs) or _is_missing(glyphs, text_mask(_UNASSIGNED, font, 120)):
             continue
-        key = b"".join((_square(m, 10) // 48).tobytes() for m in glyphs.values())
+        key = b"".join(
+            (cv2.resize(m, (10, 10), interpolation=cv2.INTER_AREA) // 48).tobytes() for m in glyphs.values()
+        )
         if key not in seen:
             seen.add(key)
             sets.append(glyphs)
     return tuple(sets)
 
 
-def _square(mask: Mask, side: int) -> Mask:
-    return np.asarray(cv2.resize(mask, (side, side), interpolation=cv2.INTER_AREA), np.uint8)
-
-
 def _is_outline(glyphs: dict[str, Mask]) -> bool:
-    return any(float(_square(glyphs[s], 24)[10:13, 10:14].mean()) < 200 for s in "hd")
+    middle = [cv2.resize(glyphs[s], (24, 24), interpolation=cv2.INTER_AREA)[10:13, 10:14] for s in "hd"]
+    return any(float(m.mean()) < 200 for m in middle)
 
 
 def _is_missing(glyphs: dict[str, Mask], box: Mask | None) -> bool:
-    small = {_square(m, 24).tobytes() for m in glyphs.values()}
+    small = {cv2.resize(m, (24, 24), interpolation=cv2.INTER_AREA).tobytes() for m in glyphs.values()}
     return len(small) < 4 or (box is not None and any(m.shape == box.shape for m in glyphs.values()))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from models.training.photographs import BOXED, Box, boxed_pictures, has
 from vision.base.arrays import Image
@@ -55,8 +56,9 @@ def _draw_clutter(rng: random.Random, picture: Image, px_per_mm: float) -> None:
         part[:] = block[: part.shape[0], : part.shape[1], None]
     else:
         word = "".join(rng.choice(_WORDS) for _ in range(rng.randint(1, 7)))
-        scale = rng.uniform(0.3, 1.5) * px_per_mm / 3
-        cv2.putText(picture, word, a, rng.randint(0, 7), scale, ink, line, cv2.LINE_AA)
+        cv2.putText(
+            picture, word, a, rng.randint(0, 7), rng.uniform(0.3, 1.5) * px_per_mm / 3, ink, line, cv2.LINE_AA
+        )
 
 
 Ground = tuple[Image, list[Box]]
@@ -67,7 +69,7 @@ def photographed_grounds(data: Path) -> list[Ground]:
     """Return the `train` photographs with whole-card boxes; none where they are absent."""
     if not has(data, BOXED):
         return []
-    return [(picture, [box for _, box in boxes]) for picture, boxes in boxed_pictures(data / BOXED)]
+    return [(picture, [b.box for b in boxes]) for picture, boxes in boxed_pictures(data / BOXED)]
 
 
 def cut_ground(rng: random.Random, photographs: list[Ground], size: int) -> Image | None:
@@ -80,8 +82,13 @@ def cut_ground(rng: random.Random, photographs: list[Ground], size: int) -> Imag
             x, y = rng.randint(0, w - side - 1), rng.randint(0, h - side - 1)
             near = (x - 6, y - 6, x + side + 6, y + side + 6)
             if all(b[2] < near[0] or b[0] > near[2] or b[3] < near[1] or b[1] > near[3] for b in boxes):
-                square = cv2.resize(picture[y : y + side, x : x + side], (size, size))
-                square = square[::-1] if rng.random() < 0.5 else square
-                gain = [rng.uniform(0.6, 1.5) * rng.uniform(0.9, 1.1) for _ in range(3)]
-                return np.asarray(np.clip(square * np.array(gain), 0, 255), np.uint8)
+                return _varied(rng, picture[y : y + side, x : x + side], size)
     return None
+
+
+def _varied(rng: random.Random, piece: NDArray[np.uint8], size: int) -> Image:
+    square = cv2.resize(piece, (size, size))
+    if rng.random() < 0.5:
+        square = square[::-1]
+    gain = np.array([rng.uniform(0.6, 1.5) * rng.uniform(0.9, 1.1) for _ in range(3)], np.float32)
+    return np.asarray(np.clip(square.astype(np.float32) * gain, 0, 255), np.uint8)

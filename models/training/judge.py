@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import platform
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 import cv2
 import numpy as np
+import onnxruntime
 from rich.console import Console
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
 from vision.base.arrays import Image
@@ -55,6 +56,7 @@ class Judged:
         laid: its code; empty: there was no card where one was named.
         named: the name it was given; empty: it was passed over.
         margin, evidence: nats (0 where it was passed over).
+        confidence: 0 … 1.
         sure: whether it would be taken without asking.
         fit: whether the picture was fit to be read.
     """
@@ -63,6 +65,7 @@ class Judged:
     named: str
     margin: float = 0.0
     evidence: float = 0.0
+    confidence: float = 0.0
     sure: bool = False
     fit: bool = True
 
@@ -119,11 +122,12 @@ class Tables:
 
 def on_all_cores(work: Callable[[T], R], tasks: Mapping[K, T], title: str) -> dict[K, R]:
     """Do the tasks in processes of their own, with a progress bar on stderr; results by the tasks' keys, in order."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with (
         ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"), _quietly) as pool,
-        Progress(console=Console(stderr=True)) as progress,
+        Progress(*columns, console=Console(stderr=True)) as progress,
     ):
         bar = progress.add_task(title, total=len(tasks))
         futures = {key: pool.submit(work, task) for key, task in tasks.items()}
@@ -147,7 +151,7 @@ def _reader(model: Path, *, pips: bool = True) -> CardReader:
 
 @lru_cache(maxsize=4)
 def _deck(folder: Path) -> PhotoDeck:
-    return PhotoDeck.from_folder(folder)
+    return PhotoDeck.from_folder(folder, whole=False)
 
 
 def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
@@ -158,8 +162,9 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     for number in range(task.tables):
         key = zlib.crc32(f"{deck.name}/{task.condition.name}{'/gaps' * task.gaps}".encode())
         rng = np.random.default_rng([task.seed, number, key])
-        dealt = deal(rng, layout)
-        hands = _with_gaps(rng, dealt) if task.gaps else dealt
+        hands = _of(deck, deal(rng, layout))
+        if task.gaps:
+            hands = _with_gaps(rng, hands)
         look = task.condition
         things = (_hand(rng, layout),) if task.hand else ()
         scene = render_table(
@@ -178,6 +183,14 @@ def enlarged_from(frame: Image, width_px: int) -> Image:
     h, w = frame.shape[:2]
     small = cv2.resize(frame, (width_px, round(h * width_px / w)), interpolation=cv2.INTER_AREA)
     return np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.uint8)
+
+
+def _of(deck: PhotoDeck, hands: Hands) -> Hands:
+    """Leave out the cards that a deck lacks."""
+    return {
+        p: {r: [c for c in codes if c in deck.cards] for r, codes in rows.items()}
+        for p, rows in hands.items()
+    }
 
 
 def _with_gaps(rng: np.random.Generator, hands: Hands) -> Hands:
@@ -218,7 +231,7 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
 
 
 def _judged(laid: str, card: ReadCard, fit: bool) -> Judged:
-    return Judged(laid, card.card, card.margin, card.evidence, card.sure, fit)
+    return Judged(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
 
 
 def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
@@ -246,18 +259,28 @@ def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
     return pairs
 
 
-def enrol_deck(task: Tables) -> DeckProfile | str:
+@dataclass(frozen=True)
+class Spread:
+    """A deck to enrol from rendered pictures of its spread."""
+
+    model: Path
+    deck: Path
+    condition: Condition
+    seed: int
+
+
+def enrol_deck(task: Spread) -> DeckProfile | str:
     """Enrol a deck from pictures of its spread, the cards laid again in each; return why where it was refused."""
     layout, deck = TableLayout.load(), _deck(task.deck)
     rng = np.random.default_rng([task.seed, zlib.crc32(deck.name.encode())])
     look, scale = task.condition.conditions, task.condition.scale
-    scenes = (
-        render_table(spread(layout), layout, deck, seed=rng, conditions=look, scale=scale) for _ in count()
-    )
     frames: list[Image] = []
     refusal = ""
     for pictures in SPREADS:
-        frames += [next(scenes).frame for _ in range(pictures - len(frames))]
+        while len(frames) < pictures:
+            frames.append(
+                render_table(spread(layout), layout, deck, seed=rng, conditions=look, scale=scale).frame
+            )
         try:
             return enrol(frames, layout, _reader(task.model), deck.name)
         except (EnrolmentError, MarkersError) as error:
@@ -288,3 +311,15 @@ def read_photograph(task: Photograph) -> Outcome:
     judged = [_judged(c.card if c.card in task.labels else "", c, fit) for c in cards]
     judged += [Judged(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
     return Outcome(score, judged, int(not fit))
+
+
+def describe_machine() -> str:
+    """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]
+    return (
+        f"{names[0] if names else platform.processor()}, {platform.machine()}, {os.cpu_count()} cores, "
+        f"load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, onnxruntime {onnxruntime.__version__}, "
+        f"OpenCV {cv2.__version__}"
+    )

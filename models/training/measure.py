@@ -9,6 +9,7 @@ import datetime
 import hashlib
 import json
 import math
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,13 +20,16 @@ from models.training.judge import (
     Judged,
     Outcome,
     Photograph,
+    Spread,
     Tables,
+    describe_machine,
     enrol_deck,
     on_all_cores,
     read_photograph,
     read_tables,
     total,
 )
+from models.training.real_decks import DECKS, cut_deck
 from models.training.unseen import JUDGING, ODD_JUDGING, deck_folder
 from vision.felt.layout import TableLayout
 from vision.synthetic.evaluation import Condition, grid, ordinary, photographs_with_labels, wilson
@@ -34,6 +38,8 @@ from vision.synthetic.render import Conditions
 SCALES_PX_PER_MM = (2.0, 1.5, 1.2, 1.0, 0.8)
 FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
+SOME = 6
+"""Tables of each deck of real cards and look, at most: its photographs are few."""
 ERRORS_FILE = "reader_errors.json"
 
 Key = tuple[str, str, str]
@@ -48,16 +54,20 @@ class Measured:
 
     Attributes:
         manifest, bytes: the model's manifest and size.
-        day, tables: when; tables per deck and condition.
+        machine, day, minutes: where, when, how long.
+        tables, seed: tables per deck and condition; the seed of all.
         outcomes: of the parts "whole", "gaps" (tables that lack a third of their cards), both also "… enrolled",
-            "scale", "softened", "photographs" and "colourless".
+            "scale", "softened", "real" (tables of real cards), "photographs" and "colourless".
         refused: decks whose enrolment was refused, and why.
     """
 
     manifest: Mapping[str, Any]
     bytes: int
+    machine: str
     day: str
+    minutes: float
     tables: int
+    seed: int
     outcomes: Outcomes
     refused: Mapping[str, str]
 
@@ -93,9 +103,10 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measured:
     Raises:
         TrainingError: a deck's pictures are missing.
     """
+    began = time.monotonic()
     few, evening = min(tables, FEW), grid()[0]
     folders = {name: deck_folder(name) for name in (*JUDGING, *ODD_JUDGING)}
-    spreads = {name: Tables(model, folder, evening, 1, seed) for name, folder in folders.items()}
+    spreads = {name: Spread(model, folder, evening, seed) for name, folder in folders.items()}
     learnt = on_all_cores(enrol_deck, spreads, "decks enrolled")
     tasks: Tasks = {}
     for name, folder in folders.items():
@@ -113,13 +124,18 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measured:
         for scale in SCALES_PX_PER_MM if name in JUDGING else ():
             tasks["scale", name, f"{scale:g} px/mm"] = replace(plain, condition=at_scale(scale))
     tasks |= softened_tables(model, JUDGING, 1, seed)
+    if data:
+        tasks |= real_tables(model, data, tuple(DECKS), min(tables, SOME), seed)
     return Measured(
-        manifest=json.loads(model.with_suffix(".json").read_text()),
+        manifest=manifest_of(model),
         bytes=model.stat().st_size,
+        machine=describe_machine(),
         day=datetime.datetime.now(datetime.UTC).date().isoformat(),
         tables=tables,
+        seed=seed,
         outcomes={**read_all(tasks), **(read_photographs(model, data) if data else {})},
         refused={name: why for name, why in learnt.items() if isinstance(why, str)},
+        minutes=(time.monotonic() - began) / 60,
     )
 
 
@@ -131,6 +147,12 @@ def read_all(tasks: Tasks) -> dict[Key, Outcome]:
         if enrolled.score.tables:
             found[f"{part} enrolled", deck, condition] = enrolled
     return found
+
+
+def manifest_of(model: Path) -> dict[str, Any]:
+    """Return what a model's manifest says."""
+    manifest: dict[str, Any] = json.loads(model.with_suffix(".json").read_text())
+    return manifest
 
 
 def at_scale(px_per_mm: float) -> Condition:
@@ -151,19 +173,36 @@ def read_photographs(model: Path, data: Path) -> dict[Key, Outcome]:
     return on_all_cores(read_photograph, tasks, "photographs")
 
 
-def softenings(base: Condition) -> Mapping[str, tuple[Condition, int | None]]:
+def real_tables(model: Path, data: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:
+    """Give the tables of real cards: so many of each deck on an ordinary evening, untidy, and with a third missing.
+
+    Raises:
+        TrainingError: photographs that a deck is cut from are missing.
+    """
+    evening, untidy = grid()[:2]
+    tasks: Tasks = {}
+    for name in decks:
+        plain = Tables(model, cut_deck(name, data), evening, tables, seed)
+        tasks["real", name, evening.name] = plain
+        tasks["real", name, untidy.name] = replace(plain, condition=untidy)
+        tasks["real", name, "a third missing"] = replace(plain, gaps=True)
+    return tasks
+
+
+def softenings(base: Condition) -> dict[str, tuple[Condition, int | None]]:
     """Worsen a condition in four ways and three steps: a lens out of focus, a webcam so wide, JPEG 30, noise."""
-
-    def worse(**changed: Any) -> Condition:
-        return replace(base, conditions=replace(base.conditions, **changed))
-
-    least = base.conditions.blur_px
-    return (
-        {f"blur {blur} px": (worse(blur_px=blur), None) for blur in (2.4, 3.2, 4.0)}
-        | {f"webcam, {width} px wide, enlarged": (base, width) for width in (1300, 950, 640)}
-        | {f"JPEG 30, blur {b} px": (worse(blur_px=max(b, least), jpeg=30), None) for b in (0.6, 1.6, 2.4)}
-        | {f"noise of {noise:.0f} levels": (worse(noise=noise), None) for noise in (10.0, 18.0, 26.0)}
-    )
+    usual = base.conditions
+    found: dict[str, tuple[Condition, int | None]] = {}
+    for blur in (2.4, 3.2, 4.0):
+        found[f"blur {blur} px"] = replace(base, conditions=replace(usual, blur_px=blur)), None
+    for width in (1300, 950, 640):
+        found[f"webcam, {width} px wide, enlarged"] = base, width
+    for blur in (0.6, 1.6, 2.4):
+        softer = replace(usual, blur_px=max(blur, usual.blur_px), jpeg=30)
+        found[f"JPEG 30, blur {blur} px"] = replace(base, conditions=softer), None
+    for noise in (10.0, 18.0, 26.0):
+        found[f"noise of {noise:.0f} levels"] = replace(base, conditions=replace(usual, noise=noise)), None
+    return found
 
 
 def softened_tables(model: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:

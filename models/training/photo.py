@@ -44,8 +44,9 @@ def _illumination(rng: random.Random, x: Plane, y: Plane) -> Plane:
     turn = rng.uniform(0, 2 * math.pi)
     light = 1 + rng.uniform(0, 0.35) * (x * math.cos(turn) + y * math.sin(turn))
     if rng.random() < 0.2:  # a shadow with an edge
-        across = x * math.cos(turn + 1) + y * math.sin(turn + 1) - rng.uniform(-0.8, 0.8)
-        across = across * rng.uniform(3, 30)
+        across = (x * math.cos(turn + 1) + y * math.sin(turn + 1) - rng.uniform(-0.8, 0.8)) * rng.uniform(
+            3, 30
+        )
         light = light * (1 - rng.uniform(0.1, 0.6) / (1 + np.exp(-np.clip(across, -30, 30))))
     return np.asarray(light * rng.uniform(0.4, 1.2), np.float32)
 
@@ -55,8 +56,9 @@ def _glare(rng: random.Random, light: Plane, x: Plane, y: Plane) -> tuple[Plane,
     if rng.random() < 0.35:
         for _ in range(rng.randint(1, 3)):
             width, height = rng.uniform(0.04, 0.35), rng.uniform(0.04, 0.35)
-            u, v = (x - rng.uniform(-1, 1)) / width, (y - rng.uniform(-1, 1)) / height
-            spot = np.exp(-(u**2) - v**2)
+            spot = np.exp(
+                -(((x - rng.uniform(-1, 1)) / width) ** 2) - ((y - rng.uniform(-1, 1)) / height) ** 2
+            )
             share = np.minimum(spot * rng.uniform(0.15, 1.1), 0.97)
             light = light * (1 - share[..., None]) + share[..., None] * np.float32(1.05)
             burnt |= share > 0.8
@@ -80,7 +82,9 @@ def _soften(rng: random.Random, light: Plane, px_per_mm: float) -> Plane:
         soft = cv2.GaussianBlur(light, (0, 0), rng.uniform(0.7, 1.5))
         light = np.asarray(light + np.float32(rng.uniform(0.2, 1.0)) * (light - soft), np.float32)
     if rng.random() < 0.3:  # taken small, enlarged
-        share, way = rng.uniform(0.5, 0.9), rng.choice([cv2.INTER_LINEAR, cv2.INTER_CUBIC])
+        share = rng.uniform(0.5, 0.9)
+        h, w = light.shape[:2]
         small = cv2.resize(light, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-        light = cv2.resize(small, light.shape[1::-1], interpolation=way).astype(np.float32)
+        way = rng.choice([cv2.INTER_LINEAR, cv2.INTER_CUBIC])
+        light = cv2.resize(small, (w, h), interpolation=way).astype(np.float32)
     return light

@@ -9,6 +9,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
@@ -22,6 +23,14 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels of the photograph."""
 
 
+class Boxed(NamedTuple):
+    """A box of a photograph: the card's code (or what else it is), the box, and what it surrounds."""
+
+    label: str
+    box: Box
+    what: str
+
+
 def has(data: Path | None, name: str) -> bool:
     """Tell whether a set of photographs is there."""
     return data is not None and (data / name / "manifest.csv").exists()
@@ -32,15 +41,23 @@ def marked_train(folder: Path) -> Iterator[tuple[str, str]]:
     with (folder / "manifest.csv").open() as rows:
         for row in csv.DictReader(rows):
             if row["split"] == "train":
-                yield row["file"], row["labels"]
+                yield row["file"], row.get("labels", "")
 
 
-def boxed_pictures(folder: Path) -> Iterator[tuple[Image, list[tuple[str, Box]]]]:
-    """Yield the `train` photographs of a set, by name, with the code and the box of each card."""
-    boxes: dict[str, list[tuple[str, Box]]] = defaultdict(list)
-    with (folder / "boxes.csv").open() as rows:
-        for row in csv.DictReader(rows):
-            x1, y1, x2, y2 = (float(row[side]) for side in ("x1", "y1", "x2", "y2"))
-            boxes[row["file"]].append((row["label"], (x1, y1, x2, y2)))
-    for name in sorted(boxes.keys() & dict(marked_train(folder)).keys()):
-        yield load_picture(folder / name), boxes[name]
+def boxes(folder: Path) -> dict[str, list[Boxed]]:
+    """Return the boxes of a set by file; none where it has no boxes."""
+    found: dict[str, list[Boxed]] = defaultdict(list)
+    path = folder / "boxes.csv"
+    if path.exists():
+        with path.open() as rows:
+            for row in csv.DictReader(rows):
+                x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
+                found[row["file"]].append(Boxed(row["label"], (x1, y1, x2, y2), row["what"]))
+    return found
+
+
+def boxed_pictures(folder: Path) -> Iterator[tuple[Image, list[Boxed]]]:
+    """Yield the `train` photographs of a set that have boxes, by name."""
+    known = boxes(folder)
+    for name in sorted(known.keys() & {file for file, _ in marked_train(folder)} if known else ()):
+        yield load_picture(folder / name), known[name]

@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.progress import track
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -172,8 +171,9 @@ class CardMaker:
 
 
 def _small(face: Image) -> Image:
-    size = WIDTH * 2 // 5, HEIGHT * 2 // 5
-    return np.asarray(cv2.resize(face, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.asarray(
+        cv2.resize(face, (WIDTH * 2 // 5, HEIGHT * 2 // 5), interpolation=cv2.INTER_AREA), np.uint8
+    )
 
 
 def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
@@ -181,10 +181,12 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     cv2.setNumThreads(1)
-    maker, net = CardMaker(seed, data), PipNet().to(memory_format=torch.channels_last)
+    maker, console = CardMaker(seed, data), Console(stderr=True)
+    net = PipNet().to(memory_format=torch.channels_last)
     optimiser = optimiser_of(net)
     kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    for step in track(range(cards // BATCH), "batches", console=Console(stderr=True)):
+    right = [0.5, 0.5]
+    for step in range(cards // BATCH):
         set_rate(optimiser, step * BATCH / cards, step / 100)
         if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
             pictures, truth = kept[maker.rng.randrange(len(kept))]
@@ -203,6 +205,10 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         optimiser.step()
+        for k, part in enumerate((counts, suits)):
+            right[k] = 0.98 * right[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
+        if step % 50 == 0:
+            console.print(f"{step * BATCH:,} cards: count {right[0]:.3f}, suit {right[1]:.3f} right")
     return export(net.eval(), cards, seed, data, out)
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from models.training.photographs import BOXED, Box, boxed_pictures
+from models.training.photographs import BOXED, Box, Boxed, boxed_pictures
 from models.training.samples import SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.base.arrays import Image
@@ -40,9 +40,7 @@ def px_per_mm(box: Box) -> float:
     return float(h / height[int(np.abs(width / height - w / h).argmin())])
 
 
-def label(
-    picture: Image, cards: Sequence[tuple[str, Box]], scale: float, reader: CardReader
-) -> NDArray[np.float32]:
+def label(picture: Image, cards: Sequence[Boxed], scale: float, reader: CardReader) -> NDArray[np.float32]:
     """Return the corners (n × 8, see `scene`) of a photograph of so many px/mm: found ones, and points to ignore."""
     seen = []
     for wanted in _SCALES_PX_PER_MM:
@@ -54,7 +52,7 @@ def label(
     size = indices.sizes / scale
     indices = indices.take((size > _INDEX_MM[0]) & (size < _INDEX_MM[1]))
     rows: list[tuple[float, ...]] = []
-    for code, box in cards:
+    for code, box, _ in cards:
         rank, suit = RANKS.index(code[0]), SUITS.index(code[1])
         mine = _agreeing(indices, code, box, cards)
         rows += [
@@ -72,7 +70,7 @@ def _inside(places: NDArray[np.float64], box: Box) -> NDArray[np.bool_]:
     return np.asarray(((places > np.array(box[:2]) - 3) & (places < np.array(box[2:]) + 3)).all(axis=1))
 
 
-def _agreeing(indices: Indices, code: str, box: Box, cards: Sequence[tuple[str, Box]]) -> list[int]:
+def _agreeing(indices: Indices, code: str, box: Box, cards: Sequence[Boxed]) -> list[int]:
     """Return the rows of the indices in a box that agree with its label, at most the best two."""
     want = CARDS.index(code)
     by_suit = indices.logp.reshape(-1, len(SUITS), len(RANKS))
@@ -80,7 +78,7 @@ def _agreeing(indices: Indices, code: str, box: Box, cards: Sequence[tuple[str, 
     rank = np.logaddexp.reduce(by_suit, axis=1).argmax(axis=1) == want % len(RANKS)
     suit = np.logaddexp.reduce(by_suit, axis=2).argmax(axis=1) == want // len(RANKS)
     nearly = (indices.heat > 0.35) & (rank | suit) & (indices.logp[:, want] > -4.6)
-    alone = np.sum([_inside(indices.places, other) for _, other in cards], axis=0) == 1
+    alone = np.sum([_inside(indices.places, other) for _, other, _ in cards], axis=0) == 1
     good = _inside(indices.places, box) & (exact | (nearly & alone))
     worth = np.where(good, indices.heat * np.exp(indices.logp[:, want]), -1.0)
     return [int(k) for k in np.argsort(-worth)[:2] if good[k]]
@@ -141,7 +139,7 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> N
     for picture, cards in track(
         list(boxed_pictures(data / BOXED)), "photographs", console=Console(stderr=True)
     ):
-        scale = max(px_per_mm(box) for _, box in cards)
+        scale = max(px_per_mm(card.box) for card in cards)
         corners = label(picture, cards, scale, reader)
         samples += crops(picture, corners, scale, max(6, min(20, 6 * len(cards))), rng)
     store_real_crops(samples, folder)

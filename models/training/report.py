@@ -8,12 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import cv2
-import onnxruntime
+from typing import Any
 
 from models.training.judge import SPREADS, Outcome, total
-from models.training.measure import FEW, Key, Measured, added, confusions, measure, read_all, softened_tables
+from models.training.measure import (
+    FEW,
+    SOME,
+    Key,
+    Measured,
+    added,
+    confusions,
+    manifest_of,
+    measure,
+    read_all,
+    real_tables,
+    softened_tables,
+)
+from models.training.real_decks import DECKS
 from models.training.samples import PACKAGE, TrainingError
 from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
@@ -43,6 +54,11 @@ class Aim:
 
 def aims(m: Measured) -> Iterator[Aim]:
     """Hold the figures against the aims."""
+    trained = m.manifest["trained"]["photographs"]
+    for words, known in (("trained on", True), ("not trained on", False)):
+        if decks := [d for d in DECKS if (DECKS[d][0] in trained) == known and m.part("real", [d])]:
+            outcome = m.over("real", decks)
+            yield from _tables(f"real cards, {words}: {', '.join(decks)}", outcome, 0.95, 0.99, cards=1)
     for what, part, least, sure, unasked in (
         ("ordinary decks", "whole", 0.995, 0.998, None),
         ("ordinary decks, enrolled", "whole enrolled", 0.998, 0.9995, 0.98),
@@ -134,6 +150,17 @@ def surely_wrong(found: Mapping[Key, Outcome]) -> str:
     return f"\n\nSurely wrong: {'; '.join(wrong)}." if wrong else ""
 
 
+def real_table(found: Mapping[Key, Outcome], manifest: Mapping[str, Any]) -> str:
+    """Write what came of the decks of real cards; the manifest says which of them were trained on."""
+
+    def words(key: Key) -> str:
+        photographs, files = DECKS[key[1]]
+        known = "" if photographs in manifest["trained"]["photographs"] else "not "
+        return f"{key[1]}: {f'{photographs} {files}'.strip()}, {known}trained on"
+
+    return _outcomes("deck, and what it is cut from", added(found, words)) + surely_wrong(found)
+
+
 def softened_table(found: Mapping[Key, Outcome]) -> str:
     """Write a row for each softening, all conditions together, and what was surely wrong."""
     rows = added(found, lambda key: key[2].partition("; ")[0])
@@ -155,14 +182,20 @@ def softened(model: Path, tables: int, seed: int, calibrating: bool) -> str:
     return softened_table(found)
 
 
+def real(model: Path, data: Path, tables: int, seed: int, decks: Sequence[str]) -> str:
+    """Read tables of real cards cut out of photographs."""
+    return real_table(
+        read_all(real_tables(model, data, decks or tuple(DECKS), tables, seed)), manifest_of(model)
+    )
+
+
 def figures(m: Measured) -> str:
     """Write where and on what was measured, and the aims with what was reached: the figures of the model card."""
     trained, camera = m.manifest["trained"], TableLayout.load().camera
     words = {True: "yes", False: "**no**", None: "cannot be said"}
     return (
         f"Model `{m.manifest['sha256'][:12]}`, {m.manifest['parameters']:,} parameters, {m.bytes:,} bytes, "
-        f"trained on {trained['crops']:,} crops. Measured on {m.day} with onnxruntime {onnxruntime.__version__} and "
-        f"OpenCV {cv2.__version__}. "
+        f"trained on {trained['crops']:,} crops. Measured on {m.day} in {m.minutes:.0f} minutes on {m.machine}. "
         f"Tables of 52 cards per deck and ordinary condition: {m.tables} "
         f"(odd decks, limits and scales: {min(m.tables, FEW)}). Intervals are Wilson's, 95 %. "
         f"Tables are rendered as this camera sees them: {camera.name}, {camera.height_mm:.0f} mm above the felt, "
@@ -186,6 +219,7 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
                 rows[f"{name}, enrolled"] = m.over("whole enrolled", [name], ordinary())
         return _outcomes("deck", rows)
 
+    gaps = {"not enrolled": m.over("gaps"), "enrolled": m.over("gaps enrolled")}
     limits = (("all 52 cards named", worth.whole), ("fewer", worth.part), ("loose photographs", worth.loose))
     no_photographs = "No folder of photographs was given in this run."
     sections = [
@@ -196,6 +230,11 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         figures(m),
         "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
         "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
+        "## Tables of real cards",
+        "Real cards, cut out of photographs and laid by the renderer: an ordinary evening, untidy hands, a third "
+        f"missing; {min(m.tables, SOME)} of each, seed {m.seed}. All of these decks were looked at while the reader "
+        "was worked on: the model card says for what.",
+        real_table(m.part("real"), m.manifest) if m.part("real") else no_photographs,
         "## Over the conditions, ordinary decks that were not trained on",
         f"Decks: {', '.join(JUDGING)}. They are neither trained on nor calibrated on (that is done with "
         f"{', '.join(VALIDATION)}).",
@@ -205,7 +244,7 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
         "## Tables that lack a third of their cards",
         "As with three players, or while cards are placed: a wrong name then meets no card that has a better claim "
         "to it. Ordinary decks, over the ordinary conditions.",
-        _outcomes("deck", {"not enrolled": m.over("gaps"), "enrolled": m.over("gaps enrolled")}),
+        _outcomes("deck", gaps),
         "## Softened until a person hesitates",
         "Ordinary decks, not enrolled, in each ordinary condition, worsened in four ways and three steps; whole tables "
         "and tables that lack a third of their cards in turn. What is sure may fall; nothing may be surely wrong.",

@@ -103,8 +103,9 @@ class SceneMaker:
         picture = cut_ground(rng, self._grounds, size) if rng.random() < 0.35 else None
         if picture is None:
             picture = drawn_ground(rng, self._noise, size, px_per_mm)
-        for _ in range(rng.randint(1, 3) if rng.random() < 0.25 else 0):
-            _lay_chip(rng, picture, px_per_mm)
+        if rng.random() < 0.25:
+            for _ in range(rng.randint(1, 3)):
+                _lay_chip(rng, picture, px_per_mm)
         slant = _slant(rng)
         decks = (self._deck(), self._deck()) if rng.random() < 0.1 else (self._deck(),)
         owner = np.full((size, size), -1, np.int16)
@@ -282,7 +283,11 @@ def _lay_chip(rng: random.Random, picture: Image, px_per_mm: float) -> None:
 
 
 def _lay_fingers(
-    rng: random.Random, noise: np.random.Generator, picture: Image, owner: NDArray[np.int16], px_per_mm: float
+    rng: random.Random,
+    noise: np.random.Generator,
+    picture: Image,
+    owner: NDArray[np.int16],
+    px_per_mm: float,
 ) -> None:
     size = picture.shape[0]
     mask = np.zeros((size, size), np.uint8)

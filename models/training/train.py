@@ -20,7 +20,7 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from models.training.export import export
 from models.training.loss import loss, targets
@@ -124,8 +124,8 @@ class Trainer:
         set_rate(self.optimiser, self.done / self.job.crops, self.done / BATCH / 300)
         x = tensor(samples)
         if seen_before:
-            gain, lift = 0.9 + 0.2 * torch.rand(len(x), 3, 1, 1), 0.06 * torch.randn(len(x), 1, 1, 1)
-            x = (x * gain + lift).clamp_(0, 1)
+            n = len(samples)
+            x = (x * (0.9 + 0.2 * torch.rand(n, 3, 1, 1)) + 0.06 * torch.randn(n, 1, 1, 1)).clamp_(0, 1)
         self.net.train()
         said = self.net(x.contiguous(memory_format=torch.channels_last))
         error, parts = loss(said, targets([c for _, c in samples], SIZE_PX))
@@ -158,8 +158,9 @@ def train_until(job: Job) -> Path:
     buffer: list[list[Sample]] = []
     smooth: dict[str, float] = {}
     saved = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with Progress() as progress, (job.folder / "log.txt").open("a") as log:
+        with Progress(*columns) as progress, (job.folder / "log.txt").open("a") as log:
             task = progress.add_task("crops", total=job.crops, completed=trainer.done)
             while trainer.done < (job.crops if job.until is None else job.until):
                 try:

@@ -15,7 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from models.training.art import CACHE, HEIGHT_PX, draw_svg, npm_install, on_white, require, run_tool
 from models.training.samples import TrainingError
@@ -59,8 +58,8 @@ _NUMBERS = {"A": "1", "T": "10", "J": "jack", "Q": "queen", "K": "king"}
 _SUIT_WORDS = {"c": "club", "d": "diamond", "h": "heart", "s": "spade"}
 
 
-def fetch() -> Path:
-    """Fetch and draw all decks; return their folder.
+def fetch() -> list[Path]:
+    """Fetch and draw all decks; return one folder of 52 PNG files for each.
 
     Raises:
         TrainingError: a tool is missing or failed, or two cards of a deck look alike.
@@ -69,9 +68,10 @@ def fetch() -> Path:
     work = CACHE / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
     _unpack(work)
-    for deck in (*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)):
+    decks = [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
+    for deck in decks:
         need_52(deck)
-    return FOLDER
+    return decks
 
 
 def need_52(deck: Path) -> None:
@@ -116,7 +116,9 @@ def _npm_decks(work: Path) -> Iterator[Path]:
         _write(on_white(picture, cut=False), FOLDER / "svg-cards" / f"{code}.png")
         vectorized = modules / "cardsJS/cards" / f"{rank.replace('T', '10')}{suit.upper()}.svg"
         draw_svg(vectorized, FOLDER / "aguilar" / f"{code}.png")
-    yield from (FOLDER / name for name in ("younestouati", "svg-cards", "aguilar"))
+    yield FOLDER / "younestouati"
+    yield FOLDER / "svg-cards"
+    yield FOLDER / "aguilar"
 
 
 def _without_miniature(card: Path) -> Path:
@@ -176,7 +178,10 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
         drawn = plain.with_suffix(".png")
         run_tool(["rsvg-convert", "--unlimited", "-a", "-w", "3900", "-o", drawn.name, plain.name], work)
         picture = on_white(drawn, cut=False)
-        for suit, row in zip(_GRID_SUITS, np.array_split(picture, 5), strict=False):
-            for rank, card in zip(_GRID_RANKS, np.array_split(row, 13, axis=1), strict=True):
+        h, w = picture.shape[0] / 5, picture.shape[1] / 13
+        for row, suit in enumerate(_GRID_SUITS):
+            for column, rank in enumerate(_GRID_RANKS):
+                top, left = round(row * h), round(column * w)
+                card = picture[top : round((row + 1) * h), left : round((column + 1) * w)]
                 _write(card, FOLDER / name / f"{rank}{suit}.png")
         yield FOLDER / name

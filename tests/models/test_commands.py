@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from models.training import art, judge, unseen
+from models.training import art, judge, real_decks, unseen
 from models.training.__main__ import main
 from models.training.samples import TrainingError
 from vision.reading.cards import CARDS
@@ -48,11 +48,39 @@ def test_a_missing_tool_is_named(monkeypatch: pytest.MonkeyPatch, step: str, too
 
 def test_a_folder_without_photographs_is_said_in_a_sentence(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
-        result = CliRunner().invoke(main, ["report", "--data", str(folder)])
+        result = CliRunner().invoke(main, ["real", "--data", str(folder)])
         assert result.exit_code == 2, result.output
         said = " ".join(result.output.split())
         assert f"There are no labelled photographs in {folder}. They are no part of this repository" in said
         assert "../shared/data" in said
+
+
+def test_tables_of_real_cards_name_the_photographs_that_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(real_decks, "FOLDER", tmp_path / "cache")
+    (tmp_path / "bidly_cards").mkdir()
+    (tmp_path / "bidly_cards" / "manifest.csv").touch()
+    result = CliRunner().invoke(main, ["real", "--data", str(tmp_path), "--deck", "webcam"])
+    assert result.exit_code == 1
+    assert "webcam is cut from, cardcounterml. They are no part" in " ".join(result.output.split())
+    (tmp_path / "cache" / "webcam").mkdir(parents=True)
+    (tmp_path / "cache" / "webcam" / "As.png").touch()
+    assert real_decks.cut_deck("webcam", tmp_path) == tmp_path / "cache" / "webcam"
+
+
+def test_a_deck_of_real_cards_that_is_unknown_is_said_in_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "bidly_cards").mkdir()
+    (tmp_path / "bidly_cards" / "manifest.csv").touch()
+    result = CliRunner().invoke(main, ["real", "--data", str(tmp_path), "--deck", "blue"])
+    assert result.exit_code == 1
+    assert "no deck of real cards named blue" in result.output
+
+
+def test_without_a_folder_the_missing_option_says_what_it_names() -> None:
+    result = CliRunner().invoke(main, ["real"])
+    assert result.exit_code == 2
+    assert "names the folder of labelled photographs" in " ".join(result.output.split())
 
 
 def test_decks_not_fetched_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,8 +20,10 @@ from vision.synthetic.evaluation import Score, grid
 
 def tables(count: int, wrong: int = 0) -> Outcome:
     rng = np.random.default_rng(count)
-    cards = [Judged(c, c, float(m), 6.0, True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)]
-    cards += [Judged("Jd", "4d", 1.0, 6.0), Judged("", "Qs", 0.0, 1.0), Judged("6h", "")]
+    cards = [
+        Judged(c, c, float(m), 6.0, 0.999, True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
+    ]
+    cards += [Judged("Jd", "4d", 1.0, 6.0, 0.4), Judged("", "Qs", 0.0, 1.0, 0.3), Judged("6h", "")]
     whole = count - wrong
     return Outcome(Score(52 * count, 52 * count - wrong, 52 * count - wrong, wrong, count, whole), cards, 0)
 
@@ -38,6 +40,7 @@ def outcomes() -> Iterator[tuple[Key, Outcome]]:
     yield ("scale", JUDGING[0], "2 px/mm"), tables(9)
     yield ("scale", JUDGING[0], "0.8 px/mm"), tables(9, wrong=3)
     yield ("softened", JUDGING[0], "blur 4.0 px; ordinary evening"), tables(3)
+    yield ("real", "phone", "ordinary evening"), tables(2)
     yield ("photographs", "bidly_deals", "a.jpg"), tables(1)
     yield ("colourless", "bidly_deals", "a.jpg"), Outcome(Score(cards=52, tables=1), [], 1)
 
@@ -47,8 +50,11 @@ def measured() -> Measured:
     return Measured(
         manifest={"sha256": "ab" * 32, "parameters": 1, "trained": {"crops": 1, "photographs": []}},
         bytes=800_000,
+        machine="a machine",
         day="2026-01-01",
+        minutes=1.0,
         tables=2,
+        seed=0,
         outcomes=dict(outcomes()),
         refused={ODD_JUDGING[0]: "Picture 1 does not show the spread."},
     )
@@ -83,6 +89,7 @@ def test_enough_cards_without_an_error_do(measured: Measured) -> None:
         ("a third missing: silent errors", "gaps", JUDGING[0], grid()[0].name),
         ("softened until a person hesitates", "softened", JUDGING[0], "blur 4.0 px; ordinary evening"),
         ("odd decks", "whole", ODD_JUDGING[0], grid()[0].name),
+        ("real cards, not trained on: phone: silent errors", "real", "phone", "ordinary evening"),
     ],
 )
 def test_a_silent_error_is_no_aim_met(
@@ -105,14 +112,16 @@ def test_the_report_is_written_whole(measured: Measured, tmp_path: Path) -> None
     assert "nan" not in text
     assert "Jd as 4d" in text
     assert measured.refused[ODD_JUDGING[0]] in text
-    for name in (*JUDGING, *ODD_JUDGING, "bidly_deals", "0.8 px/mm"):
+    for name in (*JUDGING, *ODD_JUDGING, "bidly_deals", "phone", "0.8 px/mm"):
         assert name in text
 
 
 def test_without_photographs_the_report_says_so(measured: Measured, tmp_path: Path) -> None:
-    rendered = {key: o for key, o in measured.outcomes.items() if key[0] not in ("photographs", "colourless")}
+    rendered = {
+        key: o for key, o in measured.outcomes.items() if key[0] not in ("real", "photographs", "colourless")
+    }
     text = report.write(replace(measured, outcomes=rendered), Calibrations(), tmp_path).read_text()
-    assert text.count("No folder of photographs was given in this run.") == 1
+    assert text.count("No folder of photographs was given in this run.") == 2
 
 
 def test_the_cards_figures_are_replaced_and_its_words_kept(measured: Measured, tmp_path: Path) -> None:

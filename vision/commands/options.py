@@ -42,6 +42,10 @@ class PhotographsFolder(click.Path):
             )
         return folder
 
+    def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return the message for a missing parameter."""
+        return f"It names the folder of labelled photographs. {PHOTOGRAPHS_HINT}"
+
 
 PHOTOGRAPHS_HINT: Final = (
     "They are no part of this repository (ASSETS.md says where they come from). The figures of this project were "

@@ -79,14 +79,16 @@ class DrawnDeck:
 class PhotoDeck:
     """A real deck, from one rectified photograph of each card. Its back is drawn: photographs show faces."""
 
-    def __init__(self, name: str, pictures: Mapping[str, Image], width_mm: float = WIDTH_MM) -> None:
+    def __init__(
+        self, name: str, pictures: Mapping[str, Image], width_mm: float = WIDTH_MM, *, whole: bool = True
+    ) -> None:
         """Take the pictures by card code.
 
         Raises:
-            DeckError: a card is missing.
+            DeckError: a card is missing from a deck that is to be ``whole``.
         """
         missing = [code for code in CARDS if code not in pictures]
-        if missing:
+        if missing and whole:
             some = " ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
             raise DeckError(f"the deck {name} lacks {len(missing)} of 52 cards: {some}")
         self.name = name
@@ -95,7 +97,7 @@ class PhotoDeck:
         self._pictures = dict(pictures)
 
     @classmethod
-    def from_folder(cls, folder: str | Path) -> PhotoDeck:
+    def from_folder(cls, folder: str | Path, *, whole: bool = True) -> PhotoDeck:
         """Read a folder of photographs named by card: ``Th.jpg`` or ``10h.jpg``; of ``Th_01.jpg …`` the first.
 
         The width is that of a poker or a bridge card, whichever the pictures' proportions are nearer to.
@@ -118,7 +120,12 @@ class PhotoDeck:
         if pictures:
             ratio = float(np.median([p.shape[1] / p.shape[0] for p in pictures.values()]))
             width_mm = min((WIDTH_MM, BRIDGE_WIDTH_MM), key=lambda width: abs(width / HEIGHT_MM - ratio))
-        return cls(folder.name, pictures, width_mm)
+        return cls(folder.name, pictures, width_mm, whole=whole)
+
+    @property
+    def cards(self) -> frozenset[str]:
+        """The cards it has, by code."""
+        return frozenset(self._pictures)
 
     def picture(self, code: str) -> Image:
         """Return a card's photograph.
