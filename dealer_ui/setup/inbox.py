@@ -18,7 +18,7 @@ from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.uplink.inbox.folder import NOTES, Item, read_list
+from firmware.uplink.inbox.requests import NOTES, FileRequest, read_list
 
 blueprint = Blueprint("inbox", __name__)
 TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
@@ -51,11 +51,7 @@ class Shown:
 
 def files_here(kind: str = "") -> list[Shown]:
     """Return the files from the pit, those that wait first; of one kind, or of all."""
-    found = [
-        one
-        for one in read_list(services().reader.path.parent / NOTES)
-        if not kind or (one.file is not None and one.file.kind == kind)
-    ]
+    found = [one for one in read_list(services().reader.path.parent / NOTES) if kind in ("", one.kind)]
     return [_shown(one) for one in sorted(found, key=lambda one: one.state != "waiting")]
 
 
@@ -72,18 +68,16 @@ def files() -> str:
     )
 
 
-def _shown(one: Item) -> Shown:
-    file = one.file
-    kind = file.kind if file is not None else ""
+def _shown(one: FileRequest) -> Shown:
     state, mark = STATES.get(one.state, STATES["fetched"])
-    waits = one.state in ("fetched", "waiting") and kind in TAKES
+    waits = one.state in ("fetched", "waiting") and one.kind in TAKES
     return Shown(
-        _(KINDS[kind]) if kind in KINDS else kind or _("File"),
-        "" if file is None else _(file.title) if kind == "deck" else file.title,
-        "" if file is None else file.by,
+        _(KINDS[one.kind]) if one.kind in KINDS else one.kind or _("File"),
+        "" if one.file is None else _(one.title) if one.kind == "deck" else one.title,
+        one.by,
         _(state),
         mark,
         say(one.why) if one.why is not None else "",
-        _(TAKES[kind]) if waits else "",
+        _(TAKES[one.kind]) if waits else "",
         {"do": "take_file", "number": one.number, "sha256": one.sha256} if waits else None,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from firmware.messages import Message, Text, text_of
+from firmware.messages import Message, Text, text_from
 from firmware.table.events import TableStarted
 from firmware.update.house import MOST_NAME
 from pit.channels.judge import Cards, Failure, Member, Start, first_start
@@ -112,13 +112,3 @@ def _trouble(fork: int | None, facts: str | None, is_cloned: bool) -> Text:
     if facts is None:
         return ""
     return next((need.text for need in TableFacts.from_text(facts).needs if need.kind in _TROUBLES), "")
-
-
-def text_to_store(text: Text) -> str:
-    """Return a text as JSON: a table may have put characters into it that the database does not take."""
-    return json.dumps(text if isinstance(text, str) else text.to_json()) if text else ""
-
-
-def text_from(stored: str) -> Text:
-    """Return the text that `text_to_store` wrote, or a request's reason. Raises ValueError for any other."""
-    return text_of(json.loads(stored)) if stored else ""

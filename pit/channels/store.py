@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from firmware.messages import Message, Text
-from pit.channels.facts import text_from, text_to_store
+from firmware.messages import Message, Text, text_from, text_to_store
 from pit.channels.judge import SILENT_S, Failure, Mark
 from pit.channels.words import FAILURES, MARKS, NAMES, Name, several
 from pit.errors import PitError
