@@ -51,7 +51,7 @@ class Shown:
 
 def files_here(kind: str = "") -> list[Shown]:
     """Return the files from the pit, those that wait first; of one kind, or of all."""
-    found = [one for one in read_list(services().reader.path.parent / NOTES) if kind in ("", one.kind)]
+    found = [one for one in read_list(services().reader.path.parent / NOTES) if kind in ("", one.file.kind)]
     return [_shown(one) for one in sorted(found, key=lambda one: one.state != "waiting")]
 
 
@@ -70,14 +70,14 @@ def files() -> str:
 
 def _shown(one: FileRequest) -> Shown:
     state, mark = STATES.get(one.state, STATES["fetched"])
-    waits = one.state in ("fetched", "waiting") and one.kind in TAKES
+    waits = one.state in ("fetched", "waiting") and one.file.kind in TAKES
     return Shown(
-        _(KINDS[one.kind]) if one.kind in KINDS else one.kind or _("File"),
-        "" if one.file is None else _(one.title) if one.kind == "deck" else one.title,
-        one.by,
+        _(KINDS[one.file.kind]) if one.file.kind in KINDS else one.file.kind or _("File"),
+        _(one.file.title) if one.file.kind == "deck" else one.file.title,
+        one.file.by,
         _(state),
         mark,
         say(one.why) if one.why is not None else "",
-        _(TAKES[one.kind]) if waits else "",
+        _(TAKES[one.file.kind]) if waits else "",
         {"do": "take_file", "number": one.number, "sha256": one.sha256} if waits else None,
     )

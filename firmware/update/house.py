@@ -62,6 +62,10 @@ class HouseFile:
         return Target(self.sha256, self.size, about)
 
 
+NOT_KNOWN: Final = HouseFile("", 0, "", "", "", "")
+"""In place of a file of which the house's word has not come yet."""
+
+
 def house_file(target: Target) -> HouseFile:
     """Return what the house says of a file. Raises UpdateRefused for what no pit says."""
     texts = [target.about.get(part) for part in ("kind", "name", "version", "by")]

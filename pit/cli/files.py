@@ -125,7 +125,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
             [
                 {
                     "table": one.table,
-                    "kind": one.kind,
+                    "kind": one.file.kind,
                     "name": one.file.name,
                     "release": one.file.version,
                     "sha256": one.sha256,
@@ -140,7 +140,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
         return
     for one in sent:
         why = f": {one.why}" if one.why is not None else ""
-        say(f"{one.table}  {one.kind} {one.title}  {one.state.replace('_', ' ')}{why}")
+        say(f"{one.table}  {one.file.kind} {one.title}  {one.state.replace('_', ' ')}{why}")
     asked = {one.sha256 for one in sent}
     for file in offered:
         if file.sha256 not in asked:

@@ -111,14 +111,15 @@ def make_door(
         body = request.get_data(cache=False)
         with turns.of(length_once_inflated(body, LONG_BYTES)):
             offer = decode(body)
-            if offer.files:  # first: the answer names what is still open then
-                said = said_by_table(list(offer.files))
-                with database.transaction() as connection:
-                    keep_progress(connection, who(connection, g.serial).table_id, offer.release, said)
             taken = take_from(database, g.serial, offer)
         if news is not None:
             news.add(taken.record_id, taken.rows, taken.at_ms)
-        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": taken.files, "now": taken.at_ms}
+        files_now = taken.files
+        if offer.files:
+            said = said_by_table(list(offer.files))
+            with database.transaction() as connection:
+                files_now = keep_progress(connection, taken.table_id, offer.release, said)
+        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}
         if answers is not None and offer.holds is not None:
             proof = answers.to(taken.table_id, taken.record_id, offer.holds)
             if proof is not None:

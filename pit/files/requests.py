@@ -47,7 +47,6 @@ class TableRequest(FileRequest):
     A release is `in_force` only if the release itself, running, has said so.
     """
 
-    file: HouseFile
     table_id: int
     table: str
     state_at: datetime
@@ -127,17 +126,25 @@ def may_fetch(connection: Connection, table_id: int, sha256: str) -> bool:
     return row is not None
 
 
-def keep_progress(connection: Connection, table_id: int, release: str, said: Iterable[FileRequest]) -> None:
-    """Store what a table says of its requests; `release` is the one that it says it runs.
+def keep_progress(
+    connection: Connection, table_id: int, release: str, said: Iterable[FileRequest]
+) -> list[dict[str, Any]]:
+    """Store what a table says of its requests; return those that are open then, as its answer has them.
 
-    Nothing is taken for a request that is over or another table's, nor "in force" for a release that does not run.
-    States of a later release are left out.
+    `release` is the one that it says it runs. Nothing is taken for a request that is over or another table's, nor "in
+    force" for a release that does not run. States of a later release are left out.
     """
     for one in said:
         if one.state in FROM_TABLE:
-            why = text_to_store(one.why)
-            value = {"number": one.number, "state": one.state, "is_over": one.is_over, "why": why}
+            value = {
+                "number": one.number,
+                "state": one.state,
+                "is_over": one.is_over,
+                "why": text_to_store(one.why),
+            }
             connection.execute(_SAYS, value | {"table": table_id, "release": release})
+    row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
+    return list(row[0]) if row else []
 
 
 def end_late(connection: Connection) -> None:

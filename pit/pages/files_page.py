@@ -41,7 +41,7 @@ def files_of(table_id: int | None = None) -> list[TableRequest]:
 @blueprint.app_template_filter()
 def file_kind(one: TableRequest) -> str:
     """Return what a file's kind is called."""
-    return _(KINDS[one.kind])
+    return _(KINDS[one.file.kind])
 
 
 @blueprint.app_template_filter()

@@ -139,7 +139,7 @@ class Inbox:
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
-        match one.kind:
+        match one.file.kind:
             case "release":
                 self._ordered[one.key] = who.actor
                 return {"ok": True}
@@ -166,7 +166,8 @@ class Inbox:
             return before
         try:
             one = replace(one, file=self._file(one.sha256))
-            why = self._decide(one, table)
+            decide = {"profile": self._profile, "deck": self._deck, "release": self._release}[one.file.kind]
+            why = decide(one, table)
             return replace(one, state="waiting" if why else "in_force", why=why)
         except (CommandRefused, NeverTaken) as error:
             return replace(one, state="refused", why=error.sentence)
@@ -183,10 +184,7 @@ class Inbox:
         """Return what the house says of a file. Raises UpdateRefused, OSError."""
         return self._house.file(sha256, folder_files(self._folder / HOUSE_FOLDER))
 
-    def _decide(self, one: FileRequest, table: Table) -> Message | None:
-        """Return what a file waits for, None once it is in force. Raises CommandRefused for what is never taken."""
-        decide = {"profile": self._profile, "deck": self._deck, "release": self._release}
-        return decide[one.kind](one, table)
+    # Each of these returns what a file waits for, None once it is in force. CommandRefused: it is never taken.
 
     def _profile(self, one: FileRequest, table: Table) -> Message | None:
         name, text = profile_of(self._bytes(one.sha256))
@@ -198,9 +196,9 @@ class Inbox:
         at_once = self._config.profiles == "at once"
         kept = versions(self._reader.about_profiles()).get(name, ())
         if not any(version.hash == digest for version in kept):
-            table.order(KeepProfile(text=text, reason="Sent by the pit"), f"pit:{one.by}")
+            table.order(KeepProfile(text=text, reason="Sent by the pit"), f"pit:{one.file.by}")
             if at_once:
-                self._put_in_force(one, text, table, f"pit:{one.by}")
+                self._put_in_force(one, text, table, f"pit:{one.file.by}")
                 return None
         elif at_once:  # an older one may come again: from a pit that was set back, or without the house's key
             return Message(
@@ -214,7 +212,7 @@ class Inbox:
         )
 
     def _put_in_force(self, one: FileRequest, text: str, table: Table, actor: str) -> int:
-        return table.order(SetHouse(profile_text=text, reason=f"Sent by the pit ({one.by})"), actor)
+        return table.order(SetHouse(profile_text=text, reason=f"Sent by the pit ({one.file.by})"), actor)
 
     def _deck(self, one: FileRequest, table: Table) -> Message | None:
         deck_of(self._bytes(one.sha256), table.house.model_hash)
@@ -223,7 +221,7 @@ class Inbox:
         return DECK_UNCHECKED if table.state.deck_unchecked else None
 
     def _release(self, one: FileRequest, table: Table) -> Message | None:
-        release, between = self._file(one.sha256).version, table.state.phase in BETWEEN_HANDS
+        release, between = one.file.version, table.state.phase in BETWEEN_HANDS
         installs, now = self._installs, self._wall()
         attempt = installs.attempt(one)
         if attempt is not None:
@@ -245,7 +243,7 @@ class Inbox:
             return why
         if not between:
             return HAND
-        table.write([UpdateBegun(release, one.sha256)], actor or f"pit:{one.by}")
+        table.write([UpdateBegun(release, one.sha256)], actor or f"pit:{one.file.by}")
         installs.ask(one, now)
         return INSTALLING
 

@@ -12,7 +12,7 @@ import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import write_whole
@@ -67,22 +67,17 @@ class InstallDesk:
 
     def attempt(self, one: FileRequest) -> Attempt | None:
         """Return the attempt of a request for a release, None if there was none."""
-        try:
-            found = Attempt(**read_small(self._attempt_path))
-        except (OSError, TypeError):
-            return None
-        whole = type(found.number) is int and type(found.began_ns) is int and isinstance(found.boot, str)
-        return found if whole and (found.number, found.sha256) == one.key else None
+        match _read(self._attempt_path):
+            case {"number": one.number, "sha256": one.sha256, "boot": str(boot), "began_ns": int(began_ns)}:
+                return Attempt(one.number, one.sha256, boot, began_ns)
+        return None
 
     def result(self, one: FileRequest) -> str | None:
         """Return why a request's update failed; "" if it went well, None while nothing is known."""
-        try:
-            fields = read_small(self._result)
-        except OSError:
-            return None
-        why = fields.get("why")
-        is_of_it = (fields.get("number"), fields.get("sha256")) == one.key
-        return why if is_of_it and isinstance(why, str) else None
+        match _read(self._result):
+            case {"number": one.number, "sha256": one.sha256, "why": str(why)}:
+                return why
+        return None
 
     def may_switch(self, now: bool) -> None:
         """Say whether the table may be stopped now: no hand lies on it."""
@@ -96,13 +91,18 @@ class InstallDesk:
 
 def read_request(folder: Path) -> FileRequest | None:
     """Return the request for a release that the table asks to be installed; None without a valid one. For root."""
-    try:
-        return FileRequest.from_json(read_small(folder / REQUEST))
-    except (OSError, ValueError):
-        return None
+    with suppress(ValueError):
+        return FileRequest.from_json(_read(folder / REQUEST))
+    return None
 
 
 def write_result(path: Path, one: FileRequest, why: str) -> None:
     """Say how a request's update ended: "" for well. Raises OSError. For root."""
     write_whole(path, json.dumps({"number": one.number, "sha256": one.sha256, "why": why[:300]}).encode())
     path.chmod(0o644)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with suppress(OSError):
+        return read_small(path)
+    return {}

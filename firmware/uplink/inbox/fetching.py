@@ -107,12 +107,11 @@ class Inbox:
             return
         asked = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
         shown = {one.key for one in read_list(self._notes) if one.is_over}
-        # A refusal that the pit knows already stays until the table shows it.
-        over = {
-            one.key: one for one in self._requests.values() if one.state == "refused" and one.key not in shown
-        }
         now = {key: self._requests.get(key, one) for key, one in asked.items()}
-        now |= dict([item for item in over.items() if item[0] not in asked][:MOST_OPEN])
+        # A refusal that the pit knows already stays until the table shows it.
+        over = [one for key, one in self._requests.items() if one.state == "refused" and key not in shown]
+        for one in over[:MOST_OPEN]:
+            now.setdefault(one.key, one)
         if now != self._requests:
             self._requests = now
             self._house.named.clear()  # what is new is looked up together with the rest
@@ -211,7 +210,7 @@ class Inbox:
     def _make_room(self) -> None:
         """Remove releases where the record needs their room: they are fetched again once there is more."""
         try:
-            if not self._requests or self._free(self._folder) >= RECORD_NEEDS:
+            if not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
                 return
             for one in self._requests.values():
                 whole = place(self._folder, one.sha256)
@@ -230,13 +229,15 @@ class Inbox:
 
     def _note(self, before: FileRequest, state: str, why: Message | None = None) -> None:
         """Keep how far a request is. Where it is no further, others are tried meanwhile."""
-        one = replace(before, state=state, why=why, file=self._house.named.get(before.sha256, before.file))
         if state == "asked" and why is not None:
-            self._wait_until[one.number] = self._clock() + AGAIN_S
-        if one != before:
-            self._requests = self._requests | {one.key: one}
+            self._wait_until[before.number] = self._clock() + AGAIN_S
+        now = self._requests | {before.key: replace(before, state=state, why=why)}
+        files = self._house.named  # what the house says of one file it says of all
+        now = {key: replace(one, file=files.get(one.sha256, one.file)) for key, one in now.items()}
+        if now != self._requests:
+            self._requests = now
             if why is not None:
-                log.warning("%s: %s", one.title, why)
+                log.warning("%s: %s", now[before.key].title, why)
             self._keep()
 
     def _keep(self) -> None:

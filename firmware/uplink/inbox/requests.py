@@ -15,14 +15,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
 from firmware.messages import Message
 from firmware.record.journal.disk import FILE_MODE, write_whole
 from firmware.update.files import read_plain
-from firmware.update.house import HouseFile, house_file
+from firmware.update.house import NOT_KNOWN, HouseFile, house_file
 from firmware.update.release import TARGETS
 from firmware.uplink.wire import HIGHEST, WireError, is_hash
 
@@ -48,14 +48,14 @@ MOST_LIST: Final = 256 << 10
 class FileRequest:
     """A request, how far it is, and why it is no further.
 
-    `file` is what the house's repository says of it; None while that is not known.
+    `file` is what the house's repository says of it; `NOT_KNOWN` until it does.
     """
 
     number: int
     sha256: str
     state: str = "asked"
     why: Message | None = None
-    file: HouseFile | None = None
+    file: HouseFile = NOT_KNOWN
 
     @property
     def key(self) -> tuple[int, str]:
@@ -70,25 +70,17 @@ class FileRequest:
     @property
     def title(self) -> str:
         """What people call the file."""
-        return self.file.title if self.file is not None else self.sha256
-
-    @property
-    def kind(self) -> str:
-        """The file's kind, "" while that is not known."""
-        return self.file.kind if self.file is not None else ""
-
-    @property
-    def by(self) -> str:
-        """Who offered the file, "" while that is not known."""
-        return self.file.by if self.file is not None else ""
+        return self.file.title or self.sha256
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON-able data."""
-        return asdict(self) | {"why": self.why and self.why.to_json()}
+        why = self.why.to_json() if self.why is not None else None
+        file = vars(self.file) if self.file != NOT_KNOWN else None
+        return {"number": self.number, "sha256": self.sha256, "state": self.state, "why": why, "file": file}
 
     def said(self) -> dict[str, Any]:
         """Return what the table says of it to the pit."""
-        one = replace(self, file=None)
+        one = replace(self, file=NOT_KNOWN)
         if self.why is not None and len(json.dumps(self.why.to_json())) > MOST_WHY:
             one = replace(one, why=Message("The reason is too long to be sent; look at the table."))
         return one.to_json()
@@ -101,7 +93,7 @@ class FileRequest:
                 state, why, file = value.get("state", "asked"), value.get("why"), value.get("file")
                 with suppress(TypeError, LookupError, RecursionError):
                     text = None if why is None else Message.from_json(why)
-                    known = None if file is None else house_file(HouseFile(**file).target)
+                    known = house_file(HouseFile(**file).target) if file else NOT_KNOWN
                     if isinstance(state, str):
                         return cls(number, sha256, state, text, known)
         raise ValueError("this is no request")

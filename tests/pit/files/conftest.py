@@ -18,7 +18,7 @@ from firmware.update.repository import Repository
 from firmware.uplink.inbox.requests import FileRequest, requests_of
 from pit.authority import Authority
 from pit.files.offers import HouseRepository, offer
-from pit.files.requests import FILES, TableRequest, requests
+from pit.files.requests import TableRequest, keep_progress, requests
 from pit.store.database import Connection, Database
 from tests.pit.conftest import Pit, opened_pit
 
@@ -80,9 +80,7 @@ def state_of(connection: Connection, table_id: int, sha256: str) -> TableRequest
 
 def asked_now(connection: Connection, table_id: int) -> tuple[FileRequest, ...]:
     """Return what a table is asked to fetch, as the pit's answer to it has it."""
-    row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
-    assert row is not None
-    return requests_of(row[0])
+    return requests_of(keep_progress(connection, table_id, "", ()))
 
 
 def ended_by(connection: Connection, one: TableRequest) -> str:
