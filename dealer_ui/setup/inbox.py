@@ -5,14 +5,12 @@ The table process writes what becomes of them (`firmware.runtime.inbox.desk`); n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, request
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import say
 from dealer_ui.web import guard
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
@@ -35,24 +33,19 @@ STATES: Final = {
 TAKES: Final = {"profile": N_("Put in force"), "deck": N_("Use this deck"), "release": N_("Install it now")}
 
 
-@dataclass(frozen=True)
-class Shown:
-    """One file in words; `command` takes it, None where there is nothing to take."""
-
-    kind: str
-    name: str
-    by: str
-    state: str
-    mark: str
-    why: str
-    take: str
-    command: dict[str, Any] | None
+def files_here() -> list[FileRequest]:
+    """Return the files from the pit, those that wait first."""
+    return sorted(read_list(services().reader.path.parent / NOTES), key=lambda one: one.state != "waiting")
 
 
-def files_here(kind: str = "") -> list[Shown]:
-    """Return the files from the pit, those that wait first; of one kind, or of all."""
-    found = [one for one in read_list(services().reader.path.parent / NOTES) if kind in ("", one.file.kind)]
-    return [_shown(one) for one in sorted(found, key=lambda one: one.state != "waiting")]
+def is_to_take(one: FileRequest) -> bool:
+    """Return whether a file lies here and waits for a technician."""
+    return one.state in ("fetched", "waiting") and one.file.kind in TAKES
+
+
+def name_of(one: FileRequest) -> str:
+    """Return what a file is called here: a deck has a name that every box knows, or the house's own."""
+    return _(one.file.title) if one.file.kind == "deck" else one.file.title
 
 
 @blueprint.get("/setup/files")
@@ -64,20 +57,10 @@ def files() -> str:
         _("Files from the pit"),
         back=own_address(request.args.get("back", "/set-up")),
         files=files_here(),
+        is_to_take=is_to_take,
+        name_of=name_of,
+        KINDS=KINDS,
+        STATES=STATES,
+        TAKES=TAKES,
         between=services().live.state().phase in BETWEEN_HANDS,
-    )
-
-
-def _shown(one: FileRequest) -> Shown:
-    state, mark = STATES.get(one.state, STATES["fetched"])
-    waits = one.state in ("fetched", "waiting") and one.file.kind in TAKES
-    return Shown(
-        _(KINDS[one.file.kind]) if one.file.kind in KINDS else one.file.kind or _("File"),
-        _(one.file.title) if one.file.kind == "deck" else one.file.title,
-        one.file.by,
-        _(state),
-        mark,
-        say(one.why) if one.why is not None else "",
-        _(TAKES[one.file.kind]) if waits else "",
-        {"do": "take_file", "number": one.number, "sha256": one.sha256} if waits else None,
     )
