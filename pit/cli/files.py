@@ -51,14 +51,14 @@ def send_command(
     from pit.errors import PitError
     from pit.files import requests
     from pit.files.offers import HouseRepository, name_of_sender, offer
-    from pit.status.tables import listed
+    from pit.status.tables import list_tables
     from pit.store.database import Database, migrate
 
     if names and to_all:
         raise click.UsageError("Name tables with --to, or say --all.")
     migrate(url)
     with Database(url, connections=2) as database:
-        enrolled = {one.table.name: one.table.table_id for one in listed(database) if one.struck_at is None}
+        enrolled = {one.table.name: one.table.table_id for one in list_tables(database) if one.struck_at is None}
         if unknown := [name for name in names if name not in enrolled]:
             raise PitError("There is no table %(name)s.", name=", ".join(unknown))
         tables = enrolled if to_all else {name: enrolled[name] for name in names}
@@ -114,7 +114,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
                 file = offers.named(connection, remove)
             what = f"{file.kind} {file.title}, {file.size:,} bytes, offered by {file.by}"
             if not yes:
-                click.confirm(f"Remove {escaped(what)} from this server?", abort=True)
+                click.confirm(f"Remove {escape(what)} from this server?", abort=True)
             offers.remove(database, offers.HouseRepository(folder, Authority(folder / "authority")), file, by)
             say(f"removed: {what}")
             return
