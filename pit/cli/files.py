@@ -58,7 +58,9 @@ def send_command(
         raise click.UsageError("Name tables with --to, or say --all.")
     migrate(url)
     with Database(url, connections=2) as database:
-        enrolled = {one.table.name: one.table.table_id for one in list_tables(database) if one.struck_at is None}
+        enrolled = {
+            one.table.name: one.table.table_id for one in list_tables(database) if one.struck_at is None
+        }
         if unknown := [name for name in names if name not in enrolled]:
             raise PitError("There is no table %(name)s.", name=", ".join(unknown))
         tables = enrolled if to_all else {name: enrolled[name] for name in names}
