@@ -6,6 +6,7 @@ the socket and in the record a message is `{"message", "args"}`; a plain text in
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import reduce
@@ -104,6 +105,16 @@ def text_of(data: object) -> Text:
     if isinstance(data, Message):
         return data
     return Message.from_json(data) if isinstance(data, Mapping) else str(data)
+
+
+def text_to_store(text: Text | None) -> str:
+    """Return a text as JSON, "" for none: it may hold characters that a database does not take."""
+    return json.dumps(text if isinstance(text, str) else text.to_json()) if text else ""
+
+
+def text_from(stored: str) -> Text:
+    """Return the text that `text_to_store` wrote. Raises ValueError for any other."""
+    return text_of(json.loads(stored)) if stored else ""
 
 
 def message_of(text: Text) -> Message:

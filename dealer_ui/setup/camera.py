@@ -14,7 +14,7 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request
 
 from dealer_ui.review.timeline import day_of, time_of, who_is
 from dealer_ui.setup import camera_words
-from dealer_ui.setup.inbox import files_here
+from dealer_ui.setup.inbox import files_here, is_to_take, name_of
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say, say_answer, say_json
@@ -88,7 +88,7 @@ def deck() -> str:
         spread=spread(),
         states={},
         names=DECK_NAMES,
-        offered=[one.name for one in files_here("deck") if one.command],
+        offered=[name_of(one) for one in files_here() if one.file.kind == "deck" and is_to_take(one)],
     )
 
 

@@ -5,20 +5,18 @@ The table process writes what becomes of them (`firmware.runtime.inbox.desk`); n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from flask import Blueprint, request
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import say
 from dealer_ui.web import guard
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.uplink.inbox.folder import NOTES, Item, read_list
+from firmware.uplink.inbox.requests import NOTES, FileRequest, read_list
 
 blueprint = Blueprint("inbox", __name__)
 TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
@@ -35,28 +33,19 @@ STATES: Final = {
 TAKES: Final = {"profile": N_("Put in force"), "deck": N_("Use this deck"), "release": N_("Install it now")}
 
 
-@dataclass(frozen=True)
-class Shown:
-    """One file in words; `command` takes it, None where there is nothing to take."""
-
-    kind: str
-    name: str
-    by: str
-    state: str
-    mark: str
-    why: str
-    take: str
-    command: dict[str, Any] | None
+def files_here() -> list[FileRequest]:
+    """Return the files from the pit, those that wait first."""
+    return sorted(read_list(services().reader.path.parent / NOTES), key=lambda one: one.state != "waiting")
 
 
-def files_here(kind: str = "") -> list[Shown]:
-    """Return the files from the pit, those that wait first; of one kind, or of all."""
-    found = [
-        one
-        for one in read_list(services().reader.path.parent / NOTES)
-        if not kind or (one.file is not None and one.file.kind == kind)
-    ]
-    return [_shown(one) for one in sorted(found, key=lambda one: one.state != "waiting")]
+def is_to_take(one: FileRequest) -> bool:
+    """Return whether a file lies here and waits for a technician."""
+    return one.state in ("fetched", "waiting") and one.file.kind in TAKES
+
+
+def name_of(one: FileRequest) -> str:
+    """Return what a file is called here: a deck has a name that every box knows, or the house's own."""
+    return _(one.file.title) if one.file.kind == "deck" else one.file.title
 
 
 @blueprint.get("/setup/files")
@@ -68,22 +57,10 @@ def files() -> str:
         _("Files from the pit"),
         back=own_address(request.args.get("back", "/set-up")),
         files=files_here(),
+        is_to_take=is_to_take,
+        name_of=name_of,
+        KINDS=KINDS,
+        STATES=STATES,
+        TAKES=TAKES,
         between=services().live.state().phase in BETWEEN_HANDS,
-    )
-
-
-def _shown(one: Item) -> Shown:
-    file = one.file
-    kind = file.kind if file is not None else ""
-    state, mark = STATES.get(one.state, STATES["fetched"])
-    waits = one.state in ("fetched", "waiting") and kind in TAKES
-    return Shown(
-        _(KINDS[kind]) if kind in KINDS else kind or _("File"),
-        "" if file is None else _(file.title) if kind == "deck" else file.title,
-        "" if file is None else file.by,
-        _(state),
-        mark,
-        say(one.why) if one.why is not None else "",
-        _(TAKES[kind]) if waits else "",
-        {"do": "take_file", "number": one.number, "sha256": one.sha256} if waits else None,
     )

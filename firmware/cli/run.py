@@ -105,15 +105,18 @@ def run(config: Config) -> None:
 
 def _inbox(config: Config, wall: Clock) -> Inbox:
     """Return what decides about files from the pit, which the uplink lays into its folder."""
-    from firmware.runtime.inbox.desk import Inbox, Places
+    from firmware.runtime.inbox.desk import Inbox
     from firmware.runtime.inbox.install_request import InstallDesk
     from firmware.update.release import running_release
-    from firmware.uplink.inbox.folder import FOLDER
+    from firmware.uplink.inbox.requests import FOLDER
     from firmware.uplink.settings import HOUSE
 
     enrolment = Path("/var/lib/feltwatch-uplink")
-    places = Places(Path("/") / FOLDER, enrolment / HOUSE, InstallDesk(config.data))
-    return Inbox(config.data, places, config.pit, wall, running=running_release())
+    installs = InstallDesk(config.data)
+    return Inbox(
+        *(config.data, Path("/") / FOLDER, enrolment / HOUSE, installs, config.pit, wall),
+        running=running_release(),
+    )
 
 
 def _journal(data: Path, wall: Clock, manager: ServiceManager) -> Journal:

@@ -23,7 +23,7 @@ from firmware.runtime.inbox.install_request import (
     write_result,
 )
 from firmware.terminal import say
-from firmware.uplink.inbox.folder import FOLDER as IN_INBOX
+from firmware.uplink.inbox.requests import FOLDER as IN_INBOX
 
 PIT: Final = Path(sys.prefix).is_relative_to("/opt/feltwatch-pit")
 """Whether this is the installation of a pit; of a table's box otherwise."""
@@ -136,11 +136,10 @@ def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path
     (asked / REQUEST).unlink(missing_ok=True)
     if request is None:
         raise click.UsageError(f"Nothing is asked for in {asked}.")
-    number, digest = request
     result.unlink(missing_ok=True)
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "firmware.cli", "update", str(inbox), "--release", digest),
+            *(sys.executable, "-m", "firmware.cli", "update", str(inbox), "--release", request.sha256),
             *("--root", str(root), "--base", str(base)),
         ],
         check=False,
@@ -152,7 +151,7 @@ def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path
     say(done.stderr.rstrip(), err=True)
     words = [line.removeprefix("Error: ") for line in done.stderr.splitlines() if line.startswith("Error: ")]
     why = (words[-1] if words else f"The installer ended with {done.returncode}.") if done.returncode else ""
-    write_result(result, number, digest, why)
+    write_result(result, request, why)
     raise SystemExit(done.returncode)
 
 

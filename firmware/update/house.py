@@ -26,8 +26,11 @@ FOLDER: Final = "house"
 """The folder of the house's metadata, in a repository."""
 LASTS: Final = timedelta(days=30)
 """A pit signs again once a fortnight: a table that hears nothing newer for so long takes no files."""
+MOST_BYTES: Final[Mapping[str, int]] = {"profile": 64 << 10, "deck": 1 << 20, "release": 1 << 30}
+"""Bytes of a file, by its kind: a profile as `set_house` takes it, a deck of 120 kB, a release of 200 MB of wheels."""
 MOST_NAME: Final = 80
 """Characters of a file's name, of a release's, and of who offered it."""
+NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
 FIRST_ROOT: Final = "1.root.json"
 NO_HOUSE_KEY: Final = Message(
     "This table does not know the house's key: it was enrolled before the pit had one. Enrol it again, then send the"
@@ -59,6 +62,10 @@ class HouseFile:
         return Target(self.sha256, self.size, about)
 
 
+NOT_KNOWN: Final = HouseFile("", 0, "", "", "", "")
+"""In place of a file of which the house's word has not come yet."""
+
+
 def house_file(target: Target) -> HouseFile:
     """Return what the house says of a file. Raises UpdateRefused for what no pit says."""
     texts = [target.about.get(part) for part in ("kind", "name", "version", "by")]
@@ -70,19 +77,42 @@ def house_file(target: Target) -> HouseFile:
     return HouseFile(target.sha256, target.size, *found)
 
 
-def house_files(named: Mapping[str, Target]) -> dict[str, HouseFile]:
-    """Return what the house's repository names, by the files' SHA-256, without what no table can use."""
-    found = {}
-    for one in named.values():
-        with suppress(UpdateRefused):
-            found[one.sha256] = house_file(one)
-    return found
+class NeverTaken(UpdateRefused):
+    """A file that no table of this release takes, also later."""
+
+
+class HouseTrust:
+    """What the house says of its files, as a table trusts it; read again for a file that it has not named yet."""
+
+    def __init__(self, folder: Path, key_file: Path) -> None:
+        """`folder`: for what was verified, of this user alone; `key_file`: the house's public key, of the enrolment."""
+        self._folder, self._key_file = folder, key_file
+        self.named: dict[str, HouseFile] = {}
+        """Files by their SHA-256."""
+
+    def file(self, sha256: str, get: GetFile) -> HouseFile:
+        """Return what the house says of a file. Raises NeverTaken, UpdateRefused, OSError, and what `get` raises."""
+        if sha256 not in self.named:
+            for one in trust_house(self._folder, self._key_file, get).refresh(get).values():
+                with suppress(UpdateRefused):
+                    self.named[one.sha256] = house_file(one)
+        file = self.named.get(sha256)
+        if file is None:
+            raise NeverTaken(NOT_THE_HOUSES)
+        most = MOST_BYTES.get(file.kind)
+        if most is None:
+            raise NeverTaken("This table's release knows no files of the kind %(kind)s.", kind=file.kind)
+        if not 0 < file.size <= most:
+            raise NeverTaken(
+                "It is too large: %(size)s bytes, and %(most)s at most.", size=file.size, most=most
+            )
+        return file
 
 
 def trust_house(folder: Path, key_file: Path, get: GetFile) -> Trust:
-    """Return the trust in the repository of the house whose public key is in a file, as the enrolment left it.
+    """Return the trust in the repository of the house whose public key is in a file.
 
-    `folder` is of this user alone; where it is another house's, it begins again. Raises UpdateRefused, OSError.
+    Where the folder is another house's, it begins again. Raises UpdateRefused, OSError.
     """
     try:
         key = bytes.fromhex(key_file.read_text(encoding="ascii"))

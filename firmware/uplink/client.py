@@ -97,7 +97,7 @@ class Answer:
         self.now_ms: Final[int] = now_ms if type(now_ms) is int and 0 < now_ms <= LATEST_MS else 0
         """The pit's clock, UTC milliseconds; 0 where it says nothing."""
         self.files: Final[object] = value.get("files")
-        """What it asks this table to fetch (`firmware.uplink.inbox.wire.requests_of`); None where it says nothing."""
+        """What it asks this table to fetch (`firmware.uplink.inbox.requests`); None where it says nothing."""
         self.wishes: Final[list[dict[str, Any]]] = [
             wish
             for wish in (wishes if isinstance(wishes, list) else [])[:MOST_WISHES]

@@ -18,7 +18,7 @@ from firmware.table_client import DATA
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import WITNESS as WITNESSED
-from firmware.uplink.inbox.folder import FOLDER as IN_INBOX
+from firmware.uplink.inbox.requests import FOLDER as IN_INBOX
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 
@@ -179,7 +179,7 @@ def _send(
     from firmware.uplink.heard import write
     from firmware.uplink.held import as_told
     from firmware.uplink.inbox.fetching import Inbox
-    from firmware.uplink.inbox.folder import NOTES
+    from firmware.uplink.inbox.requests import NOTES
     from firmware.uplink.settings import HOUSE, load
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as SIGTERM: the kernel ends it, whatever it is doing

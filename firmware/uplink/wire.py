@@ -85,7 +85,7 @@ class Offer:
 
     `record` is the hash of the record's first row, its identity; "" while it has none. `health` is for people to read,
     `missing` the hashes of what the pit asked for and the table does not have any more. `files` says how far the files
-    are that the pit asked the table to fetch (`firmware.uplink.inbox.wire.Progress`, as JSON). With `holds` the pit's
+    are that the pit asked the table to fetch (`firmware.uplink.inbox.requests`). With `holds` the pit's
     answer also says what is new in its log.
     """
 

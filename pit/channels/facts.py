@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from firmware.messages import Message, Text, text_of
+from firmware.messages import Message, Text, text_from
 from firmware.table.events import TableStarted
 from firmware.update.house import MOST_NAME
 from pit.channels.judge import Cards, Failure, Member, Start, first_start
 from pit.errors import UNREADABLE, reason
-from pit.status.freshness import FORKS
+from pit.status.freshness import FORKS, NEWEST
 from pit.status.table_facts import TableFacts
 from pit.store.database import Connection
 
@@ -23,20 +23,17 @@ TOGETHER_S: Final = 60
 TWO_RECORDS: Final = Message("Two boxes send as this table, each a record of its own. One of them is a copy.")
 _TROUBLES: Final = frozenset({"fault", "record"})
 _MEMBERS: Final = f"""
-SELECT w.sha256, f.version, w.table_id, h.record_id, k.fork_seq, CASE WHEN NOT w.was_updated THEN n.facts END,
-       EXISTS (SELECT FROM record o JOIN head oh USING (record_id) WHERE o.table_id = w.table_id
-               AND o.genesis <> h.genesis
-               AND oh.heard_at > greatest(h.opened_at, w.reached_at) - {TOGETHER_S} * interval '1 second'),
-       CASE WHEN r.request_id IS NOT NULL THEN r.why END,
-       extract(epoch FROM w.reached_at)::float8, w.is_left_out, w.was_updated, w.failure,
+SELECT sha256, version, t.table_id, h.record_id, k.fork_seq, CASE WHEN NOT t.was_updated THEN n.facts END,
+       EXISTS (SELECT FROM record o JOIN head oh USING (record_id) WHERE o.table_id = t.table_id
+               AND o.genesis <> own.genesis
+               AND oh.heard_at > greatest(own.opened_at, t.reached_at) - {TOGETHER_S} * interval '1 second'),
+       (SELECT why FROM file_request q WHERE q.table_id = t.table_id AND q.sha256 = t.sha256
+        AND q.state = 'refused' AND q.state_at >= t.reached_at ORDER BY request_id DESC LIMIT 1),
+       extract(epoch FROM t.reached_at)::float8, t.is_left_out, t.was_updated, t.failure,
        extract(epoch FROM h.heard_at)::float8
-FROM channel_table w JOIN offered_file f USING (sha256)
-LEFT JOIN LATERAL (SELECT head.*, genesis, opened_at FROM record JOIN head USING (record_id)
-                   WHERE record.table_id = w.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
-LEFT JOIN {FORKS} k ON k.table_id = w.table_id
-LEFT JOIN table_now n ON n.record_id = h.record_id
-LEFT JOIN LATERAL (SELECT request_id, why FROM file_request q WHERE q.table_id = w.table_id AND q.sha256 = w.sha256
-                   AND q.state = 'refused' AND q.state_at >= w.reached_at ORDER BY request_id DESC LIMIT 1) r ON true
+FROM channel_table t JOIN offered_file USING (sha256) LEFT JOIN {NEWEST} h ON true
+LEFT JOIN record own ON own.record_id = h.record_id LEFT JOIN table_now n ON n.record_id = h.record_id
+LEFT JOIN {FORKS} k ON k.table_id = t.table_id
 """
 _STARTS: Final = f"""
 SELECT x.record_id, e.seq, e.payload, extract(epoch FROM e.taken_at)::float8
@@ -112,13 +109,3 @@ def _trouble(fork: int | None, facts: str | None, is_cloned: bool) -> Text:
     if facts is None:
         return ""
     return next((need.text for need in TableFacts.from_text(facts).needs if need.kind in _TROUBLES), "")
-
-
-def text_to_store(text: Text) -> str:
-    """Return a text as JSON: a table may have put characters into it that the database does not take."""
-    return json.dumps(text if isinstance(text, str) else text.to_json()) if text else ""
-
-
-def text_from(stored: str) -> Text:
-    """Return the text that `text_to_store` wrote, or a request's reason. Raises ValueError for any other."""
-    return text_of(json.loads(stored)) if stored else ""

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from firmware.messages import Message
-from pit.channels.facts import Facts, text_to_store
-from pit.channels.judge import Mark, first_start, turn
+from firmware.messages import Message, text_to_store
+from pit.channels.facts import Facts
+from pit.channels.judge import turn
 from pit.channels.store import Channels, shown, stop
 from pit.channels.words import FAILURES, several
 from pit.errors import DatabaseError, PitError
@@ -35,13 +35,21 @@ _JUDGED: Final = """UPDATE channel_table SET was_updated = was_updated OR %(mark
     failure = %(failure)s, why = %(why)s, since = to_timestamp(%(since)s) WHERE table_id = %(table)s AND
     (mark, failure, why, since) IS DISTINCT FROM (%(mark)s, %(failure)s, %(why)s, to_timestamp(%(since)s))"""
 
+_DONE: Final = """SELECT table_id, sha256 FROM file_request q WHERE ended_at IS NULL AND asked_by = %s
+    AND NOT EXISTS (SELECT FROM channel_table w JOIN channel c USING (sha256) WHERE w.table_id = q.table_id
+    AND w.sha256 = q.sha256 AND stopped_why = '' AND mark IN ('asked', 'runs', 'updated'))"""
+"""What channels ask for and do not want any more. Where the release runs, its request ends by itself."""
+_DUE: Final = """SELECT table_id, sha256 FROM channel_table w WHERE mark = 'asked' AND NOT EXISTS (SELECT FROM
+    file_request q WHERE q.table_id = w.table_id AND q.sha256 = w.sha256 AND ended_at IS NULL) ORDER BY table_id"""
 
-class Stepper:
-    """One pit's channels. `turn` does what is due."""
+
+class Stepper(threading.Thread):
+    """One pit's channels. `turn` does what is due; as a thread it does so every few seconds."""
 
     def __init__(self, database: Database, leads: Callable[[], bool] = lambda: True) -> None:
         """`leads`: whether this process, of several on one database, is the one that takes the turns."""
-        self._database, self._leads = database, leads
+        super().__init__(name="channels", daemon=True)
+        self._database, self._leads, self._end = database, leads, threading.Event()
         self._facts = Facts()
         self._listening = self._looked = float("-inf")
 
@@ -62,8 +70,6 @@ class Stepper:
         connection.execute(_COME)
         held = {one.sha256: one for one in channels.values()}
         names = {table.table_id: table.name for one in channels.values() for table in one.tables}
-        asked: set[tuple[int, str]] = set()
-        kept: set[tuple[int, str]] = set()
         for sha256, members in self._facts.members(connection).items():
             release, is_stopped = held[sha256].release, bool(held[sha256].stopped)
             judged, causes = turn(release, members, now, self._listening, is_stopped=is_stopped)
@@ -72,47 +78,23 @@ class Stepper:
             if failure := judged[causes[0]].failure if causes else None:
                 who = several([names[key] for key in causes])
                 log.warning("Release %s stops: %s, %s", release, who, failure)
-                stop(
-                    connection,
-                    sha256,
-                    release,
-                    Message("%(name)s: %(what)s", name=who, what=FAILURES[failure]),
-                )
-            elif not is_stopped:  # where the release runs, its request ends by itself
-                asked |= {(key, sha256) for key, one in judged.items() if one.mark is Mark.ASKED}
-                kept |= {(key, sha256) for key, one in members.items() if first_start(one.starts, release)}
-        _ask(connection, asked, asked | kept)
-
-
-def _ask(connection: Connection, asked: set[tuple[int, str]], kept: set[tuple[int, str]]) -> None:
-    """Ask tables for releases, and withdraw what channels ask but what is in `kept`. What a person asks stays."""
-    rows = connection.execute(
-        "SELECT table_id, sha256, asked_by FROM file_request WHERE ended_at IS NULL"
-    ).fetchall()
-    for table, sha256 in sorted(asked - {(table, sha256) for table, sha256, _ in rows}):
-        try:
-            ask(connection, table, sha256, BY)
-        except PitError as error:
-            log.warning("Table %s cannot be asked: %s", table, error)
-            why = text_to_store(error.sentence)
-            connection.execute("UPDATE channel_table SET why = %s WHERE table_id = %s", (why, table))
-    for table, sha256, by in rows:
-        if by == BY and (table, sha256) not in kept:
-            withdraw(connection, table, sha256, BY)
-
-
-class StepperThread(threading.Thread):
-    """Takes the turns in the background. A database that is away is waited for."""
-
-    def __init__(self, stepper: Stepper) -> None:
-        super().__init__(name="channels", daemon=True)
-        self._stepper, self._end = stepper, threading.Event()
+                why = Message("%(name)s: %(what)s", name=who, what=FAILURES[failure])
+                stop(connection, sha256, release, why)
+        for table, sha256 in connection.execute(_DONE, (BY,)).fetchall():
+            withdraw(connection, table, BY, sha256=sha256)
+        for table, sha256 in connection.execute(_DUE).fetchall():
+            try:
+                ask(connection, table, sha256, BY)
+            except PitError as error:
+                log.warning("Table %s cannot be asked: %s", table, error)
+                stored = text_to_store(error.sentence)
+                connection.execute("UPDATE channel_table SET why = %s WHERE table_id = %s", (stored, table))
 
     def run(self) -> None:
-        """Take turns until `stop`."""
+        """Take turns until `stop`. A database that is away is waited for."""
         while not self._end.is_set():
             try:
-                self._stepper.turn()
+                self.turn()
             except DatabaseError as error:
                 log.warning("Channels wait: %s", error)
             except Exception:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from firmware.messages import Message, Text
-from pit.channels.facts import text_from, text_to_store
+from firmware.messages import Message, Text, text_from, text_to_store
 from pit.channels.judge import SILENT_S, Failure, Mark
 from pit.channels.words import FAILURES, MARKS, NAMES, Name, several
 from pit.errors import PitError
 from pit.files.offers import found
+from pit.status.freshness import NEWEST
 from pit.store.database import Connection, Database
 
 _TABLES: Final = f"""
@@ -24,8 +24,7 @@ SELECT t.channel, t.table_id, t.name, coalesce(h.release, ''),
 FROM gaming_table t JOIN channel c USING (channel)
 LEFT JOIN channel_table w ON w.table_id = t.table_id AND w.sha256 = c.sha256
 LEFT JOIN file_request q ON q.table_id = t.table_id AND q.sha256 = c.sha256 AND q.ended_at IS NULL
-LEFT JOIN LATERAL (SELECT head.release, heard_at FROM record JOIN head USING (record_id)
-                   WHERE record.table_id = t.table_id ORDER BY heard_at DESC, record_id DESC LIMIT 1) h ON true
+LEFT JOIN {NEWEST} h ON true
 WHERE t.struck_at IS NULL ORDER BY length(t.name), t.name
 """
 NO_RELEASE: Final = Message("There is no such release. Offer its file first.")

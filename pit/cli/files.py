@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from firmware.terminal import escape, say, say_json
 from pit.options import maker_root_option, pit_database_option, pit_folder_option
-
-if TYPE_CHECKING:
-    from pit.files.requests import Request
-    from pit.store.database import Connection
-
 
 by_option = click.option(
     "--by",
@@ -57,51 +51,41 @@ def send_command(
     from pit.errors import PitError
     from pit.files import requests
     from pit.files.offers import HouseRepository, name_of_sender, offer
+    from pit.status.tables import list_tables
     from pit.store.database import Database, migrate
 
     if names and to_all:
         raise click.UsageError("Name tables with --to, or say --all.")
     migrate(url)
     with Database(url, connections=2) as database:
-        with database.transaction() as connection:
-            tables = _tables(connection, names, to_all=to_all)
+        enrolled = {
+            one.table.name: one.table.table_id for one in list_tables(database) if one.struck_at is None
+        }
+        if unknown := [name for name in names if name not in enrolled]:
+            raise PitError("There is no table %(name)s.", name=", ".join(unknown))
+        tables = enrolled if to_all else {name: enrolled[name] for name in names}
         house = HouseRepository(folder, Authority(folder / "authority"))
         by = name_of_sender(by)
         one = offer(database, house, file, by, maker_root=maker_root, machine=machine)
-        what = f"{one.kind} {one.version or one.name}"
-        say(f"{what}, {one.size:,} bytes: {one.sha256}")
+        say(f"{one.kind} {one.title}, {one.size:,} bytes: {one.sha256}")
         refused = False
-        for table_id, name in tables:
+        for name, table_id in tables.items():
             try:
                 with database.transaction() as connection:
-                    if withdraw:
-                        done = requests.withdraw(connection, table_id, one.sha256, by)
-                        say(f"{name}: {'withdrawn' if done else 'was not asked for it'}")
-                    else:
+                    if not withdraw:
                         requests.ask(connection, table_id, one.sha256, by)
-                        say(f"{name}: asked")
+                        done = "asked"
+                    else:
+                        had = requests.withdraw(connection, table_id, by, sha256=one.sha256)
+                        done = "withdrawn" if had else "was not asked for it"
+                say(f"{name}: {done}")
             except PitError as error:
                 refused = True
                 say(f"{name}: {error}", err=True)
-        if not tables:
-            say("No table was asked for it. Name one with --to, or move a release into a channel.")
-        if refused:
-            raise SystemExit(1)
-
-
-def _tables(connection: Connection, names: tuple[str, ...], *, to_all: bool) -> list[tuple[int, str]]:
-    """Return number and name of the tables that are meant. Raises PitError for a name that no table has."""
-    from pit.errors import PitError
-
-    found: dict[str, int] = dict(
-        connection.execute(
-            "SELECT name, table_id FROM gaming_table WHERE struck_at IS NULL ORDER BY name"
-        ).fetchall()
-    )
-    if unknown := [name for name in names if name not in found]:
-        raise PitError("There is no table %(name)s.", name=", ".join(unknown))
-    wanted = list(found) if to_all else list(dict.fromkeys(names))
-    return [(found[name], name) for name in wanted]
+    if not tables:
+        say("No table was asked for it. Name one with --to, or move a release into a channel.")
+    if refused:
+        raise SystemExit(1)
 
 
 @click.command("files")
@@ -119,56 +103,51 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
     What was removed, when and by whom stays in this list. A file that a table is still to fetch or to take is not
     removed, nor one that a channel holds. A table that has taken it keeps it.
     """
-    from pit.files.offers import listed, removed
+    from pit.authority import Authority
+    from pit.files import offers
     from pit.files.requests import requests
-    from pit.store.database import Database
+    from pit.store.database import Database, migrate
 
     if remove is not None:
-        _remove(remove, url, folder, by, is_sure=yes)
-        return
-    with Database(url, connections=1) as database, database.transaction() as connection:
-        sent, offered, gone = requests(connection), listed(connection), removed(connection)
+        migrate(url)
+    with Database(url, connections=2) as database:
+        if remove is not None:
+            with database.transaction() as connection:
+                file = offers.named(connection, remove)
+            what = f"{file.kind} {file.title}, {file.size:,} bytes, offered by {file.by}"
+            if not yes:
+                click.confirm(f"Remove {escape(what)} from this server?", abort=True)
+            offers.remove(database, offers.HouseRepository(folder, Authority(folder / "authority")), file, by)
+            say(f"removed: {what}")
+            return
+        with database.transaction() as connection:
+            sent, offered, gone = requests(connection), offers.listed(connection), offers.removed(connection)
     if is_json:
-        say_json([_to_json(one) for one in sent])
+        say_json(
+            [
+                {
+                    "table": one.table,
+                    "kind": one.file.kind,
+                    "name": one.file.name,
+                    "release": one.file.version,
+                    "sha256": one.sha256,
+                    "state": one.state,
+                    "why": str(one.why) if one.why is not None else None,
+                    "since": one.state_at.isoformat(),
+                    "by": one.asked_by,
+                }
+                for one in sent
+            ]
+        )
         return
     for one in sent:
         why = f": {one.why}" if one.why is not None else ""
-        say(f"{one.table}  {one.kind} {one.version or one.name}  {one.state.replace('_', ' ')}{why}")
+        say(f"{one.table}  {one.file.kind} {one.title}  {one.state.replace('_', ' ')}{why}")
     asked = {one.sha256 for one in sent}
     for file in offered:
         if file.sha256 not in asked:
-            say(f"offered, no table was asked: {file.kind} {file.version or file.name}  {file.sha256}")
+            say(f"offered, no table was asked: {file.kind} {file.title}  {file.sha256}")
     for file, at, who in gone:
-        say(f"removed {at:%Y-%m-%d %H:%M} by {who}: {file.kind} {file.version or file.name}  {file.sha256}")
+        say(f"removed {at:%Y-%m-%d %H:%M} by {who}: {file.kind} {file.title}  {file.sha256}")
     if not offered:
         say("No file was offered. Begin with: feltwatch pit send FILE --to TABLE")
-
-
-def _remove(name: str, url: str, folder: Path, by: str, *, is_sure: bool) -> None:
-    from pit.authority import Authority
-    from pit.files.offers import HouseRepository, named, remove
-    from pit.store.database import Database, migrate
-
-    migrate(url)
-    with Database(url, connections=2) as database:
-        with database.transaction() as connection:
-            one = named(connection, name)
-        what = f"{one.kind} {one.version or one.name}, {one.size:,} bytes, offered by {one.offered_by}"
-        if not is_sure:
-            click.confirm(f"Remove {escape(what)} from this server?", abort=True)
-        remove(database, HouseRepository(folder, Authority(folder / "authority")), one, by)
-        say(f"removed: {what}")
-
-
-def _to_json(one: Request) -> dict[str, object]:
-    return {
-        "table": one.table,
-        "kind": one.kind,
-        "name": one.name,
-        "release": one.version,
-        "sha256": one.sha256,
-        "state": one.state,
-        "why": str(one.why) if one.why is not None else None,
-        "since": one.state_at.isoformat(),
-        "by": one.asked_by,
-    }

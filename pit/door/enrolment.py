@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from firmware.messages import Message
+from firmware.messages import Message, text_to_store
 from firmware.names import normal_spelling
 from firmware.record.evidence.signing import signed_by
 from firmware.table.errors import TableError
@@ -182,7 +182,7 @@ def answer(
         if refused is not None:
             connection.execute(
                 "UPDATE enrolment SET refused_at = now(), refused = %s WHERE enrolment_id = %s",
-                (json.dumps(refused.to_json()), one.number),
+                (text_to_store(refused), one.number),
             )
         elif certificate is not None:
             said = {"certificate": certificate, "name": one.name}

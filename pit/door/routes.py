@@ -16,7 +16,7 @@ from flask import Flask, Request, Response, g, request, send_from_directory
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
-from firmware.uplink.inbox.wire import progress_of
+from firmware.uplink.inbox.requests import said_by_table
 from firmware.uplink.wire import (
     HIGHEST,
     MOST_BYTES,
@@ -42,7 +42,7 @@ from pit.errors import (
     ServerBusy,
 )
 from pit.files.offers import HouseRepository
-from pit.files.requests import asked_now, keep_progress, may_fetch
+from pit.files.requests import keep_progress, may_fetch
 from pit.follow.news import News
 from pit.follow.wishes import fulfil
 from pit.log.answers import Answers
@@ -116,10 +116,9 @@ def make_door(
             news.add(taken.record_id, taken.rows, taken.at_ms)
         files_now = taken.files
         if offer.files:
-            said = progress_of(list(offer.files))
+            said = said_by_table(list(offer.files))
             with database.transaction() as connection:
-                keep_progress(connection, taken.table_id, offer.release, said)
-                files_now = asked_now(connection, taken.table_id)
+                files_now = keep_progress(connection, taken.table_id, offer.release, said)
         answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}
         if answers is not None and offer.holds is not None:
             proof = answers.to(taken.table_id, taken.record_id, offer.holds)

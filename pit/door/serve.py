@@ -184,7 +184,7 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
     `folder`: the pit's own. Raises AuthorityError, DatabaseError, KeyUnusable, and SystemExit at the end.
     """
     from pit.authority import Authority
-    from pit.channels.stepper import Stepper, StepperThread
+    from pit.channels.stepper import Stepper
     from pit.door.enrolment import remember
     from pit.door.routes import make_door
     from pit.files.offers import HouseRepository
@@ -205,11 +205,10 @@ def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[
             house.renew(connection)
         news, membership = News(), Membership()
         keeper = Keeper(database, folder, leads=lambda: membership.leads)
-        stepper = Stepper(database, leads=lambda: membership.leads)
         background = (
             Projector(database, news, membership, hourly),
             KeeperThread(keeper),
-            StepperThread(stepper),
+            Stepper(database, leads=lambda: membership.leads),
         )
         for thread in background:
             start(thread)

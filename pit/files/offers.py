@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import logging
 import shutil
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
-
-from pydantic import ValidationError
+from typing import Any, Final, LiteralString
 
 from firmware.names import NameRefused, check_name
 from firmware.record.evidence.signing import DeviceKey
 from firmware.rules.profiles.library import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
-from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
-from firmware.update.files import read_plain, sha256_of
+from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE
-from firmware.update.house import LASTS, MOST_NAME, HouseFile
-from firmware.update.install import Release, choose
+from firmware.update.house import LASTS, MOST_BYTES, MOST_NAME, HouseFile
+from firmware.update.install import Release, choose, fetch
 from firmware.update.release import MAKER, TARGETS
 from firmware.update.repository import Repository, ends
 from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, folder_files
 from firmware.update.trust import MAKER as THE_MAKER
-from firmware.uplink.inbox.texts import deck_of
-from firmware.uplink.inbox.wire import MOST_BYTES, Kind
+from firmware.uplink.inbox.texts import deck_of, profile_of
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.options import MAKER_ROOT
@@ -45,28 +40,8 @@ GOOD_UNTIL: Final = "files good until"
 """The pit's fact of when the repository expires, for pages that may not see its folder; "": it cannot be signed."""
 _LOCK: Final = 0x52_45_50_4F
 """The advisory lock of anyone who signs the repository: there may be several processes, and commands."""
-_COLUMNS: Final = "sha256, kind, name, version, size, offered_by, offered_at"
-
-
-@dataclass(frozen=True)
-class Offered:
-    """A file that tables may be asked to fetch.
-
-    `version` is a release's name, "" for other kinds; `size` is in bytes.
-    """
-
-    sha256: str
-    kind: Kind
-    name: str
-    version: str
-    size: int
-    offered_by: str
-    offered_at: datetime
-
-    @property
-    def file(self) -> HouseFile:
-        """The same as the house's repository names it."""
-        return HouseFile(self.sha256, self.size, self.kind, self.name, self.version, self.offered_by)
+COLUMNS: Final = "sha256, size, kind, f.name, version, offered_by"
+"""A `HouseFile` in a row of `offered_file`, f."""
 
 
 class HouseRepository:
@@ -100,14 +75,13 @@ class HouseRepository:
         try:
             online = DeviceKey.open(self._authority.folder / REPOSITORY)
             signer = Repository(self.folder / HOUSE, self._authority.house, online, LASTS)
-            if add is None and not remove:
-                signer.renew()
-                return
             before = signer.published()
             after = {key: one for key, one in before.items() if key != remove}
             if add is not None:
                 after[add.sha256] = add.target
-            if after != before:
+            if after == before:
+                signer.renew()
+            else:
                 signer.publish(after)
         except (UpdateRefused, OSError) as error:
             raise FilesError("The house's repository cannot be signed: %(why)s", why=str(error)) from error
@@ -129,12 +103,9 @@ class HouseRepository:
                     "It is for %(machines)s. Say which with --machine.", machines=", ".join(machines)
                 )
             release = choose(lying, machine or "".join(machines))
-            file, target = source / TARGETS / release.file, release.target
-            is_signed = sha256_of(file, target.size) == target.sha256
-            if not is_signed or self.files.keep_copy(file, target.size)[0] != target.sha256:
-                raise PitError(
-                    "%(path)s is not the file that the maker signed. Copy it again.", path=release.file
-                )
+            with self.files.part() as part:
+                fetch(source, release, part)
+                self.files.take(part, release.target.sha256)
         except (UpdateRefused, FilesError, OSError) as error:
             raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=str(error)) from error
         return release
@@ -148,7 +119,7 @@ def offer(
     *,
     maker_root: Path = MAKER_ROOT,
     machine: str | None = None,
-) -> Offered:
+) -> HouseFile:
     """Store what tables may be asked to fetch; twice is once. What kind a file is its content says.
 
     A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
@@ -158,17 +129,22 @@ def offer(
     if path.is_dir():
         release = house.take_release(path, maker_root, machine)
         target = release.target
-        return _store(database, house, ("release", "feltwatch", release.name, target.sha256, target.size), by)
-    if not path.is_file():
-        raise PitError("%(path)s is no file.", path=str(path))
-    kind, name, data = _text(path)
-    if len(data) > MOST_BYTES[kind]:
-        raise PitError(
-            "%(path)s is too large: %(most)s bytes at most.", path=path.name, most=MOST_BYTES[kind]
+        file = HouseFile(target.sha256, target.size, "release", "feltwatch", release.name, by)
+    else:
+        kind, name, data = _text(path)
+        file = HouseFile(content_hash(data), len(data), kind, name, "", by)
+        house.files.keep(file.sha256, data)
+    with database.transaction() as connection:
+        connection.execute(
+            "INSERT INTO offered_file (sha256, size, kind, name, version, offered_by)"
+            " VALUES (%(sha256)s, %(size)s, %(kind)s, %(name)s, %(version)s, %(by)s)"
+            " ON CONFLICT (sha256) DO UPDATE SET removed_at = NULL, removed_by = ''",
+            vars(file),
         )
-    digest = content_hash(data)
-    house.files.keep(digest, data)
-    return _store(database, house, (kind, name, "", digest, len(data)), by)
+        stored = found(connection, file.sha256)
+        assert stored is not None
+        house.publish(connection, add=stored)
+    return stored
 
 
 def name_of_sender(by: str) -> str:
@@ -179,32 +155,32 @@ def name_of_sender(by: str) -> str:
         raise PitError("Who does it has no name (--by): %(why)s", why=error.sentence) from error
 
 
-def found(connection: Connection, sha256: str) -> Offered | None:
+def found(connection: Connection, sha256: str) -> HouseFile | None:
     """Return an offered file, None if there is none of this hash, or if it was removed."""
-    row = connection.execute(
-        f"SELECT {_COLUMNS} FROM offered_file WHERE sha256 = %s AND removed_at IS NULL", (sha256,)
-    ).fetchone()
-    return Offered(*row) if row else None
+    rows = _rows(connection, "removed_at IS NULL AND sha256 = %s", sha256)
+    return HouseFile(*rows[0][:-2]) if rows else None
 
 
-def listed(connection: Connection) -> list[Offered]:
+def listed(connection: Connection) -> list[HouseFile]:
     """Return all files that are offered, the newest first."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM offered_file WHERE removed_at IS NULL ORDER BY offered_at DESC, sha256"
-    )
-    return [Offered(*row) for row in rows]
+    return [HouseFile(*row) for *row, _, _ in _rows(connection, "removed_at IS NULL")]
 
 
-def removed(connection: Connection) -> list[tuple[Offered, datetime, str]]:
+def removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]]:
     """Return the files that were removed, the last one first: each with when, and who it was."""
-    rows = connection.execute(
-        f"SELECT {_COLUMNS}, removed_at, removed_by FROM offered_file WHERE removed_at IS NOT NULL"
-        " ORDER BY removed_at DESC, sha256"
-    )
-    return [(Offered(*row[:-2]), *row[-2:]) for row in rows]
+    rows = _rows(connection, "removed_at IS NOT NULL")
+    return [(HouseFile(*row), at, by) for *row, at, by in rows]
 
 
-def named(connection: Connection, name: str) -> Offered:
+def _rows(connection: Connection, where: LiteralString, *values: str) -> list[tuple[Any, ...]]:
+    return connection.execute(
+        f"SELECT {COLUMNS}, removed_at, removed_by FROM offered_file f WHERE {where}"
+        " ORDER BY removed_at DESC, offered_at DESC, sha256",
+        values,
+    ).fetchall()
+
+
+def named(connection: Connection, name: str) -> HouseFile:
     """Return the offered file of a name, of a release's name, or of a hash's first eight or more digits.
 
     Raises PitError where there is none, or more than one.
@@ -212,7 +188,7 @@ def named(connection: Connection, name: str) -> Offered:
     match = [
         one
         for one in listed(connection)
-        if name in (one.version or one.name, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
+        if name in (one.title, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
     ]
     if not match:
         raise PitError("No file %(name)s is offered. See: feltwatch pit files", name=name)
@@ -226,7 +202,7 @@ def named(connection: Connection, name: str) -> Offered:
     return match[0]
 
 
-def remove(database: Database, house: HouseRepository, one: Offered, by: str) -> None:
+def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) -> None:
     """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
 
     Raises PitError while a table is still to fetch or to take it, or while a channel holds it;
@@ -257,58 +233,37 @@ def remove(database: Database, house: HouseRepository, one: Offered, by: str) ->
         )
         house.publish(connection, remove=one.sha256)
     house.files.remove(one.sha256)
-    log.info("%s %s was removed by %s", one.kind, one.version or one.name, by)
+    log.info("%s %s was removed by %s", one.kind, one.title, by)
 
 
-def _text(path: Path) -> tuple[Kind, str, bytes]:
+def _text(path: Path) -> tuple[str, str, bytes]:
     """Return kind, name and bytes of a profile or a deck. Raises PitError."""
-    most = MOST_BYTES["deck"]
-    try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
-        text = data.decode()
-    except (OSError, ValueError) as error:
-        raise PitError(
-            "%(path)s cannot be read as a profile (.toml) or a deck (.json): %(why)s.",
-            path=path.name,
-            why=getattr(error, "strerror", None) or str(error),
-        ) from error
-    if len(data) > most:
-        raise PitError("%(path)s is too large: %(most)s bytes at most.", path=path.name, most=most)
-    if path.suffix == ".json":
-        try:
-            return "deck", deck_of(data, "")[0], data
-        except CommandRefused as error:
-            raise PitError("%(path)s is no enrolled deck.", path=path.name) from error
-    if path.suffix != ".toml":
+    if not path.is_file():
+        raise PitError("%(path)s is no file.", path=str(path))
+    kind = {".toml": "profile", ".json": "deck"}.get(path.suffix)
+    if kind is None:
         raise PitError(
             "%(path)s is no file that goes down to tables: a profile ends in .toml, a deck in .json; a release"
             " is a folder with maker and targets in it.",
             path=path.name,
         )
-    if not text:
-        raise PitError("%(path)s is empty.", path=path.name)
-    if len(text) > LONGEST_TEXT:
-        raise PitError("%(path)s is too large: %(most)s bytes at most.", path=path.name, most=LONGEST_TEXT)
+    most = LONGEST_TEXT if kind == "profile" else MOST_BYTES[kind]
     try:
-        whole = kept_text(KeepProfile(text=text, reason="offered"))
-        return "profile", sent_profile(whole).name, whole.encode()
-    except (CommandRefused, ValidationError) as error:
-        raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=str(error)) from error
-
-
-def _store(
-    database: Database, house: HouseRepository, values: tuple[Kind, str, str, str, int], by: str
-) -> Offered:
-    kind, name, version, digest, size = values
-    with database.transaction() as connection:
-        connection.execute(
-            "INSERT INTO offered_file (sha256, kind, name, version, size, offered_by)"
-            " VALUES (%s, %s, %s, %s, %s, %s)"
-            " ON CONFLICT (sha256) DO UPDATE SET removed_at = NULL, removed_by = ''",
-            (digest, kind, name, version, size, by),
-        )
-        stored = found(connection, digest)
-        assert stored is not None
-        house.publish(connection, add=stored.file)
-    return stored
+        with path.open("rb") as file:
+            data = file.read(most + 1)
+        if not data:
+            raise PitError("%(path)s is empty.", path=path.name)
+        if len(data) > most:
+            raise PitError("%(path)s is too large: %(most)s bytes at most.", path=path.name, most=most)
+        if kind == "deck":
+            return kind, deck_of(data, "")[0], data
+        name, text = profile_of(data)
+        return kind, name, text.encode()
+    except CommandRefused as error:
+        if kind == "deck":
+            raise PitError("%(path)s is no enrolled deck.", path=path.name) from error
+        raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=error.sentence) from error
+    except OSError as error:
+        raise PitError(
+            "%(path)s cannot be read: %(why)s.", path=path.name, why=error.strerror or ""
+        ) from error

@@ -5,15 +5,16 @@ A request that nobody ends is withdrawn after `LASTS`. What a table says of it c
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, LiteralString
 
-from firmware.messages import Message
-from firmware.uplink.inbox.wire import MOST_OPEN, OVER, SAID_BY_TABLES, Kind, Progress, State
+from firmware.messages import Message, message_of, text_from, text_to_store
+from firmware.update.house import HouseFile
+from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, FileRequest
 from pit.errors import PitError
+from pit.files.offers import COLUMNS, found
 from pit.store.database import Connection
 
 LASTS: Final = timedelta(days=30)
@@ -24,38 +25,32 @@ LATE: Final = Message("The table did not take it within 30 days.")
 NEWER: Final = Message("Another one of its kind was asked for.")
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 STRUCK_OFF: Final = Message("The table was struck off.")
-_WHAT: Final = (
-    "request_id, r.table_id, t.name, r.sha256, f.kind, f.name, f.version, r.state, r.why, r.state_at, r.asked_by,"
-    " r.asked_at, r.ends_at, r.ended_at, r.ended_by"
-)
-_FROM: Final = "file_request r JOIN offered_file f USING (sha256) JOIN gaming_table t USING (table_id)"
-FILES: Final = """(SELECT coalesce(json_agg(json_build_array(request_id, sha256) ORDER BY request_id), '[]')
-    FROM file_request WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
-"""What a row of `gaming_table` is asked to fetch, as JSON: number and SHA-256 of each."""
+FILES: Final = """(SELECT coalesce(json_agg(json_build_object('number', request_id, 'sha256', sha256)
+    ORDER BY request_id), '[]') FROM file_request
+    WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
+"""What a row of `gaming_table` is asked to fetch, as JSON: a `FileRequest` each."""
+_NEWEST: Final = f"""SELECT DISTINCT ON (table_id, sha256)
+    request_id, state, why, table_id, t.name, state_at, asked_by, {COLUMNS}
+    FROM file_request JOIN offered_file f USING (sha256) JOIN gaming_table t USING (table_id)
+    WHERE %(table)s::bigint IS NULL OR table_id = %(table)s ORDER BY table_id, sha256, request_id DESC"""
+_SAYS: Final = """UPDATE file_request r SET state = %(state)s, why = %(why)s, state_at = now(),
+    ended_at = CASE WHEN %(is_over)s THEN now() END FROM offered_file f
+    WHERE request_id = %(number)s AND table_id = %(table)s AND ended_at IS NULL AND f.sha256 = r.sha256
+    AND (state, why) <> (%(state)s, %(why)s)
+    AND NOT (%(state)s = 'in_force' AND f.kind = 'release' AND f.version <> %(release)s)"""
 
 
-@dataclass(frozen=True)
-class Request:
-    """A table that is asked to fetch a file, and what it said last. `why` is the reason for its state, if there is one.
+@dataclass(frozen=True, kw_only=True)
+class TableRequest(FileRequest):
+    """A request as the pit knows it, with what the table said last, and when that was.
 
-    `ended_at` is None while it is open. A release is `in_force` only if the release itself, running, has said so.
+    A release is `in_force` only if the release itself, running, has said so.
     """
 
-    number: int
     table_id: int
     table: str
-    sha256: str
-    kind: Kind
-    name: str
-    version: str
-    state: State
-    why: Message | None
     state_at: datetime
     asked_by: str
-    asked_at: datetime
-    ends_at: datetime
-    ended_at: datetime | None
-    ended_by: str
 
 
 def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
@@ -65,138 +60,116 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     Raises PitError: no such file, no such table, or too many are open.
     """
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK | table_id,))
-    file = connection.execute(
-        "SELECT kind, name FROM offered_file WHERE sha256 = %s AND removed_at IS NULL", (sha256,)
-    ).fetchone()
+    file = found(connection, sha256)
     if file is None:
         raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
     table = connection.execute(
-        "SELECT name, struck_at FROM gaming_table WHERE table_id = %s", (table_id,)
+        "SELECT name FROM gaming_table WHERE table_id = %s AND struck_at IS NULL", (table_id,)
     ).fetchone()
-    if table is None or table[1] is not None:
+    if table is None:
         raise PitError("There is no such table, or it was struck off.")
     end_late(connection)
     _end(
         connection,
-        "table_id = %s AND sha256 <> %s AND sha256 IN (SELECT sha256 FROM offered_file WHERE kind = %s AND name = %s)",
-        (table_id, sha256, *file),
+        "table_id = %(table)s AND sha256 <> %(sha256)s"
+        " AND sha256 IN (SELECT sha256 FROM offered_file WHERE kind = %(kind)s AND name = %(name)s)",
+        vars(file) | {"table": table_id},
         NEWER,
         by,
     )
-    open_now = connection.execute(
-        "SELECT request_id, sha256 FROM file_request WHERE table_id = %s AND ended_at IS NULL", (table_id,)
-    ).fetchall()
-    for number, digest in open_now:
-        if digest == sha256:
-            return int(number)
+    open_now: dict[str, int] = dict(
+        connection.execute(
+            "SELECT sha256, request_id FROM file_request WHERE table_id = %s AND ended_at IS NULL",
+            (table_id,),
+        ).fetchall()
+    )
+    if sha256 in open_now:
+        return open_now[sha256]
     if len(open_now) >= MOST_OPEN:
         raise PitError(
             "%(table)s is asked for %(most)s files already. Withdraw some first.",
             table=table[0],
             most=MOST_OPEN,
         )
-    row = connection.execute(
+    [(number,)] = connection.execute(
         "INSERT INTO file_request (table_id, sha256, asked_by, ends_at) VALUES (%s, %s, %s, now() + %s)"
         " RETURNING request_id",
         (table_id, sha256, by, LASTS),
-    ).fetchone()
-    assert row is not None
-    return int(row[0])
+    ).fetchall()
+    return int(number)
 
 
-def withdraw(connection: Connection, table_id: int, sha256: str, by: str, why: Message = WITHDRAWN) -> bool:
-    """End a table's open request for a file; return False if there was none.
+def withdraw(
+    connection: Connection, table_id: int, by: str, *, sha256: str | None = None, why: Message = WITHDRAWN
+) -> int:
+    """End a table's open request for a file, or all of them; return how many there were.
 
     A file that the table has taken already stays in force: that is decided at the table.
     """
-    return bool(_end(connection, "table_id = %s AND sha256 = %s", (table_id, sha256), why, by))
+    where: LiteralString = "table_id = %(table)s AND (%(sha256)s::text IS NULL OR sha256 = %(sha256)s)"
+    return _end(connection, where, {"table": table_id, "sha256": sha256}, why, by)
 
 
-def withdraw_all(connection: Connection, table_id: int, by: str, why: Message) -> int:
-    """End all open requests of a table; return how many there were."""
-    return _end(connection, "table_id = %s", (table_id,), why, by)
-
-
-def state_of(connection: Connection, table_id: int, sha256: str) -> Request | None:
-    """Return a table's newest request for a file, with what it said last; None if it was never asked."""
-    end_late(connection)
-    row = connection.execute(
-        f"SELECT {_WHAT} FROM {_FROM} WHERE r.table_id = %s AND r.sha256 = %s ORDER BY request_id DESC LIMIT 1",
-        (table_id, sha256),
-    ).fetchone()
-    return _request(row) if row else None
-
-
-def requests(connection: Connection, table_id: int | None = None) -> list[Request]:
+def requests(connection: Connection, table_id: int | None = None) -> list[TableRequest]:
     """Return each table's newest request for each file, or one table's, the newest first."""
     end_late(connection)
-    rows = connection.execute(
-        f"SELECT * FROM (SELECT DISTINCT ON (r.table_id, r.sha256) {_WHAT.replace('t.name', 't.name AS of_table')}"
-        f" FROM {_FROM} WHERE %s::bigint IS NULL OR r.table_id = %s"
-        " ORDER BY r.table_id, r.sha256, request_id DESC) AS newest ORDER BY request_id DESC",
-        (table_id, table_id),
-    ).fetchall()
-    return [_request(row) for row in rows]
+    rows = connection.execute(_NEWEST, {"table": table_id}).fetchall()
+    return sorted((_request(*row) for row in rows), key=lambda one: one.number, reverse=True)
 
 
 def may_fetch(connection: Connection, table_id: int, sha256: str) -> bool:
     """Return whether a table is asked to fetch a file now."""
-    end_late(connection)
     row = connection.execute(
-        "SELECT FROM file_request WHERE table_id = %s AND sha256 = %s AND ended_at IS NULL",
+        "SELECT FROM file_request WHERE table_id = %s AND sha256 = %s AND ended_at IS NULL AND ends_at > now()",
         (table_id, sha256),
     ).fetchone()
     return row is not None
 
 
-def keep_progress(connection: Connection, table_id: int, release: str, what: Iterable[Progress]) -> None:
-    """Store what a table says of its requests; `release` is the one that it says it runs.
+def keep_progress(
+    connection: Connection, table_id: int, release: str, said: Iterable[FileRequest]
+) -> list[dict[str, Any]]:
+    """Store what a table says of its requests; return those that are open then, as its answer has them.
 
-    Nothing is taken for a request that is over or another table's, nor "in force" for a release that does not run.
-    States of a later release are left out.
+    `release` is the one that it says it runs. Nothing is taken for a request that is over or another table's, nor "in
+    force" for a release that does not run. States of a later release are left out.
     """
-    for one in what:
-        if one.state not in SAID_BY_TABLES:
-            continue
-        why = json.dumps(one.why.to_json()) if one.why is not None else ""
-        connection.execute(
-            "UPDATE file_request r SET state = %(state)s, why = %(why)s, state_at = now(),"
-            " ended_at = CASE WHEN %(over)s THEN now() END FROM offered_file f"
-            " WHERE request_id = %(number)s AND table_id = %(table)s AND ended_at IS NULL AND f.sha256 = r.sha256"
-            " AND (state, why) <> (%(state)s, %(why)s)"
-            " AND NOT (%(state)s = 'in_force' AND f.kind = 'release' AND f.version <> %(release)s)",
-            {
-                "state": one.state,
-                "why": why,
-                "over": one.state in OVER,
+    for one in said:
+        if one.state in FROM_TABLE:
+            value = {
                 "number": one.number,
-                "table": table_id,
-                "release": release,
-            },
-        )
-
-
-def asked_now(connection: Connection, table_id: int) -> list[Any]:
-    """Return number and SHA-256 of what a table is asked to fetch."""
+                "state": one.state,
+                "is_over": one.is_over,
+                "why": text_to_store(one.why),
+            }
+            connection.execute(_SAYS, value | {"table": table_id, "release": release})
     row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
     return list(row[0]) if row else []
 
 
 def end_late(connection: Connection) -> None:
     """Withdraw what no table took in time."""
-    _end(connection, "ends_at < now()", (), LATE, "")
+    _end(connection, "ends_at < now()", {}, LATE, "")
 
 
-def _end(connection: Connection, where: LiteralString, values: Sequence[Any], why: Message, by: str) -> int:
-    done = connection.execute(
-        "UPDATE file_request SET state = 'withdrawn', why = %s, state_at = now(), ended_at = now(), ended_by = %s"
-        f" WHERE ended_at IS NULL AND {where}",
-        (json.dumps(why.to_json()), by, *values),
+def _end(connection: Connection, where: LiteralString, values: dict[str, Any], why: Message, by: str) -> int:
+    return connection.execute(
+        "UPDATE file_request SET state = 'withdrawn', why = %(why)s, state_at = now(), ended_at = now(),"
+        f" ended_by = %(who)s WHERE ended_at IS NULL AND {where}",
+        values | {"why": text_to_store(why), "who": by},
+    ).rowcount
+
+
+def _request(
+    number: int, state: str, why: str, table_id: int, table: str, at: datetime, by: str, *file: Any
+) -> TableRequest:
+    reason = message_of(text_from(why)) if why else None
+    known = HouseFile(*file)
+    return TableRequest(
+        *(number, known.sha256, state, reason),
+        file=known,
+        table_id=table_id,
+        table=table,
+        state_at=at,
+        asked_by=by,
     )
-    return done.rowcount
-
-
-def _request(row: Sequence[Any]) -> Request:
-    number, table_id, table, sha256, kind, name, version, state, why, *rest = row
-    said = Message.from_json(json.loads(why)) if why else None
-    return Request(number, table_id, table, sha256, kind, name, version, state, said, *rest)

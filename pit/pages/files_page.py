@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from flask import Blueprint, abort, redirect, request, url_for
@@ -10,10 +9,8 @@ from werkzeug.wrappers import Response
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.messages import say
-from firmware.uplink.inbox.wire import OVER
 from firmware.uplink.wire import is_hash
-from pit.files.requests import Request, requests, withdraw
+from pit.files.requests import TableRequest, requests, withdraw
 from pit.pages import guard
 from pit.pages.enrol_page import KEEPERS
 from pit.pages.people import record_act
@@ -33,35 +30,24 @@ STATES: Final = {
 """What a state is called."""
 
 
-@dataclass(frozen=True)
-class Sent:
-    """One file at one table, in words."""
-
-    request: Request
-    kind: str
-    state: str
-    why: str
-    since_ms: int
-    is_open: bool
-
-
-def files_of(table_id: int | None = None) -> list[Sent]:
+def files_of(table_id: int | None = None) -> list[TableRequest]:
     """Return what was sent to a table, or to all, the newest first; for those who may send only."""
     if guard.who().role not in KEEPERS:
         return []
     with pit().database.transaction() as connection:
-        found = requests(connection, table_id)[:MOST_SHOWN]
-    return [
-        Sent(
-            one,
-            _(KINDS[one.kind]),
-            _(STATES[one.state]),
-            say(one.why) if one.why is not None else "",
-            round(one.state_at.timestamp() * 1000),
-            one.state not in OVER,
-        )
-        for one in found
-    ]
+        return requests(connection, table_id)[:MOST_SHOWN]
+
+
+@blueprint.app_template_filter()
+def file_kind(one: TableRequest) -> str:
+    """Return what a file's kind is called."""
+    return _(KINDS[one.file.kind])
+
+
+@blueprint.app_template_filter()
+def file_state(one: TableRequest) -> str:
+    """Return how far a request is, in words."""
+    return _(STATES[one.state])
 
 
 @blueprint.post("/tables/<int:table_id>/files/<sha256>")
@@ -71,7 +57,7 @@ def take_back(table_id: int, sha256: str) -> Response:
     if not is_hash(sha256) or table_id >= 1 << 62:
         abort(404, _("There is no such file."))
     with pit().database.transaction() as connection:
-        done = withdraw(connection, table_id, sha256, guard.who().name)
+        done = withdraw(connection, table_id, guard.who().name, sha256=sha256)
     if not done:
         abort(409, _("It is over already: look at the page again."))
     record_act(pit().database, guard.who(), "files.withdraw", detail=sha256[:12])

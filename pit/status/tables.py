@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -11,11 +10,11 @@ import psycopg.errors
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from firmware.messages import Message
+from firmware.messages import Message, text_to_store
 from firmware.names import NameRefused, new_name, normal_spelling
 from firmware.uplink.enrolment import STRUCK
 from pit.errors import NotEnrolledError, PitError
-from pit.files.requests import STRUCK_OFF, withdraw_all
+from pit.files.requests import STRUCK_OFF, withdraw
 from pit.status import freshness
 from pit.status.freshness import Freshness
 from pit.status.table_health import TableHealth, health_of
@@ -137,7 +136,7 @@ def strike(database: Database, name: str) -> None:
         ).fetchone()
         if found is None:
             raise PitError("There is no table %(name)s.", name=name)
-        withdraw_all(connection, found[0], "", STRUCK_OFF)
+        withdraw(connection, found[0], "", why=STRUCK_OFF)
         connection.execute(
             "UPDATE head SET fork_seq = NULL, fork_at = NULL WHERE fork_seq IS NOT NULL AND record_id IN"
             " (SELECT record_id FROM record JOIN gaming_table USING (table_id) WHERE name = %s)",
@@ -150,7 +149,7 @@ def end_codes(connection: Connection, where: sql.Composable, why: Message) -> No
     connection.execute(
         sql.SQL(
             "UPDATE enrolment SET ended_at = now(), code = NULL, why = {} WHERE ended_at IS NULL AND {}"
-        ).format(json.dumps(why.to_json()), where)
+        ).format(text_to_store(why), where)
     )
 
 

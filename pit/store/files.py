@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from firmware.record.journal.disk import FILE_MODE, make_folder, sync_folder
 from firmware.uplink.wire import is_hash
 from pit.errors import PitError
-
-_PIECE = 1 << 20
 
 
 class FilesError(PitError, OSError):
@@ -50,39 +49,20 @@ class Files:
         except OSError as error:
             raise _cannot(error) from error
 
-    def keep_copy(self, source: Path, most: int) -> tuple[str, int]:
-        """Store a copy of a file durably under its hash; return that and its size in bytes. Raises FilesError.
+    @contextmanager
+    def part(self) -> Iterator[Path]:
+        """Yield where a file may be written that `take` then stores; nothing lies there before, nor after."""
+        make_folder(self.folder)
+        with tempfile.TemporaryDirectory(prefix=".offered-", dir=self.folder) as folder:
+            yield Path(folder) / "part"
 
-        It is read once: what changes meanwhile is stored as it was read. More than `most` bytes are not stored.
-        """
-        part: Path | None = None
-        try:
-            make_folder(self.folder)
-            number, name = tempfile.mkstemp(prefix=".offered-", dir=self.folder)
-            part, digest, size = Path(name), hashlib.sha256(), 0
-            with os.fdopen(number, "wb") as file, source.open("rb") as read:
-                while piece := read.read(_PIECE):
-                    size += len(piece)
-                    if size > most:
-                        raise FilesError(
-                            "%(path)s is too large: %(most)s bytes at most.", path=source.name, most=most
-                        )
-                    digest.update(piece)
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-            path = self.path(digest.hexdigest())
-            make_folder(path.parent)
-            part.chmod(FILE_MODE)
-            part.rename(path)
-            sync_folder(path.parent)
-        except OSError as error:
-            if part is not None:
-                part.unlink(missing_ok=True)
-            if isinstance(error, FilesError):
-                raise
-            raise _cannot(error) from error
-        return digest.hexdigest(), size
+    def take(self, part: Path, digest: str) -> None:
+        """Store a file that lies in `part`, durably written, under its hash. Raises OSError."""
+        path = self.path(digest)
+        make_folder(path.parent)
+        part.chmod(FILE_MODE)
+        part.rename(path)
+        sync_folder(path.parent)
 
     def remove(self, digest: str) -> None:
         """Remove a file; twice is once. Raises FilesError."""

@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from firmware.messages import Message
+from firmware.messages import Message, text_to_store
 from firmware.record.evidence.notes import Checkpoint, origin_of
-from pit.channels.facts import text_to_store
 from pit.channels.judge import Failure
 from pit.channels.words import FAILURES, NAMES, Name
 from pit.status.table_facts import Need, TableFacts

@@ -9,7 +9,7 @@ from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.table.people import Role
 from firmware.update.house import HouseFile
-from firmware.uplink.inbox.folder import NOTES, Item, write_list
+from firmware.uplink.inbox.requests import NOTES, FileRequest, write_list
 from tests.browser.state import State
 from tests.dealer_ui.felt import Felt
 
@@ -74,10 +74,10 @@ def from_the_pit(felt: Felt) -> None:
     hours = Message("The house allows no hours for updates. A technician starts it at the table.")
     alien = Message("It was not signed by the house. Nothing was changed.")
 
-    def item(number: int, kind: str, name: str, state: str, why: Message | None = None) -> Item:
+    def item(number: int, kind: str, name: str, state: str, why: Message | None = None) -> FileRequest:
         version = name if kind == "release" else ""
         digest = f"{number:064x}"
-        return Item(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
+        return FileRequest(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
 
     items = (
         item(1, "profile", "friday-game", "in_force"),

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from firmware.messages import Message
-from pit.channels.facts import text_to_store
+from firmware.messages import Message, text_to_store
 from pit.pages.people import PitRole
 from pit.store.database import Database
 from tests.browser.axe import barriers

@@ -9,15 +9,16 @@ the release that starts next has to know of it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import write_whole
 from firmware.record.stick_request import read_small
 from firmware.table.errors import CommandRefused
-from firmware.uplink.wire import is_hash
+from firmware.uplink.inbox.requests import FileRequest
 
 FOLDER: Final = Path("/run/feltwatch")
 REQUEST: Final = "update.json"
@@ -31,15 +32,17 @@ INSTALL_WITHIN_S: Final = 8 * 3600.0
 
 @dataclass(frozen=True)
 class Attempt:
-    """An update that was begun: by which request, and when, on the clock of that boot.
-
-    A request's number alone names no release: a pit whose database was made again counts from one again.
-    """
+    """An update that was begun: by which request, and when, on the clock of that boot."""
 
     number: int
     sha256: str
     boot: str
     began_ns: int
+
+    def goes_on(self, now: Timestamp) -> bool:
+        """Return whether it may still end well."""
+        took_s = (now.monotonic_ns - self.began_ns) / 1e9
+        return self.boot == now.boot and 0 <= took_s <= INSTALL_WITHIN_S
 
 
 class InstallDesk:
@@ -49,61 +52,57 @@ class InstallDesk:
         """`data`: the folder of the record; `folder`: the table's own in /run."""
         self._attempt_path, self._folder, self._result = data / ATTEMPT, folder, result
 
-    def ask(self, number: int, sha256: str, now: Timestamp) -> None:
+    def ask(self, one: FileRequest, now: Timestamp) -> None:
         """Ask for a release to be installed. Raises CommandRefused where nothing here installs."""
-        attempt = Attempt(number, sha256, now.boot, now.monotonic_ns)
+        attempt = Attempt(one.number, one.sha256, now.boot, now.monotonic_ns)
         path = self._folder / REQUEST
         try:
             write_whole(self._attempt_path, json.dumps(asdict(attempt)).encode())
-            write_whole(path, json.dumps({"number": number, "sha256": sha256}).encode())
+            write_whole(path, json.dumps(FileRequest(*one.key).to_json()).encode())
         except OSError as error:
             self._attempt_path.unlink(missing_ok=True)
             raise CommandRefused(
                 "This box cannot be updated from here (%(path)s: %(why)s).", path=str(path), why=error
             ) from error
 
-    def attempt(self, number: int, sha256: str) -> Attempt | None:
-        """Return the attempt of a request for this release, None if there was none."""
-        try:
-            found = Attempt(**read_small(self._attempt_path))
-        except (OSError, TypeError):
-            return None
-        whole = type(found.number) is int and type(found.began_ns) is int and isinstance(found.boot, str)
-        return found if whole and (found.number, found.sha256) == (number, sha256) else None
+    def attempt(self, one: FileRequest) -> Attempt | None:
+        """Return the attempt of a request for a release, None if there was none."""
+        match _read(self._attempt_path):
+            case {"number": one.number, "sha256": one.sha256, "boot": str(boot), "began_ns": int(began_ns)}:
+                return Attempt(one.number, one.sha256, boot, began_ns)
+        return None
 
-    def result(self, number: int, sha256: str) -> str | None:
+    def result(self, one: FileRequest) -> str | None:
         """Return why a request's update failed; "" if it went well, None while nothing is known."""
-        try:
-            fields = read_small(self._result)
-        except OSError:
-            return None
-        why = fields.get("why")
-        is_of_it = (fields.get("number"), fields.get("sha256")) == (number, sha256)
-        return why if is_of_it and isinstance(why, str) else None
+        match _read(self._result):
+            case {"number": one.number, "sha256": one.sha256, "why": str(why)}:
+                return why
+        return None
 
     def may_switch(self, now: bool) -> None:
         """Say whether the table may be stopped now: no hand lies on it."""
         path = self._folder / MAY_SWITCH
-        try:
+        with suppress(OSError):  # root's program waits, and gives up in the end
             if now:
                 path.touch(0o640)
             else:
                 path.unlink(missing_ok=True)
-        except OSError:
-            return  # root's program waits, and gives up in the end
 
 
-def read_request(folder: Path) -> tuple[int, str] | None:
-    """Return number and hash of the release that the table asks for; None without a valid request. For root."""
-    try:
-        fields = read_small(folder / REQUEST)
-    except OSError:
-        return None
-    number, digest = fields.get("number"), fields.get("sha256")
-    return (number, digest) if type(number) is int and isinstance(digest, str) and is_hash(digest) else None
+def read_request(folder: Path) -> FileRequest | None:
+    """Return the request for a release that the table asks to be installed; None without a valid one. For root."""
+    with suppress(ValueError):
+        return FileRequest.from_json(_read(folder / REQUEST))
+    return None
 
 
-def write_result(path: Path, number: int, sha256: str, why: str) -> None:
+def write_result(path: Path, one: FileRequest, why: str) -> None:
     """Say how a request's update ended: "" for well. Raises OSError. For root."""
-    write_whole(path, json.dumps({"number": number, "sha256": sha256, "why": why[:300]}).encode())
+    write_whole(path, json.dumps({"number": one.number, "sha256": one.sha256, "why": why[:300]}).encode())
     path.chmod(0o644)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    with suppress(OSError):
+        return read_small(path)
+    return {}

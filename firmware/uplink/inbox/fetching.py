@@ -16,21 +16,30 @@ from typing import Any, Final, Protocol
 
 from firmware.messages import Message
 from firmware.record.journal.disk import FILE_MODE, MB, free_bytes, make_folder, sync_folder
+from firmware.table.errors import TableError
 from firmware.update.files import read_plain, sha256_of
 from firmware.update.house import FOLDER as HOUSE_FOLDER
-from firmware.update.house import HouseFile, house_files, trust_house
+from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.release import MAKER as MAKER_FOLDER
 from firmware.update.release import TARGETS
 from firmware.update.trust import MAKER, MOST_ROOT, GetFile, Trust, UpdateRefused
-from firmware.uplink.errors import NotReached, Refused
-from firmware.uplink.inbox.folder import LIST, PART, Item, place, read_list, write_list
-from firmware.uplink.inbox.wire import KINDS, MOST_BYTES, MOST_OPEN, OVER, requests_of
+from firmware.uplink.errors import NotReached
+from firmware.uplink.inbox.requests import (
+    LIST,
+    MOST_OPEN,
+    PART,
+    FileRequest,
+    place,
+    read_list,
+    requests_of,
+    write_list,
+)
 from firmware.uplink.wire import is_hash
 
 REPOSITORY: Final = "/v1/repository"
 """Where the pit serves its repository."""
 PIECE: Final = 1 << 20
-"""Bytes that are asked for at a time."""
+"""Bytes that are asked for at a time. Only a release is larger."""
 LEAVES_FREE: Final = 500 * MB
 """Bytes that stay free on the disk of the inbox, which is the record's: enough for a day of hands."""
 RECORD_NEEDS: Final = 250 * MB
@@ -46,7 +55,6 @@ DAY_S: Final = 86_400.0
 ONE_RELEASE: Final = Message("Another release is asked for as well. Withdraw one of them at the pit.")
 WASTED: Final = Message("Too much came from the pit today that was of no use. It is tried again tomorrow.")
 UNLIKE: Final = Message("The bytes that came are not those that were announced.")
-NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
 NOT_THE_MAKERS: Final = Message("It is no release that the maker has signed. Nothing was changed.")
 log = logging.getLogger(__name__)
 
@@ -80,39 +88,35 @@ class Inbox:
         metadata; `clock`: monotonic seconds; `free`: returns the free bytes of a folder's disk.
         """
         self._folder, self._notes = folder, notes
-        self._house_key, self._maker_root = house_key, maker_root
+        self._house, self._maker_root = HouseTrust(folder / HOUSE_FOLDER, house_key), maker_root
         self._clock, self._free = clock, free
-        self._items = list(read_list(folder / LIST))
-        self._named: dict[str, HouseFile] = {}
-        self._released: set[HouseFile] = set()
+        self._requests = {one.key: one for one in read_list(folder / LIST)}
         self._tries: dict[int, int] = {}
-        self._wait_until = float("-inf")
+        self._wait_until: dict[int, float] = {}
         self._wasted, self._day = 0, float("-inf")
 
     def progress(self) -> tuple[dict[str, Any], ...]:
         """Return how far each request is, for the pit: what the table says of a file that lies here."""
-        said = {one.key: one for one in read_list(self._notes)} if self._items else {}
-        return tuple(
-            (said.get(one.key, one) if one.state == "fetched" else one).progress.to_json()
-            for one in self._items[:MOST_OPEN]
-        )
+        notes = {one.key: one for one in read_list(self._notes)} if self._requests else {}
+        requests = list(self._requests.values())[:MOST_OPEN]
+        return tuple((notes.get(one.key, one) if one.state == "fetched" else one).said() for one in requests)
 
     def ask(self, files: object) -> None:
         """Take over what the pit asks for now: all that is open. What it does not name any more is removed."""
-        asked = requests_of(files)
-        if asked is None:
+        if not isinstance(files, list):
             return
-        wanted = set(asked.items())
-        known = {one.key: one for one in self._items}
-        seen = {one.key for one in read_list(self._notes) if one.state in OVER}
+        asked = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
+        shown = {one.key for one in read_list(self._notes) if one.is_over}
+        now = {key: self._requests.get(key, one) for key, one in asked.items()}
         # A refusal that the pit knows already stays until the table shows it.
-        over = [one for one in self._items if one.state == "refused" and one.key not in wanted | seen]
-        items = [*(known.get(key, Item(*key)) for key in asked.items()), *over[:MOST_OPEN]]
-        if set(items) == set(self._items):
-            return
-        self._items, self._named = items, {}  # what is new is looked up together with the rest
-        self._wait_until = float("-inf")
-        self._keep()
+        over = [one for key, one in self._requests.items() if one.state == "refused" and key not in shown]
+        for one in over[:MOST_OPEN]:
+            now.setdefault(one.key, one)
+        if now != self._requests:
+            self._requests = now
+            self._house.named.clear()  # what is new is looked up together with the rest
+            self._wait_until.clear()
+            self._keep()
 
     def step(self, source: Source) -> bool:
         """Fetch one piece of what is open, if it is time; return whether there was something to do.
@@ -120,79 +124,42 @@ class Inbox:
         Raises NotReached: the pit is away.
         """
         self._make_room()
-        due = next((one for one in self._items if one.state == "asked"), None)
-        if due is None or self._clock() < self._wait_until:
+        now = self._clock()
+        due = (one for one in self._requests.values() if now >= self._wait_until.get(one.number, now))
+        one = next((one for one in due if one.state == "asked"), None)
+        if one is None:
             return False
-        state, why = "asked", None
         try:
-            state, why = self._fetch(due.number, self._file(due, source), source)
-        except Refused as error:
-            why = error.sentence
-        except UpdateRefused as error:
-            why = error.sentence
-            state = "refused" if why in (NOT_THE_HOUSES, NOT_THE_MAKERS) else "asked"
+            file = self._house.file(one.sha256, _getter(source, HOUSE_FOLDER))
+            is_whole = self._fetch(one.number, file, source)
+            self._note(one, "fetched" if is_whole else "asked")
         except NotReached:
             raise
+        except NeverTaken as error:
+            self._note(one, "refused", error.sentence)
+        except TableError as error:
+            self._note(one, "asked", error.sentence)
         except OSError as error:
             why = Message("It cannot be stored at the table (%(why)s).", why=error.strerror or str(error))
-        due = next(one for one in self._items if one.key == due.key)  # the house may have said what it is
-        if state == "asked" and why is not None:
-            self._wait_until = self._clock() + AGAIN_S
-            # Another file may be possible: this one is tried again after it.
-            self._items.append(self._items.pop(self._items.index(due)))
-        self._set(due, replace(due, state=state, why=why))
+            self._note(one, "asked", why)
         return True
 
-    def _file(self, one: Item, source: Source) -> HouseFile:
-        """Return what the house says of a file; the maker has to have signed a release, too.
-
-        Raises UpdateRefused, OSError, Refused.
-        """
-        if one.sha256 not in self._named:
-            get = _getter(source, HOUSE_FOLDER)
-            trust = trust_house(self._folder / HOUSE_FOLDER, self._house_key, get)
-            self._named = house_files(trust.refresh(get))
-            self._items = [
-                replace(item, file=self._named.get(item.sha256, item.file)) for item in self._items
-            ]
-        if one.sha256 not in self._named:
-            raise UpdateRefused(NOT_THE_HOUSES)
-        file = self._named[one.sha256]
-        if file.kind == "release" and file not in self._released:
-            trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
-            named = trust.refresh(_getter(source, MAKER_FOLDER)).values()
-            if (file.sha256, file.size, file.version) not in [
-                (target.sha256, target.size, target.about.get("release")) for target in named
-            ]:
-                raise UpdateRefused(NOT_THE_MAKERS)
-            self._released.add(file)
-        return file
-
-    def _fetch(self, number: int, file: HouseFile, source: Source) -> tuple[str, Message | None]:
-        """Fetch one piece; return the request's state after it, and why it is no further. Raises OSError, Refused."""
+    def _fetch(self, number: int, file: HouseFile, source: Source) -> bool:
+        """Fetch a file's next piece; return whether it lies here whole. Raises OSError, Refused, UpdateRefused."""
         whole = place(self._folder, file.sha256)
         part = whole.with_name(whole.name + PART)
-        if file.kind not in KINDS:
-            return "refused", Message(
-                "This table's release knows no files of the kind %(kind)s.", kind=file.kind
-            )
-        most = MOST_BYTES[file.kind]
-        if not 0 < file.size <= most:
-            return "refused", Message(
-                "It is too large: %(size)s bytes, and %(most)s at most.", size=file.size, most=most
-            )
         if why := self._not_now(number, file):
-            if part.exists():
-                self._remove(part)
-            return "asked", why
+            self._remove(part)
+            raise UpdateRefused(why)
         if whole.exists():
-            return "fetched", None
-        make_folder(whole.parent)
+            return True
         have = part.stat().st_size if part.exists() else 0
-        if have < file.size:
-            missing = file.size - have
+        if file.kind == "release" and not have:
+            self._check_maker(file, source)
+        missing = file.size - have
+        if missing > 0:
             if (room := self._free(self._folder) - LEAVES_FREE) < missing:
-                return "asked", Message(
+                raise UpdateRefused(
                     "The disk has %(free)s MB to spare, and %(needed)s MB are needed. Make room first.",
                     free=max(0, room // MB),
                     needed=-(-missing // MB),
@@ -200,77 +167,86 @@ class Inbox:
             path = f"{REPOSITORY}/{TARGETS}/{file.sha256[:2]}/{file.sha256}"
             data, size = source.piece(path, have, min(have + PIECE, file.size))
             if size != file.size or not 0 < len(data) <= missing:
-                return self._unlike(number, part)
+                raise self._unlike(number, part)
+            make_folder(whole.parent)
             with part.open("ab") as open_part:
                 open_part.write(data)
             if len(data) < missing:
-                return "asked", None
+                return False
         if sha256_of(part) != file.sha256:
-            return self._unlike(number, part)
+            raise self._unlike(number, part)
         part.chmod(FILE_MODE)
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.rename(whole)
         sync_folder(whole.parent)
         log.info("%s %s was fetched", file.kind, file.title)
-        return "fetched", None
+        return True
 
     def _not_now(self, number: int, file: HouseFile) -> Message | None:
         """Return why a file is not fetched now."""
-        if file.kind == "release" and any(
-            one.file is not None
-            and one.file.kind == "release"
-            and one.number > number
-            and one.state != "refused"
-            for one in self._items
-        ):
+        later = [one for one in self._requests.values() if one.number > number and one.state != "refused"]
+        releases = {one.sha256 for one in self._house.named.values() if one.kind == "release"}
+        if file.kind == "release" and any(one.sha256 in releases for one in later):
             return ONE_RELEASE
         if self._clock() - self._day >= DAY_S:
             self._wasted, self._day = 0, self._clock()
         return WASTED if self._wasted >= MOST_WASTED else None
 
+    def _check_maker(self, file: HouseFile, source: Source) -> None:
+        """Raise UpdateRefused unless the maker has signed a release; OSError, Refused."""
+        trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
+        named = trust.refresh(_getter(source, MAKER_FOLDER)).values()
+        signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
+        if (file.sha256, file.size, file.version) not in signed:
+            raise NeverTaken(NOT_THE_MAKERS)
+
+    def _unlike(self, number: int, part: Path) -> UpdateRefused:
+        """Remove other bytes than announced; return the reason. Raises OSError."""
+        self._remove(part)
+        self._tries[number] = self._tries.get(number, 0) + 1
+        return (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
+
     def _make_room(self) -> None:
         """Remove releases where the record needs their room: they are fetched again once there is more."""
-        large = [one for one in self._items if one.file is not None and one.file.kind == "release"]
         try:
-            if not large or not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
+            if not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
                 return
-            for one in large:
+            for one in self._requests.values():
                 whole = place(self._folder, one.sha256)
                 for path in (whole, whole.with_name(whole.name + PART)):
-                    if path.exists():
+                    if path.exists() and path.stat().st_size > PIECE:
                         self._remove(path)
-                        self._set(one, replace(one, state="asked", why=NO_ROOM))
-                        self._wait_until = self._clock() + AGAIN_S
+                        self._note(one, "asked", NO_ROOM)
         except OSError as error:
             log.warning("No room can be made in the inbox: %s", error)
 
     def _remove(self, path: Path) -> None:
-        """Remove what was fetched for nothing, and count it. Raises OSError."""
-        self._wasted += path.stat().st_size
-        path.unlink()
+        """Remove what was fetched for nothing, if it is there, and count it. Raises OSError."""
+        if path.exists():
+            self._wasted += path.stat().st_size
+            path.unlink()
 
-    def _unlike(self, number: int, part: Path) -> tuple[str, Message | None]:
-        if part.exists():
-            self._remove(part)
-        tries = self._tries[number] = self._tries.get(number, 0) + 1
-        return ("refused" if tries >= MOST_TRIES else "asked"), UNLIKE
-
-    def _set(self, before: Item, now: Item) -> None:
-        if now != before:
-            self._items[self._items.index(before)] = now
-            if now.why is not None:
-                log.warning("%s: %s", now.file.title if now.file is not None else now.sha256, now.why)
+    def _note(self, before: FileRequest, state: str, why: Message | None = None) -> None:
+        """Keep how far a request is. Where it is no further, others are tried meanwhile."""
+        if state == "asked" and why is not None:
+            self._wait_until[before.number] = self._clock() + AGAIN_S
+        now = self._requests | {before.key: replace(before, state=state, why=why)}
+        files = self._house.named  # what the house says of one file it says of all
+        now = {key: replace(one, file=files.get(one.sha256, one.file)) for key, one in now.items()}
+        if now != self._requests:
+            self._requests = now
+            if why is not None:
+                log.warning("%s: %s", now[before.key].title, why)
             self._keep()
 
     def _keep(self) -> None:
         """Write the list; remove files that nobody asks for any more. The list is written first."""
         try:
             make_folder(self._folder)
-            write_list(self._folder / LIST, self._items)
-            wanted = {one.sha256 for one in self._items if one.state != "refused"}
-            targets = self._folder / TARGETS
-            for path in targets.iterdir() if targets.exists() else ():
+            write_list(self._folder / LIST, self._requests.values())
+            wanted = {one.sha256 for one in self._requests.values() if one.state != "refused"}
+            for path in (self._folder / TARGETS).glob("*"):
                 name = path.name.removesuffix(PART)
                 if is_hash(name) and name not in wanted:
                     self._remove(path)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from pydantic import ValidationError
-
 from firmware.table.errors import CommandRefused
 from firmware.table.people import check_name
 from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
@@ -21,10 +19,11 @@ def profile_of(data: bytes) -> tuple[str, str]:
     """Return a profile's name and its complete text. Raises CommandRefused for one that no table can play."""
     try:
         text = kept_text(KeepProfile(text=data.decode(), reason="Sent by the pit"))
-    except (ValueError, ValidationError) as error:
-        if isinstance(error, CommandRefused):
-            raise
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=_first_line(error)) from error
+    except CommandRefused:
+        raise
+    except ValueError as error:
+        why = str(error).partition("\n")[0]
+        raise CommandRefused("The profile cannot be used: %(error)s.", error=why) from error
     return sent_profile(text).name, text
 
 
@@ -34,9 +33,7 @@ def deck_of(data: bytes, model: str) -> tuple[str, str]:
     Raises CommandRefused for a file that is no deck, or of another model than `model`; "" fits any.
     """
     try:
-        values = json.loads(
-            data.decode()
-        )  # the reader takes nothing but UTF-8 without a mark at its beginning
+        values = json.loads(data.decode())  # the reader takes UTF-8 alone, without a mark at its beginning
         name, learnt_with = values["name"], values["model"]
         fits = all(_fits(values[part], shape) for part, shape in SHAPES.items() if part in values)
         whole = fits and {"weight", "bias"} <= set(values) and isinstance(name, str)
@@ -55,7 +52,3 @@ def _fits(value: object, shape: tuple[int, ...]) -> bool:
     if not shape:
         return isinstance(value, int | float) and type(value) is not bool and -LARGEST <= value <= LARGEST
     return isinstance(value, list) and len(value) == shape[0] and all(_fits(one, shape[1:]) for one in value)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

@@ -10,17 +10,17 @@ from flask.testing import FlaskClient
 
 from firmware.messages import Message
 from firmware.update.house import HouseFile
-from firmware.uplink.inbox.folder import NOTES, Item, write_list
+from firmware.uplink.inbox.requests import NOTES, FileRequest, write_list
 from tests.dealer_ui.house import house, page_of
 from tests.firmware.running_table import Table
 
 WAITS = Message("A technician takes it at the table.")
 
 
-def item(number: int, kind: str, state: str, why: Message | None = None, name: str = "x") -> Item:
+def item(number: int, kind: str, state: str, why: Message | None = None, name: str = "x") -> FileRequest:
     version = name if kind == "release" else ""
     digest = f"{number:064x}"
-    return Item(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
+    return FileRequest(number, digest, state, why, HouseFile(digest, 10, kind, name, version, "Ines"))
 
 
 @pytest.fixture

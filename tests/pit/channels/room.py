@@ -17,7 +17,7 @@ from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.event import Event
 from firmware.uplink.follow import Follower
-from firmware.uplink.inbox.wire import Progress
+from firmware.uplink.inbox.requests import FileRequest
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, move, put, shown, try_again
@@ -170,10 +170,11 @@ class Room:
     def asked(self) -> list[str]:
         """The tables that are asked for the release now."""
         with self.database.transaction() as connection:
-            return sorted(one.table for one in requests(connection) if one.ended_at is None)
+            return sorted(one.table for one in requests(connection) if not one.is_over)
 
     def says(self, table: RoomTable, state: str, why: Any = None) -> None:
         """Let a table say how far its request is."""
         with self.database.transaction() as connection:
-            number = next(one.number for one in requests(connection, table.table_id))
-            keep_progress(connection, table.table_id, table.follower._release, [Progress(number, state, why)])
+            one = requests(connection, table.table_id)[0]
+            said = FileRequest(*one.key, state, why)
+            keep_progress(connection, table.table_id, table.follower._release, [said])

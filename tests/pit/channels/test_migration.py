@@ -58,7 +58,7 @@ def test_a_wave_that_was_not_over_becomes_a_stopped_release_in_the_channels_it_h
         Stepper(database).turn()
         with database.transaction() as connection:
             channels = shown(connection)
-            asked = [one.table for one in requests(connection) if one.ended_at is None]
+            asked = [one.table for one in requests(connection) if not one.is_over]
             notes = [str(what) for _, _, what in history(connection)]
         assert [len(one.tables) for one in channels.values()] == [1, 1, 3]
         assert [one.release for one in channels.values()] == [
@@ -78,7 +78,7 @@ def test_a_wave_that_was_over_leaves_its_tables_in_their_channels_and_no_release
         Stepper(database).turn()
         with database.transaction() as connection:
             channels = shown(connection)
-            asked = sorted(one.table for one in requests(connection) if one.ended_at is None)
+            asked = sorted(one.table for one in requests(connection) if not one.is_over)
             assert history(connection) == []
         assert [channels[name].tables[0].name for name in (FIRST, TENTH, REST)] == [
             "Table 2",

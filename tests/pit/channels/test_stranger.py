@@ -9,7 +9,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from firmware.uplink.inbox.wire import MOST_OPEN
+from firmware.uplink.inbox.requests import MOST_OPEN
 from pit.channels.facts import TWO_RECORDS
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
@@ -135,7 +135,7 @@ def test_a_request_that_a_person_withdraws_is_asked_again_until_the_release_is_w
     room.begin()
     room.turn()
     with room.database.transaction() as connection:
-        assert withdraw_request(connection, room.tables[0].table_id, SHA, "Max")
+        assert withdraw_request(connection, room.tables[0].table_id, "Max", sha256=SHA)
     room.turn()
     assert room.asked() == ["Table 1"]
     withdraw(room.database, SHA, "Max")
@@ -195,7 +195,7 @@ def test_a_table_that_is_asked_for_too_much_already_says_so_on_the_page_of_relea
         room.turn()
         assert "is asked for 20 files already" in str(room.of(room.tables[0]).why)
     with room.database.transaction() as connection:
-        withdraw_request(connection, room.tables[0].table_id, f"{0:064x}", "Ines")
+        withdraw_request(connection, room.tables[0].table_id, "Ines", sha256=f"{0:064x}")
     room.turn()
     room.turn()
     assert (room.asked().count("Table 1"), room.of(room.tables[0]).why) == (MOST_OPEN, "")

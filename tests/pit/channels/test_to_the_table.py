@@ -59,18 +59,18 @@ def test_a_channel_reaches_a_running_table_and_believes_its_release_alone(
         here.turn()
         _, table = shown(here)
         assert (table.mark, table.state, table.says) == (Mark.ASKED, "waiting", INSTALLING)
-        number = here.here(one).number
+        request = here.here(one)
         starts(NEWER)
         here.turn()
         assert shown(here)[1].mark is Mark.RUNS, "the table says so itself, before its installer has ended"
         if not holds:
             starts(RUNNING)
-            write_result(here.folder / "result.json", number, one.sha256, "Release x was rolled back.")
+            write_result(here.folder / "result.json", request, "Release x was rolled back.")
             here.turn()
             first, table = shown(here)
             assert (bool(first.stopped), table.mark, table.failure) == (True, Mark.FAILED, Failure.WENT_BACK)
             return
-        write_result(here.folder / "result.json", number, one.sha256, "")
+        write_result(here.folder / "result.json", request, "")
         here.turn()
         assert here.at_pit(one).state == "in_force"
         assert shown(here)[1].mark is Mark.RUNS, "installed and in force is not updated"

@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from firmware.record.evidence.signing import DeviceKey
+from firmware.update.house import HouseFile
 from firmware.update.release import LASTS, MAKER, sign_release
 from firmware.update.repository import Repository
+from firmware.uplink.inbox.requests import FileRequest, requests_of
 from pit.authority import Authority
-from pit.files.offers import HouseRepository, Offered, offer
-from pit.store.database import Database
+from pit.files.offers import HouseRepository, offer
+from pit.files.requests import TableRequest, keep_progress, requests
+from pit.store.database import Connection, Database
 from tests.pit.conftest import Pit, opened_pit
 
 MADE = 1_760_000_000
@@ -70,6 +73,25 @@ def deck_text(name: str = "blue backs", model: str = "m" * 64) -> str:
     return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
 
+def state_of(connection: Connection, table_id: int, sha256: str) -> TableRequest | None:
+    """Return a table's newest request for a file, with what it said last; None if it was never asked."""
+    return next((one for one in requests(connection, table_id) if one.sha256 == sha256), None)
+
+
+def asked_now(connection: Connection, table_id: int) -> tuple[FileRequest, ...]:
+    """Return what a table is asked to fetch, as the pit's answer to it has it."""
+    return requests_of(keep_progress(connection, table_id, "", ()))
+
+
+def ended_by(connection: Connection, one: TableRequest) -> str:
+    """Return who ended a request."""
+    row = connection.execute(
+        "SELECT ended_by FROM file_request WHERE request_id = %s", (one.number,)
+    ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
 @pytest.fixture
 def house(tmp_path: Path) -> HouseRepository:
     """The files that a pit offers."""
@@ -77,10 +99,10 @@ def house(tmp_path: Path) -> HouseRepository:
 
 
 @pytest.fixture
-def offered(database: Database, house: HouseRepository, tmp_path: Path) -> Callable[[str, str], Offered]:
+def offered(database: Database, house: HouseRepository, tmp_path: Path) -> Callable[[str, str], HouseFile]:
     """Return a function that offers a text file of this name."""
 
-    def offer_text(name: str, text: str) -> Offered:
+    def offer_text(name: str, text: str) -> HouseFile:
         path = tmp_path / name
         path.write_text(text)
         return offer(database, house, path, "Ines")

@@ -13,24 +13,26 @@ from typing import Any
 from firmware.record.journal.clocks import ClockState, Timestamp
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config, PitConfig
-from firmware.runtime.inbox.desk import EVERY_S, Places
+from firmware.runtime.inbox.desk import EVERY_S
 from firmware.runtime.inbox.desk import Inbox as TableInbox
 from firmware.runtime.inbox.install_request import InstallDesk
 from firmware.runtime.pit_desk import PitDesk
 from firmware.table.event import Event
+from firmware.update.house import HouseFile
 from firmware.uplink.client import Client
 from firmware.uplink.errors import NotReached
 from firmware.uplink.follow import HEARTBEAT_S, Follower
 from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
-from firmware.uplink.inbox.folder import NOTES, PART, Item, place, read_list
+from firmware.uplink.inbox.requests import NOTES, PART, FileRequest, place, read_list
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
-from pit.files.offers import Offered, offer
-from pit.files.requests import Request, ask, state_of
+from pit.files.offers import offer
+from pit.files.requests import TableRequest, ask
 from pit.status.tables import Table as Enrolled
 from tests.firmware.devices.conftest import Clock
 from tests.firmware.running_table import Table
 from tests.pit.conftest import Pit
+from tests.pit.files.conftest import state_of
 
 TECHNICIAN = {"by": "Tran", "pin": "913753"}
 RUNNING = "0.2.0-00000000"
@@ -76,7 +78,7 @@ class Rig:
     free: list[int]
     wall: list[Timestamp]
 
-    def offer(self, name: str, data: str | Path) -> Offered:
+    def offer(self, name: str, data: str | Path) -> HouseFile:
         """Offer a text, or an archive, as the technician Ines."""
         path = data if isinstance(data, Path) else self.folder / name
         if not isinstance(data, Path):
@@ -84,18 +86,18 @@ class Rig:
         root = self.folder / "root.json"
         return offer(self.pit.database, self.pit.house, path, "Ines", maker_root=root)
 
-    def ask(self, one: Offered) -> None:
+    def ask(self, one: HouseFile) -> None:
         with self.pit.database.transaction() as connection:
             ask(connection, self.enrolled.table_id, one.sha256, "Ines")
 
-    def at_pit(self, one: Offered) -> Request:
+    def at_pit(self, one: HouseFile) -> TableRequest:
         """Return what the pit knows of a request."""
         with self.pit.database.transaction() as connection:
             found = state_of(connection, self.enrolled.table_id, one.sha256)
         assert found is not None
         return found
 
-    def here(self, one: Offered) -> Item:
+    def here(self, one: HouseFile) -> FileRequest:
         """Return what the table's page shows of it."""
         return next(i for i in read_list(self.table.config.data / NOTES) if i.sha256 == one.sha256)
 
@@ -116,7 +118,7 @@ class Rig:
         self.table.let_pass(EVERY_S + 0.2)
         self.fetch()
 
-    def take(self, one: Offered) -> dict[str, Any]:
+    def take(self, one: HouseFile) -> dict[str, Any]:
         """Take a file in the technician's name."""
         return self.table.ask(take_file(*self.here(one).key))
 
@@ -161,7 +163,7 @@ class Rig:
         return [entry for entry in self.table.reader.events_since(0) if entry.type == kind]
 
 
-def part_of(here: Rig, one: Offered) -> Path:
+def part_of(here: Rig, one: HouseFile) -> Path:
     """Return where what is half fetched of a file lies."""
     whole = place(here.inbox, one.sha256)
     return whole.with_name(whole.name + PART)
@@ -175,12 +177,12 @@ def desk_of(
     def desk(clock: Clock) -> PitDesk:
         run = rig_folder / "run"
         run.mkdir(exist_ok=True)
-        places = Places(
-            rig_folder / "inbox",
-            enrolment / HOUSE,
-            InstallDesk(config.data, run, rig_folder / "result.json"),
+        inbox = TableInbox(
+            *(config.data, rig_folder / "inbox", enrolment / HOUSE),
+            *(InstallDesk(config.data, run, rig_folder / "result.json"), config.pit, wall),
+            running=running,
+            clock=clock,
         )
-        inbox = TableInbox(config.data, places, config.pit, wall, running=running, clock=clock)
         return PitDesk(JoinDesk(run, run / "progress.json"), inbox)
 
     return desk

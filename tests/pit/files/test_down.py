@@ -28,11 +28,11 @@ from firmware.runtime.inbox.install_request import (
 )
 from firmware.table import events as ev
 from firmware.update.release import TARGETS
-from firmware.uplink.inbox.folder import place
+from firmware.uplink.inbox.requests import FileRequest, place
 from pit.files.requests import withdraw
 from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
-from tests.pit.files.conftest import PROFILE, deck_text, packed
+from tests.pit.files.conftest import PROFILE, deck_text, ended_by, packed
 from tests.pit.files.rig import NIGHT_MS, RUNNING, Rig, rig, take_file
 
 NEXT, VOID = '{"do": "next"}', '{"do": "void", "reason": "to end it"}'
@@ -152,7 +152,7 @@ def test_a_release_waits_for_a_technician_where_the_house_allows_no_hours(here: 
     assert here.take(one)["ok"]
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", INSTALLING)
-    assert read_request(here.folder / "run") == (here.here(one).number, one.sha256)
+    assert read_request(here.folder / "run") == FileRequest(*here.here(one).key)
     [begun] = here.rows("update_begun")
     assert (begun.actor, begun.event.release) == ("technician:Tran", NEWER)
 
@@ -184,11 +184,11 @@ def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_it
         here.turn()
         assert not switch.exists(), "what runs is not stopped while a hand lies on the table"
 
-        number = here.here(one).number
+        request = here.here(one)
         here.starts_again(NEWER)
         here.turn()
         assert here.at_pit(one).why == INSTALLING, "the installer still looks whether it holds"
-        write_result(here.folder / "result.json", number, one.sha256, "")
+        write_result(here.folder / "result.json", request, "")
         here.turn()
         assert here.at_pit(one).state == "in_force"
 
@@ -205,8 +205,7 @@ def test_a_release_that_went_back_is_refused_with_the_reason(
         if how == "it says so":
             write_result(
                 here.folder / "result.json",
-                here.here(one).number,
-                one.sha256,
+                here.here(one),
                 "Release x was rolled back.",
             )
         elif how == "the power was cut":
@@ -250,9 +249,10 @@ def test_what_is_withdrawn_in_the_middle_is_gone_at_the_table_with_a_sentence(he
     assert [path.name for path in (here.inbox / TARGETS).glob("*.part")] == [f"{release.sha256}.part"]
     with here.pit.database.transaction() as connection:
         for one in (deck, release):
-            assert withdraw(connection, here.enrolled.table_id, one.sha256, "Max")
+            assert withdraw(connection, here.enrolled.table_id, "Max", sha256=one.sha256)
     here.client.cut_after = None
     here.turn()
     assert list((here.inbox / TARGETS).iterdir()) == []
     assert (here.here(release).state, here.here(release).why) == ("withdrawn", WITHDRAWN)
-    assert here.at_pit(release).ended_by == "Max"
+    with here.pit.database.transaction() as connection:
+        assert ended_by(connection, here.at_pit(release)) == "Max"

@@ -15,28 +15,36 @@ import pytest
 
 from firmware.record.evidence.signing import DeviceKey
 from firmware.table.entry import content_hash
-from firmware.update.house import LASTS, NO_HOUSE_KEY, HouseFile
+from firmware.update.house import LASTS, MOST_BYTES, NO_HOUSE_KEY, NOT_THE_HOUSES, HouseFile
 from firmware.update.repository import Repository
 from firmware.uplink.errors import NotReached, Refused
 from firmware.uplink.inbox.fetching import (
     LEAVES_FREE,
-    NOT_THE_HOUSES,
     NOT_THE_MAKERS,
     PIECE,
     UNLIKE,
 )
-from firmware.uplink.inbox.folder import LIST, place, read_list, write_list
-from firmware.uplink.inbox.wire import MOST_BYTES, MOST_OPEN, progress_of, requests_of
+from firmware.uplink.inbox.requests import (
+    LIST,
+    MOST_OPEN,
+    FileRequest,
+    place,
+    read_list,
+    requests_of,
+    said_by_table,
+    write_list,
+)
 from firmware.uplink.settings import HOUSE
 from firmware.uplink.wire import WireError
 from pit.authority import Authority
-from pit.files.offers import HouseRepository, Offered, found
+from pit.files.offers import HouseRepository, found
 from pit.store.files import FilesError
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
 from tests.pit.files.rig import RUNNING, Rig, part_of, rig
 
 NEWER = "0.3.0-11112222"
+SHA = "0" * 64
 TOMORROW = datetime.now(UTC) + timedelta(days=1)
 
 
@@ -47,7 +55,7 @@ def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
 
 
 @pytest.fixture
-def big(here: Rig) -> Offered:
+def big(here: Rig) -> HouseFile:
     """A release of more than three pieces that the table is asked for."""
     one = here.offer("", packed(here.folder, NEWER, here.release_key, filler=here.noise(4)))
     here.ask(one)
@@ -63,7 +71,7 @@ def forged(
     name: str = "forged",
     version: str = "",
     size: int | None = None,
-) -> Offered:
+) -> HouseFile:
     """Put a file into the pit's database and folder as their owner could, whatever it says of itself.
 
     `signer`: whose house signs it; none, and only the database has it.
@@ -84,11 +92,11 @@ def forged(
     return stored
 
 
-def fetched(here: Rig, one: Offered) -> bool:
+def fetched(here: Rig, one: HouseFile) -> bool:
     return place(here.inbox, one.sha256).exists()
 
 
-def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big: Offered) -> None:
+def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big: HouseFile) -> None:
     here.client.cut_after = 2
     here.turn()
     part = part_of(here, big)
@@ -103,7 +111,7 @@ def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big:
     assert place(here.inbox, big.sha256).read_bytes() == here.pit.house.files.path(big.sha256).read_bytes()
 
 
-def test_a_full_disk_is_said_and_mended_by_room(here: Rig, big: Offered) -> None:
+def test_a_full_disk_is_said_and_mended_by_room(here: Rig, big: HouseFile) -> None:
     here.free[0] = LEAVES_FREE + 1_000_000
     here.turn()
     assert here.at_pit(big).state == "asked"
@@ -114,7 +122,7 @@ def test_a_full_disk_is_said_and_mended_by_room(here: Rig, big: Offered) -> None
     assert here.at_pit(big).state == "waiting"
 
 
-def test_a_disk_that_refuses_to_write_is_said_and_tried_again(here: Rig, big: Offered) -> None:
+def test_a_disk_that_refuses_to_write_is_said_and_tried_again(here: Rig, big: HouseFile) -> None:
     part = part_of(here, big)
     part.mkdir(parents=True)
     here.turn()
@@ -124,7 +132,7 @@ def test_a_disk_that_refuses_to_write_is_said_and_tried_again(here: Rig, big: Of
     assert here.at_pit(big).state == "waiting"
 
 
-def test_flipped_bits_are_fetched_again_and_given_up_in_the_end(here: Rig, big: Offered) -> None:
+def test_flipped_bits_are_fetched_again_and_given_up_in_the_end(here: Rig, big: HouseFile) -> None:
     here.client.bend = lambda data: bytes([data[0] ^ 1]) + data[1:]
     here.turn()
     assert (here.at_pit(big).state, here.at_pit(big).why) == ("asked", UNLIKE)
@@ -235,9 +243,7 @@ def test_a_signature_that_has_expired_is_said_with_the_date_of_this_box(here: Ri
     shutil.rmtree(folder)
     online = DeviceKey.open(authority.folder / "repository")
     one = forged(here, "profile", PROFILE.encode())
-    Repository(folder, authority.house, online, LASTS, now=lambda: long_ago).publish(
-        {one.sha256: one.file.target}
-    )
+    Repository(folder, authority.house, online, LASTS, now=lambda: long_ago).publish({one.sha256: one.target})
     here.ask(one)
     here.turn()
     assert here.at_pit(one).state == "asked"
@@ -269,7 +275,7 @@ def test_a_stolen_online_key_is_replaced_and_signs_nothing_any_more(here: Rig) -
     signer = Repository(
         *(eve / "house", DeviceKey.open(eve / "key"), DeviceKey.open(stolen)), LASTS, now=lambda: TOMORROW
     )
-    signer.publish({third.sha256: third.file.target})
+    signer.publish({third.sha256: third.target})
     for name in ("targets.json", "snapshot.json", "timestamp.json"):
         shutil.copy(eve / "house" / name, path / name)
     here.ask(third)
@@ -298,7 +304,7 @@ def test_what_the_house_signed_and_no_table_can_use_is_refused_with_the_reason(h
     as_release = forged(here, "release", PROFILE.encode(), version="9.9.9", signer=house)
     of_later_kind = forged(here, "release", b"x", version="8", signer=None)
     with here.pit.database.transaction() as connection:
-        later = replace(of_later_kind.file, kind="song")
+        later = replace(of_later_kind, kind="song")
         here.pit.house.publish(connection, add=later)
     for one in (as_profile, as_release, of_later_kind):
         here.ask(one)
@@ -314,7 +320,7 @@ def test_what_the_house_signed_and_no_table_can_use_is_refused_with_the_reason(h
 def test_a_name_that_no_pit_gives_is_refused(here: Rig, name: str) -> None:
     one = forged(here, "deck", deck_text().encode())
     with here.pit.database.transaction() as connection:
-        here.pit.house.publish(connection, add=replace(one.file, name=name))
+        here.pit.house.publish(connection, add=replace(one, name=name))
     here.ask(one)
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("refused", NOT_THE_HOUSES)
@@ -392,13 +398,11 @@ def test_a_file_that_is_changed_in_the_inbox_is_not_taken(here: Rig) -> None:
     write_list(here.inbox / LIST, [elsewhere])
     here.table.let_pass(2)
     assert "not signed by the house" in str(read_list(here.table.config.data / "inbox.json")[0].why)
-    bent = replace(
-        here.here(one), file=replace(one.file, kind="release", version="9"), number=78, state="fetched"
-    )
+    bent = replace(here.here(one), file=replace(one, kind="release", version="9"), number=78, state="fetched")
     write_list(here.inbox / LIST, [bent])
     here.table.let_pass(2)
     file = read_list(here.table.config.data / "inbox.json")[0].file
-    assert file == one.file, "what the uplink says of a file does not count"
+    assert file == one, "what the uplink says of a file does not count"
     assert here.rows("profile_kept") == here.rows("update_begun") == []
 
 
@@ -424,7 +428,7 @@ def test_a_list_of_no_release_is_an_empty_inbox(here: Rig, text: bytes) -> None:
     here.table.do('{"do": "next"}')
 
 
-def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: Offered) -> None:
+def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: HouseFile) -> None:
     other = here.offer("friday.toml", PROFILE)
 
     def path(sha256: str) -> str:
@@ -450,34 +454,51 @@ def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: O
     [
         "x",
         [{}],
-        [{"number": True, "state": "asked", "why": None}],
-        [{"number": -1, "state": "asked", "why": None}],
-        [{"number": 1, "state": "asked", "why": "x"}],
-        [{"number": 1, "state": "asked", "why": {"message": "a\0", "args": {}}}],
-        [{"number": 1, "state": "asked", "why": {"message": "\ud800", "args": {}}}],
-        [{"number": 1, "state": "asked", "why": {"message": "%(a)s", "args": {"a": "x" * 900}}}],
-        [{"number": 1, "state": "asked", "why": None}] * (MOST_OPEN + 1),
+        [{"number": True, "sha256": SHA, "state": "asked", "why": None}],
+        [{"number": -1, "sha256": SHA, "state": "asked", "why": None}],
+        [{"number": 1, "sha256": SHA, "state": "asked", "why": "x"}],
+        [{"number": 1, "sha256": SHA, "state": "asked", "why": {"message": "a\0", "args": {}}}],
+        [{"number": 1, "sha256": SHA, "state": "asked", "why": {"message": "\ud800", "args": {}}}],
+        [
+            {
+                "number": 1,
+                "sha256": SHA,
+                "state": "asked",
+                "why": {"message": "%(a)s", "args": {"a": "x" * 900}},
+            }
+        ],
+        [{"number": 1, "sha256": SHA, "state": "asked", "why": None}] * (MOST_OPEN + 1),
     ],
 )
 def test_what_no_table_says_of_its_files_is_refused(value: Any) -> None:
     with pytest.raises(WireError):
-        progress_of(value)
+        said_by_table(value)
 
 
 def test_what_no_pit_asks_for_is_left_out() -> None:
-    good, digest = [1, "0" * 64], "0" * 64
+    good = {"number": 1, "sha256": SHA}
     bad: tuple[Any, ...] = (
-        ["1", digest],
-        [1, "../x"],
-        [-1, digest],
-        [True, digest],
-        [1],
-        [1, digest, 2],
-        {},
+        {"number": "1", "sha256": SHA},
+        {"number": 1, "sha256": "../x"},
+        {"number": -1, "sha256": SHA},
+        {"number": True, "sha256": SHA},
+        {"number": 1},
+        {"number": 1, "sha256": SHA, "file": {"name": "x"}},
+        [1, SHA],
         5,
         None,
-        [1.0, digest],
+        {"number": 1.0, "sha256": SHA},
     )
-    assert requests_of([*bad, good]) == {1: digest}
-    assert requests_of(None) is requests_of({}) is None
-    assert requests_of([good, [1, "1" * 64]]) == {1: digest}, "a number names one request"
+    assert requests_of([*bad, good]) == (FileRequest(1, SHA),)
+    assert requests_of(None) == requests_of({}) == ()
+    assert requests_of([good, good | {"sha256": "1" * 64}]) == (FileRequest(1, SHA),), (
+        "a number names one request"
+    )
+
+
+def test_an_answer_that_says_nothing_of_files_changes_nothing(here: Rig, big: HouseFile) -> None:
+    here.turn()
+    before = read_list(here.inbox / LIST)
+    for value in (None, {"number": 1}, "x"):
+        here.uplink.ask(value)
+    assert read_list(here.inbox / LIST) == before != ()

@@ -12,7 +12,7 @@ from firmware.cli.update import asked_command
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import MAY_SWITCH, REQUEST
 from firmware.update.release import TARGETS
-from firmware.uplink.inbox.folder import place
+from firmware.uplink.inbox.requests import place
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import MADE, maker, packed
 from tests.pit.files.rig import Rig, rig

@@ -1,4 +1,4 @@
-"""Offered files are removed once no table needs them; what was removed, and by whom, stays known."""
+"""HouseFile files are removed once no table needs them; what was removed, and by whom, stays known."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from firmware.uplink.inbox.wire import Progress
+from firmware.update.house import HouseFile
+from firmware.uplink.inbox.requests import FileRequest
 from pit.cli.main import command
 from pit.errors import PitError
-from pit.files.offers import HouseRepository, Offered, found, listed, named, offer, remove, removed
+from pit.files.offers import HouseRepository, found, listed, named, offer, remove, removed
 from pit.files.requests import ask, keep_progress, requests, withdraw
 from pit.status.tables import enrol
 from pit.store.database import Database
 from tests.pit.files.conftest import PROFILE, deck_text
 
-Offering = Callable[[str, str], Offered]
+Offering = Callable[[str, str], HouseFile]
 
 
 def test_a_removed_file_is_gone_and_offered_again_it_is_back(
@@ -53,13 +54,13 @@ def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
     with pytest.raises(PitError, match=r"^Table 1, Table 2: still to be fetched"):
         remove(database, house, one, "Ines")
     with database.transaction() as connection:
-        withdraw(connection, other.table_id, one.sha256, "Ines")
-        keep_progress(connection, table.table_id, "", [Progress(number, "waiting")])
+        withdraw(connection, other.table_id, "Ines", sha256=one.sha256)
+        keep_progress(connection, table.table_id, "", [FileRequest(number, one.sha256, "waiting")])
     with pytest.raises(PitError, match=r"^Table 1: still to be fetched"):
         remove(database, house, one, "Ines")
     assert house.files.path(one.sha256).exists()
     with database.transaction() as connection:
-        keep_progress(connection, table.table_id, "", [Progress(number, "in_force")])
+        keep_progress(connection, table.table_id, "", [FileRequest(number, one.sha256, "in_force")])
     remove(database, house, one, "Ines")
     with database.transaction() as connection:
         assert len(requests(connection)) == 2, "what was asked of tables, and how it went, stays"

@@ -10,43 +10,48 @@ import pytest
 
 from firmware.messages import Message
 from firmware.table.entry import content_hash
-from firmware.update.house import house_file, trust_house
+from firmware.update.house import HouseFile, house_file, trust_house
 from firmware.update.trust import MAKER, Trust, folder_files
-from firmware.uplink.inbox.wire import MOST_OPEN, Progress, requests_of
+from firmware.uplink.inbox.requests import MOST_OPEN, FileRequest
 from pit.authority import Authority
 from pit.errors import PitError
-from pit.files.offers import HouseRepository, Offered, found, listed, offer
+from pit.files.offers import HouseRepository, found, listed, offer
 from pit.files.requests import (
     LATE,
     NEWER,
     STRUCK_OFF,
     WITHDRAWN,
-    Request,
+    TableRequest,
     ask,
-    asked_now,
     keep_progress,
     may_fetch,
     requests,
-    state_of,
     withdraw,
 )
 from pit.status.tables import enrol, strike
 from pit.store.database import Database
-from tests.pit.files.conftest import MADE, PROFILE, deck_text, packed
+from tests.pit.files.conftest import MADE, PROFILE, asked_now, deck_text, ended_by, packed, state_of
 
-Offering = Callable[[str, str], Offered]
+Offering = Callable[[str, str], HouseFile]
 
 
-def now(database: Database, table_id: int, sha256: str) -> Request:
+def now(database: Database, table_id: int, sha256: str) -> TableRequest:
     with database.transaction() as connection:
         one = state_of(connection, table_id, sha256)
     assert one is not None
     return one
 
 
+def who(database: Database, one: TableRequest) -> str:
+    with database.transaction() as connection:
+        return ended_by(connection, one)
+
+
 def say(database: Database, table_id: int, number: int, state: str, release: str = "") -> None:
     with database.transaction() as connection:
-        keep_progress(connection, table_id, release, [Progress(number, state, Message("So it is."))])
+        keep_progress(
+            connection, table_id, release, [FileRequest(number, "0" * 64, state, Message("So it is."))]
+        )
 
 
 def test_a_profile_is_offered_as_its_complete_text_signed_by_the_house(
@@ -60,8 +65,8 @@ def test_a_profile_is_offered_as_its_complete_text_signed_by_the_house(
     key.write_text(Authority(tmp_path / "authority").house.public.hex())
     get = folder_files(house.folder / "house")
     named = trust_house(tmp_path / "trust", key, get).refresh(get)
-    assert {path: house_file(one) for path, one in named.items()} == {one.sha256: one.file}
-    assert one.file.size == len(data)
+    assert {path: house_file(one) for path, one in named.items()} == {one.sha256: one}
+    assert one.size == len(data)
 
 
 def test_a_release_is_offered_with_what_the_maker_signed(
@@ -124,8 +129,8 @@ def test_a_request_is_in_the_tables_answer_until_it_ends(database: Database, off
     with database.transaction() as connection:
         number = ask(connection, table.table_id, one.sha256, "Ines")
         assert ask(connection, table.table_id, one.sha256, "Max") == number
-        assert requests_of(asked_now(connection, table.table_id)) == {number: one.sha256}
-        assert asked_now(connection, other.table_id) == []
+        assert asked_now(connection, table.table_id) == (FileRequest(number, one.sha256),)
+        assert asked_now(connection, other.table_id) == ()
         assert may_fetch(connection, table.table_id, one.sha256)
         assert not may_fetch(connection, other.table_id, one.sha256)
     say(database, table.table_id, number, "waiting")
@@ -136,9 +141,9 @@ def test_a_request_is_in_the_tables_answer_until_it_ends(database: Database, off
     say(database, table.table_id, number, "in_force")
     ended = now(database, table.table_id, one.sha256)
     assert ended.state == "in_force"
-    assert ended.ended_at is not None
+    assert ended.is_over
     with database.transaction() as connection:
-        assert asked_now(connection, table.table_id) == []
+        assert asked_now(connection, table.table_id) == ()
         assert not may_fetch(connection, table.table_id, one.sha256)
         again = ask(connection, table.table_id, one.sha256, "Ines")
     assert again != number
@@ -183,7 +188,7 @@ def test_a_newer_one_of_its_kind_withdraws_the_one_before(database: Database, of
         for one in (first, deck, third):
             ask(connection, table.table_id, one.sha256, "Ines")
     gone = now(database, table.table_id, first.sha256)
-    assert (gone.state, gone.why, gone.ended_by) == ("withdrawn", NEWER, "Ines")
+    assert (gone.state, gone.why, who(database, gone)) == ("withdrawn", NEWER, "Ines")
     assert [now(database, table.table_id, one.sha256).state for one in (deck, third)] == ["asked", "asked"]
 
 
@@ -194,15 +199,15 @@ def test_a_request_is_withdrawn_by_a_person_by_time_or_with_its_table(
     one = offered("friday.toml", PROFILE)
     with database.transaction() as connection:
         ask(connection, table.table_id, one.sha256, "Ines")
-        assert withdraw(connection, table.table_id, one.sha256, "Max")
-        assert not withdraw(connection, table.table_id, one.sha256, "Max")
+        assert withdraw(connection, table.table_id, "Max", sha256=one.sha256)
+        assert not withdraw(connection, table.table_id, "Max", sha256=one.sha256)
     by_person = now(database, table.table_id, one.sha256)
-    assert (by_person.state, by_person.why, by_person.ended_by) == ("withdrawn", WITHDRAWN, "Max")
+    assert (by_person.state, by_person.why, who(database, by_person)) == ("withdrawn", WITHDRAWN, "Max")
 
     with database.transaction() as connection:
         ask(connection, table.table_id, one.sha256, "Ines")
         connection.execute("UPDATE file_request SET ends_at = now() - interval '1 s' WHERE ended_at IS NULL")
-        assert asked_now(connection, table.table_id) == []
+        assert asked_now(connection, table.table_id) == ()
     late = now(database, table.table_id, one.sha256)
     assert (late.state, late.why) == ("withdrawn", LATE)
 
@@ -222,7 +227,7 @@ def test_a_table_is_asked_for_no_more_than_fits_into_an_answer(database: Databas
             ask(connection, table.table_id, one.sha256, "Ines")
         with pytest.raises(PitError, match="Withdraw some"):
             ask(connection, table.table_id, made[-1].sha256, "Ines")
-        assert len(requests_of(asked_now(connection, table.table_id)) or ()) == MOST_OPEN
+        assert len(asked_now(connection, table.table_id)) == MOST_OPEN
         assert len(requests(connection)) == len(requests(connection, table.table_id)) == MOST_OPEN
         assert found(connection, "0" * 64) is None
         with pytest.raises(PitError, match="no such file"):
@@ -250,7 +255,7 @@ def test_no_request_stays_open_in_a_state_that_is_over(
 def test_a_release_whose_file_is_another_offered_one_is_refused_and_that_one_stays(
     database: Database, house: HouseRepository, release_key: Path, tmp_path: Path
 ) -> None:
-    def sent(folder: Path) -> Offered:
+    def sent(folder: Path) -> HouseFile:
         return offer(database, house, folder, "Ines", maker_root=tmp_path / "root.json")
 
     first = sent(packed(tmp_path, "0.3.0-11112222", release_key))
@@ -258,7 +263,7 @@ def test_a_release_whose_file_is_another_offered_one_is_refused_and_that_one_sta
     (later / "targets" / "feltwatch-0.4.0-33334444.tar.gz").write_bytes(
         house.files.path(first.sha256).read_bytes()
     )
-    with pytest.raises(PitError, match="not the file that the maker signed"):
+    with pytest.raises(PitError, match="not what the maker signed"):
         sent(later)
     assert house.files.path(first.sha256).exists()
     with database.transaction() as connection:

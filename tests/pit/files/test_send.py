@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from firmware.uplink.inbox.wire import MOST_OPEN
+from firmware.uplink.inbox.requests import MOST_OPEN
 from pit.cli.files import files_command, send_command
 from pit.status.tables import enrol, strike
 from pit.store.database import Database

@@ -23,9 +23,17 @@ from firmware.uplink.inbox.fetching import (
     RECORD_NEEDS,
     WASTED,
 )
-from firmware.uplink.inbox.folder import LIST, NOTES, Item, place, read_list, write_list
+from firmware.uplink.inbox.requests import (
+    LIST,
+    MOST_OPEN,
+    NOTES,
+    FileRequest,
+    place,
+    read_list,
+    said_by_table,
+    write_list,
+)
 from firmware.uplink.inbox.texts import LARGEST
-from firmware.uplink.inbox.wire import MOST_OPEN, progress_of
 from firmware.uplink.wire import WireError
 from pit.errors import PitError
 from pit.files.offers import offer
@@ -168,7 +176,7 @@ def test_an_error_of_our_own_with_a_file_refuses_the_file_and_the_table_deals_on
 def test_a_reason_whose_template_asks_for_memory_is_refused(template: str) -> None:
     why = {"message": template, "args": {"a": 1 << 40}}
     with pytest.raises(WireError):
-        progress_of([{"number": 1, "state": "asked", "why": why}])
+        said_by_table([{"number": 1, "sha256": "0" * 64, "state": "asked", "why": why}])
 
 
 # ---- room on the card ----
@@ -205,10 +213,10 @@ def test_only_one_release_lies_in_the_inbox_at_a_time(here: Rig) -> None:
     item = read_list(here.inbox / LIST)[0]
     newer = here.offer("", packed(here.folder, "0.4.0-33334444", here.release_key))
     here.client.cut_after = None
-    here.uplink.ask([[*item.key], [item.number + 1, newer.sha256]])
+    here.uplink.ask([item.to_json(), FileRequest(item.number + 1, newer.sha256).to_json()])
     assert here.uplink.step(here.client)
     assert not part_of(here, old).exists()
-    assert read_list(here.inbox / LIST)[-1].why == ONE_RELEASE
+    assert read_list(here.inbox / LIST)[0].why == ONE_RELEASE
 
 
 def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig) -> None:
@@ -221,7 +229,7 @@ def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig)
         sent += 1
         one = here.offer(f"{sent}.json", deck_text(f"deck {sent}"))
         here.ask(one)
-        here.uplink.ask([[sent, one.sha256]])
+        here.uplink.ask([FileRequest(sent, one.sha256).to_json()])
         assert here.uplink.step(here.client)
 
     one_more()
@@ -256,7 +264,7 @@ def test_an_uplink_does_not_say_that_something_is_in_force(here: Rig) -> None:
 def test_the_longest_requests_that_there_are_fit_into_the_lists(tmp_path: Path) -> None:
     longest = "\U0001f0a1" * 80
     items = [
-        Item(n, f"{n:064x}", "refused", NO_ROOM, HouseFile(f"{n:064x}", 1, *[longest] * 4))
+        FileRequest(n, f"{n:064x}", "refused", NO_ROOM, HouseFile(f"{n:064x}", 1, *[longest] * 4))
         for n in range(2 * MOST_OPEN)
     ]
     write_list(tmp_path / LIST, items)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 
 from firmware.messages import Message
-from firmware.uplink.inbox.wire import Progress
+from firmware.update.house import HouseFile
+from firmware.uplink.inbox.requests import FileRequest
 from pit.authority import Authority
-from pit.files.offers import HouseRepository, Offered, offer
-from pit.files.requests import ask, keep_progress, state_of
+from pit.files.offers import HouseRepository, offer
+from pit.files.requests import ask, keep_progress
 from pit.pages.people import PitRole
-from tests.pit.files.conftest import PROFILE
+from tests.pit.files.conftest import PROFILE, ended_by, state_of
 from tests.pit.pages.conftest import House
 
+HAND = Message("A hand lies on the table.")
 KEEPERS = {PitRole.TECHNICIAN, PitRole.OWNER}
 
 
-def sent(house: House) -> Offered:
+def sent(house: House) -> HouseFile:
     """Send a profile to table 1; it waits there."""
     folder = house.felts[0].folder.parent
     path = folder / "friday.toml"
@@ -24,7 +26,7 @@ def sent(house: House) -> Offered:
     one = offer(house.database, HouseRepository(folder, Authority(folder / "authority")), path, "Ines")
     with house.database.transaction() as connection:
         number = ask(connection, 1, one.sha256, "Ines")
-        keep_progress(connection, 1, "", [Progress(number, "waiting", Message("A hand lies on the table."))])
+        keep_progress(connection, 1, "", [FileRequest(number, one.sha256, "waiting", HAND)])
     return one
 
 
@@ -48,12 +50,13 @@ def test_only_those_who_may_send_withdraw_and_it_is_recorded(house: House, role:
     answer = client.post(at, data=form, headers={"Origin": "http://localhost"})
     with house.database.transaction() as connection:
         now = state_of(connection, 1, one.sha256)
-    assert now is not None
+        assert now is not None
+        by = ended_by(connection, now)
     if role not in KEEPERS:
         assert (answer.status_code, now.state) == (403, "waiting")
         return
     assert (answer.status_code, answer.headers["Location"]) == (303, "/tables/1#files")
-    assert (now.state, now.ended_by) == ("withdrawn", role.value.capitalize())
+    assert (now.state, by) == ("withdrawn", role.value.capitalize())
     assert (role.value.capitalize(), "files.withdraw", None, None) in house.acts()
     assert client.post(at, data=form, headers={"Origin": "http://localhost"}).status_code == 409
     assert client.post(at, data={}, headers={"Origin": "http://localhost"}).status_code == 403
