@@ -144,7 +144,7 @@ MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k M
 	-k DeviceRefused -k DeviceSettings -k CameraError -k CameraMissing -k CameraHung -k FrameLate -k FrameUnreadable \
 	-k NoMoreFrames -k SettingRefused -k NotAllowedError -k SeatingError -k StakesError -k CalibrationError -k MarkersError \
 	-k NoMarkersError -k TooFewMarkersError -k DisagreeingMarkersError -k PictureError -k ModelError -k EnrolmentError \
-	-k _RestlessError -k NotReached -k AccessError -k NoOwner -k PersonNotListed -k NameRefused -k PitError -k _problem:2 -k _contradiction:2 -k _unproven -k NoteUnusable 
+	-k _RestlessError -k PitUnreachable -k AccessError -k NoOwner -k PersonNotListed -k NameRefused -k PitError -k _problem:2 -k _contradiction:2 -k _unproven -k NoteUnusable 
 
 words: .venv/dev.stamp
 	$(BIN)/pybabel -q extract --no-default-keywords $(MARKS) -F dealer_ui/translations/babel.cfg --no-location \

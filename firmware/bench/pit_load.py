@@ -22,7 +22,7 @@ from firmware.bench.played_record import Commit, Record
 from firmware.runtime.errors import AppError
 from firmware.table.entry import COLUMNS
 from firmware.uplink.client import Client
-from firmware.uplink.errors import NotReached
+from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import HEARTBEAT_S
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import Offer
@@ -47,7 +47,7 @@ class PitTarget:
         offer = Offer(self.record.genesis, self.record.head, "bench", missing=self._missing, rows=rows)
         try:
             answer = self.client.offer(offer)
-        except NotReached:  # as an uplink does; here without a pause, and in the time that is measured
+        except PitUnreachable:  # as an uplink does; here without a pause, and in the time that is measured
             self.again += 1
             answer = self.client.offer(offer)
         if answer.have != self.record.head:

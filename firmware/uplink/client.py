@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message
 from firmware.table.errors import TableError
-from firmware.uplink.errors import Forked, Later, NotReached, NotThere, Refused
+from firmware.uplink.errors import ForkError, Later, NotThere, PitRefusal, PitUnreachable
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import HIGHEST, LATEST_MS, Head, Offer, encode, is_hash
 
@@ -34,7 +34,7 @@ _MOST_WHY: Final = 300
 """Characters of the pit's reason that are kept."""
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedReader(io.RawIOBase):
     """What a socket receives: up to so many bytes, within so many seconds, however slowly or endlessly it comes."""
 
     def __init__(self, connection: socket.socket, most: int, within_s: float) -> None:
@@ -52,10 +52,10 @@ class _Bounded(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
-        """Receive what there is. Raises NotReached beyond the bounds, OSError."""
+        """Receive what there is. Raises PitUnreachable beyond the bounds, OSError."""
         left_s = self._ends - time.monotonic()
         if left_s <= 0 or self._left <= 0:
-            raise NotReached("The pit's answer does not end.")
+            raise PitUnreachable("The pit's answer does not end.")
         self._socket.settimeout(left_s)
         got = self._file.readinto(memoryview(buffer)[: self._left]) or 0
         self._left -= got
@@ -70,7 +70,7 @@ class _Response(http.client.HTTPResponse):
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
         self.fp.close()
-        self.fp = io.BufferedReader(_Bounded(sock, self.most, ANSWER_WITHIN_S))
+        self.fp = io.BufferedReader(_BoundedReader(sock, self.most, ANSWER_WITHIN_S))
 
 
 class _File(_Response):
@@ -85,12 +85,12 @@ class Answer:
     """The pit's answer to an offer: how far it has the record, what it asks for, and what is new in its log."""
 
     def __init__(self, value: dict[str, Any]) -> None:
-        """Raises NotReached for an answer that no pit gives."""
+        """Raises PitUnreachable for an answer that no pit gives."""
         match value:
             case {"have": [int(seq), str(digest)]} if 0 <= seq <= HIGHEST and (is_hash(digest) or not seq):
                 self.have: Final = Head(seq, digest)
             case _:
-                raise NotReached("The pit gave an answer that this release does not understand.")
+                raise PitUnreachable("The pit gave an answer that this release does not understand.")
         proof = value.get("proof")
         self.proof: Final[dict[str, Any]] = proof if isinstance(proof, dict) else {}
         wishes, now_ms = value.get("wishes"), value.get("now")
@@ -123,7 +123,7 @@ class Client:
         self._connection = None
 
     def open(self) -> None:
-        """Connect, unless it is connected: what is read after this is not old when it is sent. Raises NotReached."""
+        """Connect, unless it is connected: what is read after this is not old when it is sent. Raises PitUnreachable."""
         with self._reaching():
             connection = self._connected()
             if connection.sock is None:
@@ -135,35 +135,35 @@ class Client:
         return self._connection is not None
 
     def offer(self, offer: Offer) -> Answer:
-        """Send an offer. Raises NotReached, Refused, Forked."""
+        """Send an offer. Raises PitUnreachable, PitRefusal, ForkError."""
         return self.post(encode(offer))
 
     def post(self, body: bytes) -> Answer:
-        """Send an offer that is encoded. Raises NotReached, Refused, Forked."""
+        """Send an offer that is encoded. Raises PitUnreachable, PitRefusal, ForkError."""
         return Answer(self._json("POST", "/v1/rows", body))
 
     def put(self, kind: str, digest: str, data: bytes) -> None:
-        """Send what was asked for. Raises NotReached, Refused."""
+        """Send what was asked for. Raises PitUnreachable, PitRefusal."""
         self._json("PUT", f"/v1/{'images' if kind == 'image' else 'content'}/{digest}", data)
 
     def get(self, path: str) -> bytes:
-        """Fetch bytes. Raises NotReached, Refused."""
+        """Fetch bytes. Raises PitUnreachable, PitRefusal."""
         return self._ask("GET", path, b"")
 
     def find(self, path: str) -> bytes | None:
-        """Fetch bytes; return None where there are none. Raises NotReached, Refused."""
+        """Fetch bytes; return None where there are none. Raises PitUnreachable, PitRefusal."""
         try:
             return self.get(path)
         except NotThere:
             return None
 
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return a file's bytes from one to before another, and the file's size. Raises NotReached, Refused."""
+        """Return a file's bytes from one to before another, and the file's size. Raises PitUnreachable, PitRefusal."""
         data, headers = self._exchange("GET", path, b"", {"Range": f"bytes={first}-{end - 1}"})
         found = _RANGE.fullmatch(headers.get("Content-Range", ""))
         if found is None or int(found[1]) != first or len(data) != int(found[2]) + 1 - first:
             self.close()
-            raise NotReached("The pit gave an answer that this release does not understand.")
+            raise PitUnreachable("The pit gave an answer that this release does not understand.")
         return data, int(found[3])
 
     def _json(self, method: str, path: str, body: bytes) -> dict[str, Any]:
@@ -171,9 +171,9 @@ class Client:
             value = json.loads(self._ask(method, path, body))
         except (ValueError, RecursionError) as error:
             self.close()
-            raise NotReached("The pit gave an answer that this release does not understand.") from error
+            raise PitUnreachable("The pit gave an answer that this release does not understand.") from error
         if not isinstance(value, dict):
-            raise NotReached("The pit gave an answer that this release does not understand.")
+            raise PitUnreachable("The pit gave an answer that this release does not understand.")
         return value
 
     def _ask(self, method: str, path: str, body: bytes) -> bytes:
@@ -189,7 +189,7 @@ class Client:
             answer = connection.getresponse()
             data = answer.read(connection.response_class.most)
             if not answer.isclosed():
-                raise NotReached("The pit's answer does not end.")
+                raise PitUnreachable("The pit's answer does not end.")
             if connection.sock:
                 connection.sock.settimeout(ANSWER_WITHIN_S)
             if answer.will_close:
@@ -198,10 +198,10 @@ class Client:
             return data, answer.headers
         why, fork = _reason(data)
         if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
-            raise Forked(fork, why)
+            raise ForkError(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
             raise Later("The pit says: later (%(why)s).", why=why)
-        kind = NotThere if answer.status == http.HTTPStatus.NOT_FOUND else Refused
+        kind = NotThere if answer.status == http.HTTPStatus.NOT_FOUND else PitRefusal
         raise kind(Message("The pit refuses: %(why)s", why=why))
 
     @contextmanager
@@ -214,7 +214,7 @@ class Client:
             self._next += 1
             if isinstance(error, TableError):
                 raise
-            raise NotReached(
+            raise PitUnreachable(
                 "The pit cannot be reached (%(why)s).",
                 why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
             ) from error

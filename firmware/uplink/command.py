@@ -174,7 +174,7 @@ def _send(
     from firmware.systemd import ServiceManager
     from firmware.update.release import running_release
     from firmware.uplink.client import Client
-    from firmware.uplink.follow import Follower, Heard
+    from firmware.uplink.follow import Follower, UplinkStatus
     from firmware.uplink.health import table_health
     from firmware.uplink.heard import write
     from firmware.uplink.held import as_told
@@ -205,7 +205,7 @@ def _send(
         ),
     )
     manager = ServiceManager.from_environment()
-    shown: tuple[Heard, State] = Heard(), follower.witnessed
+    shown: tuple[UplinkStatus, State] = UplinkStatus(), follower.witnessed
     write(state, shown[0], shown[1].trouble, as_told(shown[1]))
     while True:
         wait = follower.step()

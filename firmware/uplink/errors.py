@@ -10,23 +10,23 @@ class UplinkError(TableError, OSError):
     """Root of this package's errors: the pit cannot be reached, refuses, or is set up wrongly."""
 
 
-class NotReached(UplinkError):
+class PitUnreachable(UplinkError):
     """The pit cannot be reached now, or answers that a later try may succeed."""
 
 
-class Later(NotReached):
+class Later(PitUnreachable):
     """The pit answers that it is too busy, or without its database: the connection and what it has said hold."""
 
 
-class Refused(UplinkError):
+class PitRefusal(UplinkError):
     """The pit takes nothing from this table; a person has to look."""
 
 
-class NotThere(Refused):
+class NotThere(PitRefusal):
     """The pit has no such file."""
 
 
-class Forked(UplinkError):
+class ForkError(UplinkError):
     """The pit has another row `seq` than this record."""
 
     def __init__(self, seq: int, why: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from firmware.record.journal.journal import Journal
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink.client import Client
-from firmware.uplink.errors import Refused, UplinkError
+from firmware.uplink.errors import PitRefusal, UplinkError
 from firmware.uplink.wire import decode_rows, texts_named
 
 
@@ -54,7 +54,7 @@ def _follows(journal: Journal, rows: tuple[Entry, ...]) -> None:
 def _keep(client: Client, journal: Journal, kind: str, digest: str) -> None:
     try:
         data = client.get(f"/v1/files/{digest}")
-    except Refused:
+    except PitRefusal:
         return  # the pit had not fetched it yet: the verification of the backup says so
     if content_hash(data) != digest:
         raise UplinkError("The pit's file %(hash)s is not what its name says.", hash=digest)

@@ -21,7 +21,7 @@ from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
 from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
-from firmware.uplink.errors import Forked, Later, NotReached, Refused
+from firmware.uplink.errors import ForkError, Later, PitRefusal, PitUnreachable
 from firmware.uplink.health import answers
 from firmware.uplink.inbox.fetching import Inbox
 from firmware.uplink.pit_clock import PitClock
@@ -43,7 +43,7 @@ MOST_RESTORES: Final = 5
 
 
 @dataclass(frozen=True)
-class Heard:
+class UplinkStatus:
     """How far the pit has heard of this table, for people. `trouble` says why it is no further.
 
     `at`: when the pit answered last, on the uplink's clock; 0 if it never did.
@@ -92,7 +92,7 @@ class Follower:
         self._said: tuple[dict[str, Any], ...] = ()
         self._answers: bool | None = None
         self._pit_clock = PitClock()
-        self.heard = Heard()
+        self.heard = UplinkStatus()
 
     @property
     def witnessed(self) -> State:
@@ -103,12 +103,12 @@ class Follower:
         """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""
         try:
             return self._step()
-        except Forked as fork:
+        except ForkError as fork:
             return self._forked(fork)
-        except Refused as error:
+        except PitRefusal as error:
             self._lost(error.sentence)
             return FORKED_S * self._rng.uniform(0.5, 1.0)
-        except (NotReached, JournalError) as error:
+        except (PitUnreachable, JournalError) as error:
             if isinstance(
                 error, Later
             ):  # a new connection would cost a busy pit a handshake and a request more
@@ -149,7 +149,7 @@ class Follower:
         stuck = bool(rows) and answer.have == self._have
         self._heard(answer.have, head)
         if stuck:
-            raise NotReached("The pit takes these rows and does not go on.")
+            raise PitUnreachable("The pit takes these rows and does not go on.")
         if self._witness is not None and holds is not None:
             self._witnessed = self._clock()
             self._receive(self._witness, answer.proof)
@@ -184,7 +184,7 @@ class Follower:
 
     def _heard(self, have: Head, head: Head) -> None:
         self._spoke, self._failures, self._have = self._clock(), 0, have
-        self.heard = Heard(have, max(0, head.seq - have.seq), at=self._spoke)
+        self.heard = UplinkStatus(have, max(0, head.seq - have.seq), at=self._spoke)
 
     def _look(self) -> tuple[str, Head, tuple[Entry, ...]]:
         """Return the record's name, its head, and the rows that the pit lacks; none before its first answer."""
@@ -199,24 +199,24 @@ class Follower:
             rows = entries(db, "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", (have, last[0], MOST_ROWS))
         return genesis, Head(*last), batch(rows)
 
-    def _forked(self, fork: Forked) -> float:
+    def _forked(self, fork: ForkError) -> float:
         """After a restore at this table, show the pit where the record goes on; else wait for a person.
 
         A pit that was set back itself may know the row before an earlier restore only: they are offered newest first.
         """
-        error: Forked | Refused | NotReached = fork
+        error: ForkError | PitRefusal | PitUnreachable = fork
         try:
             for restored in self._restored():
                 genesis, head, _ = self._look()
                 try:
                     have = self._client.offer(Offer(genesis, head, self._release, rows=restored)).have
-                except Forked as again:
+                except ForkError as again:
                     error = again
                     continue
                 if have.seq >= restored[0].seq:  # else the pit does not have the row before this restore
                     self._heard(have, head)
                     return 0.0
-        except (Refused, NotReached) as other:
+        except (PitRefusal, PitUnreachable) as other:
             error = other
         self._lost(error.sentence)
         return FORKED_S * self._rng.uniform(0.5, 1.0)

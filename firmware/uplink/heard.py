@@ -17,7 +17,7 @@ from firmware.record.journal.disk import read_plain, write_whole
 from firmware.record.stick_request import is_figure
 
 if TYPE_CHECKING:
-    from firmware.uplink.follow import Heard
+    from firmware.uplink.follow import UplinkStatus
 
 FILE: Final = "heard.json"
 WITNESS: Final = Path("var/lib/feltwatch-witness")
@@ -34,7 +34,7 @@ UNREADABLE: Final = (OSError, ValueError, LookupError, TypeError, RecursionError
 
 
 def write(
-    folder: Path, heard: Heard, log_trouble: Text = "", checkpoint: Mapping[str, Any] | None = None
+    folder: Path, heard: UplinkStatus, log_trouble: Text = "", checkpoint: Mapping[str, Any] | None = None
 ) -> None:
     """Replace the file. Raises OSError.
 

@@ -29,7 +29,7 @@ from firmware.record.journal.disk import write_whole
 from firmware.uplink import enrolment, settings
 from firmware.uplink.code import Code, parse
 from firmware.uplink.enrolment import EnrolmentError, Keys, Request, Says
-from firmware.uplink.errors import NotReached, Refused, UplinkError
+from firmware.uplink.errors import PitRefusal, PitUnreachable, UplinkError
 from firmware.uplink.join_request import JoinProgress, JoinRequest
 
 LOOK_EVERY_S: Final = 1.0
@@ -48,7 +48,7 @@ class _Pit:
     """The pit's two routes for a table that has no certificate yet."""
 
     def __init__(self, address: str, code: Code) -> None:
-        """Compare the authority's certificate with the code. Raises NotReached, Refused."""
+        """Compare the authority's certificate with the code. Raises PitUnreachable, PitRefusal."""
         self.address = address
         self._code = code
         host, port = settings.split_address(address) or ("", None)
@@ -59,24 +59,24 @@ class _Pit:
         try:
             self.authority = x509.load_pem_x509_certificate(pem).public_bytes(Encoding.DER)
         except ValueError as error:
-            raise NotReached("What answers at %(address)s is no pit.", address=address) from error
+            raise PitUnreachable("What answers at %(address)s is no pit.", address=address) from error
         if not code.is_of(self.authority):
-            raise Refused(Message(ANOTHER_PIT.message, address=address))
+            raise PitRefusal(Message(ANOTHER_PIT.message, address=address))
         self.pem = ssl.DER_cert_to_PEM_cert(self.authority).encode()
         self._context = settings.bare_context()
         self._context.load_verify_locations(cadata=self.pem.decode())
 
     def ask(self, request: Request) -> tuple[Keys, str]:
-        """Send a request; return the pit's keys, and this table's certificate or "". Raises NotReached, Refused."""
+        """Send a request; return the pit's keys, and this table's certificate or "". Raises PitUnreachable, PitRefusal."""
         body, key = request.to_bytes(), self._code.key()
         sent = {enrolment.HEADER: enrolment.of_table(key, body), "Content-Type": "application/json"}
         data, proof = self._ask(self._context, "POST", enrolment.PATH, body, sent)
         if proof != enrolment.of_pit(key, body, data):
-            raise Refused(Message(ANOTHER_PIT.message, address=self.address))
+            raise PitRefusal(Message(ANOTHER_PIT.message, address=self.address))
         try:
             return enrolment.keys_in_answer(data)
         except EnrolmentError as error:
-            raise Refused(error.sentence) from error
+            raise PitRefusal(error.sentence) from error
 
     def _ask(
         self, context: ssl.SSLContext, method: str, path: str, body: bytes, headers: dict[str, str]
@@ -88,7 +88,7 @@ class _Pit:
                 answer = line.getresponse()
                 data = answer.read(enrolment.MOST_BYTES + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise NotReached(
+            raise PitUnreachable(
                 "The pit at %(address)s cannot be reached (%(why)s). Look at the address and the network cable.",
                 address=self.address,
                 why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
@@ -96,8 +96,8 @@ class _Pit:
         if answer.status == http.HTTPStatus.OK and len(data) <= enrolment.MOST_BYTES:
             return data, answer.headers.get(enrolment.HEADER, "")
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
-            raise NotReached(_reason(data))
-        raise Refused(_reason(data))
+            raise PitUnreachable(_reason(data))
+        raise PitRefusal(_reason(data))
 
 
 def join(
@@ -134,7 +134,7 @@ def join(
     tries = 0
     while not certificate:
         if time.monotonic() > ends:
-            raise Refused(Message("Nobody compared the words in time. Begin again with a new code."))
+            raise PitRefusal(Message("Nobody compared the words in time. Begin again with a new code."))
         if request.says:
             progress = replace(progress, step="waiting")
         show(progress)
@@ -143,13 +143,13 @@ def join(
         try:
             named, certificate = pit.ask(request)
             tries = 0
-        except NotReached:
+        except PitUnreachable:
             tries += 1
             if tries > MOST_TRIES:
                 raise
             continue
         if named != keys:  # the words are of others
-            raise Refused(Message(ANOTHER_PIT.message, address=pit.address))
+            raise PitRefusal(Message(ANOTHER_PIT.message, address=pit.address))
     own = [pit.address, *(one for one in code.addresses if one != pit.address)]
     files = {
         settings.AUTHORITY: pit.pem,
@@ -163,12 +163,12 @@ def join(
 
 
 def _first(code: Code) -> _Pit:
-    """Return the first of the code's addresses that answers. Raises NotReached, Refused."""
-    failed: NotReached | None = None
+    """Return the first of the code's addresses that answers. Raises PitUnreachable, PitRefusal."""
+    failed: PitUnreachable | None = None
     for address in code.addresses:
         try:
             return _Pit(address, code)
-        except NotReached as error:
+        except PitUnreachable as error:
             failed = failed or error
     assert failed is not None
     raise failed

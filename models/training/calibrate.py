@@ -56,7 +56,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Collected:
+class Collection:
     """Everything named: margins and evidence in nats, whether a card lay there, and whether the name was its own.
 
     `mistakes`: those in words, the surest first.
@@ -84,7 +84,7 @@ class Collected:
         return np.asarray(clear & (self.evidence >= worth.evidence.sure_from))
 
 
-def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bool = True) -> Collected:
+def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bool = True) -> Collection:
     """Read tables of the validation decks under all conditions; every card named is a sample.
 
     With `gaps` a third of each table's cards are missing; without `pips` indices alone are read. Pictures that the
@@ -103,7 +103,7 @@ def collect(model: Path, tables: int, seed: int, *, gaps: bool = False, pips: bo
     if not named:
         raise TrainingError(f"{model.name} names no card on any table; train it longer")
     wrong = sorted((n for n in named if not n[0].right), key=lambda n: -n[0].margin)
-    return Collected(
+    return Collection(
         np.array([card.margin for card, _ in named]),
         np.array([card.evidence for card, _ in named]),
         np.array([bool(card.laid) for card, _ in named]),
@@ -154,7 +154,7 @@ def tail_from(samples: Samples, budget: float, scale: float) -> float:
 
 
 def affordable(
-    collected: Collected,
+    collected: Collection,
     scale: float,
     names: Samples,
     budgets: tuple[float, ...] = BUDGETS,
@@ -184,7 +184,7 @@ def affordable(
     return worth, budget
 
 
-def write(whole: Collected, part: Collected, alone: Collected, model: Path) -> Mapping[str, Calibration]:
+def write(whole: Collection, part: Collection, alone: Collection, model: Path) -> Mapping[str, Calibration]:
     """Put what the samples say into the model's manifest: of whole tables, of gaps, of gaps by indices alone.
 
     With pips read too, mistakes are too few to say how fast they grow rarer: the scale is that of tables with gaps

@@ -14,7 +14,7 @@ from models.training.samples import TrainingError, write_manifest
 from vision.reading.cards import RANKS, SUITS
 
 
-class Packaged(nn.Module):
+class CameraInput(nn.Module):
     """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR.
 
     Next to its map it gives what its last layer looks at, from which a deck's enrolment refits that layer.
@@ -59,7 +59,7 @@ def export(run: Path, out: Path) -> Path:
             "photographs": state["photographs"],
         },
     }
-    write_graph(Packaged(net), torch.zeros(1, 320, 640, 3, dtype=torch.uint8), path, axes)
+    write_graph(CameraInput(net), torch.zeros(1, 320, 640, 3, dtype=torch.uint8), path, axes)
     write_manifest(path, manifest)
     return path
 

@@ -49,7 +49,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedCard:
     """A card that lay there with the name it was given.
 
     Attributes:
@@ -85,7 +85,7 @@ class Outcome:
     """What came of some pictures: the counts, every card, how many were not fit to be read or need no question."""
 
     score: Score = field(default_factory=Score)
-    cards: list[Judged] = field(default_factory=list)
+    cards: list[JudgedCard] = field(default_factory=list)
     unfit: int = 0
     unasked: int = 0
 
@@ -220,18 +220,18 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
     """Compare one table's reading with its truth; None: the reader said that it does not see the felt."""
     if reading is None:
         score = Score(cards=len(scene.cards), tables=1, misread=sorted(card.code for card in scene.cards))
-        return Outcome(score, [Judged(card.code, "", fit=False) for card in scene.cards], unfit=1)
+        return Outcome(score, [JudgedCard(card.code, "", fit=False) for card in scene.cards], unfit=1)
     score = Score()
     score_table(scene.truth, reading, score)
     fit = all(reading.verdicts[name].ok for name in NEEDED)
     judged = [_judged(laid, card, fit) for laid, card in _paired(scene, reading)]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
-    judged += [Judged(code, "", fit=fit) for code in sorted(passed_over)]
+    judged += [JudgedCard(code, "", fit=fit) for code in sorted(passed_over)]
     return Outcome(score, judged, int(not fit), int(score.whole and score.sure == score.cards))
 
 
-def _judged(laid: str, card: ReadCard, fit: bool) -> Judged:
-    return Judged(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
+def _judged(laid: str, card: ReadCard, fit: bool) -> JudgedCard:
+    return JudgedCard(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
 
 
 def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
@@ -309,7 +309,7 @@ def read_photograph(task: Photograph) -> Outcome:
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
     judged = [_judged(c.card if c.card in task.labels else "", c, fit) for c in cards]
-    judged += [Judged(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
+    judged += [JudgedCard(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
     return Outcome(score, judged, int(not fit))
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from models.training.judge import (
-    Judged,
+    JudgedCard,
     Outcome,
     Photograph,
     Spread,
@@ -49,7 +49,7 @@ Outcomes = Mapping[Key, Outcome]
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Everything measured in one run.
 
     Attributes:
@@ -97,7 +97,7 @@ def added(outcomes: Outcomes, by: Callable[[Key], str]) -> dict[str, Outcome]:
     return dict(found)
 
 
-def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measured:
+def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measurements:
     """Measure everything; `data` is the folder of photographs.
 
     Raises:
@@ -126,7 +126,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measured:
     tasks |= softened_tables(model, JUDGING, 1, seed)
     if data:
         tasks |= real_tables(model, data, tuple(DECKS), min(tables, SOME), seed)
-    return Measured(
+    return Measurements(
         manifest=manifest_of(model),
         bytes=model.stat().st_size,
         machine=describe_machine(),
@@ -224,7 +224,7 @@ def count(outcome: Outcome) -> dict[str, int]:
     `extra_sure` and `extra_unsure`: names where no card lay.
     """
 
-    def kind(card: Judged) -> str:
+    def kind(card: JudgedCard) -> str:
         if not card.named:
             return "missed"
         certainty = "sure" if card.sure else "unsure"

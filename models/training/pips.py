@@ -75,7 +75,7 @@ class PipNet(nn.Module):
         return out
 
 
-class Packaged(nn.Module):
+class CutInput(nn.Module):
     """The network with its input as the reader cuts it out: uint8 (n, 88, 64, 3), BGR."""
 
     def __init__(self, net: PipNet) -> None:
@@ -216,7 +216,7 @@ def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> 
     """Write `pips.onnx` and its manifest."""
     path = out / "pips.onnx"
     example = torch.zeros(2, SIZE[1], SIZE[0], 3, dtype=torch.uint8)
-    write_graph(Packaged(net), example, path, {"cards": {0: "n"}, "names": {0: "n"}})
+    write_graph(CutInput(net), example, path, {"cards": {0: "n"}, "names": {0: "n"}})
     manifest = {
         "input": f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}",
         "output": f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits",

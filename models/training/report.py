@@ -15,7 +15,7 @@ from models.training.measure import (
     FEW,
     SOME,
     Key,
-    Measured,
+    Measurements,
     added,
     confusions,
     manifest_of,
@@ -52,7 +52,7 @@ class Aim:
     met: bool | None
 
 
-def aims(m: Measured) -> Iterator[Aim]:
+def aims(m: Measurements) -> Iterator[Aim]:
     """Hold the figures against the aims."""
     trained = m.manifest["trained"]["photographs"]
     for words, known in (("trained on", True), ("not trained on", False)):
@@ -189,7 +189,7 @@ def real(model: Path, data: Path, tables: int, seed: int, decks: Sequence[str]) 
     )
 
 
-def figures(m: Measured) -> str:
+def figures(m: Measurements) -> str:
     """Write where and on what was measured, and the aims with what was reached: the figures of the model card."""
     trained, camera = m.manifest["trained"], TableLayout.load().camera
     words = {True: "yes", False: "**no**", None: "cannot be said"}
@@ -204,7 +204,7 @@ def figures(m: Measured) -> str:
     )
 
 
-def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
+def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
     """Write the report; return its path."""
 
     def by_condition(part: str) -> str:
@@ -277,7 +277,7 @@ def write(m: Measured, worth: Calibrations, docs: Path) -> Path:
     return report
 
 
-def _photographs(m: Measured) -> str:
+def _photographs(m: Measurements) -> str:
     grey = added(m.part("colourless"), lambda key: key[1])
     rows = [
         (name, *_row(outcome)[:4], f"{outcome.score.whole} of {outcome.score.tables}", grey[name].score.sure)
@@ -303,7 +303,7 @@ def _confusions(outcome: Outcome) -> str:
     )
 
 
-def update_card(m: Measured, card: Path) -> None:
+def update_card(m: Measurements, card: Path) -> None:
     """Put the figures into the model card, between its two marks."""
     before, _, rest = card.read_text().partition(MARKS[0])
     _, _, after = rest.partition(MARKS[1])

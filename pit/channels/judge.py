@@ -75,7 +75,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Judged:
+class Judgement:
     """How far a table is, since when, and why."""
 
     mark: Mark
@@ -104,7 +104,7 @@ def asks_twice(before: Cards, after: Cards) -> bool:
     return is_no_chance and after.asked >= 2 * before.asked * ratio
 
 
-def judge(one: Member, release: str, now: float, listening: float, *, is_stopped: bool) -> Judged:
+def judge(one: Member, release: str, now: float, listening: float, *, is_stopped: bool) -> Judgement:
     """Return how far a table is. Of a release that was stopped nobody is waited for.
 
     `listening`: since when the pit has been there to hear: nobody was silent before.
@@ -115,21 +115,21 @@ def judge(one: Member, release: str, now: float, listening: float, *, is_stopped
     elif asks_twice(one.before, one.after):
         shares = {"after": one.after.share, "before": one.before.share}
         why = Message("Asked about %(after)s of 100 cards, before the release %(before)s.", **shares)
-        return Judged(Mark.FAILED, runs.at, Failure.ASKS, why)
+        return Judgement(Mark.FAILED, runs.at, Failure.ASKS, why)
     elif (one.was_updated and not _ran_before(one, runs)) or (one.settled and not one.trouble):
-        return Judged(Mark.UPDATED, runs.at)
+        return Judgement(Mark.UPDATED, runs.at)
     else:
-        found = Judged(Mark.RUNS, runs.at, why=one.trouble)
+        found = Judgement(Mark.RUNS, runs.at, why=one.trouble)
     if found.failure:
         return found
     if is_stopped and one.failed:  # that it is back does not hide why the release was stopped
-        return Judged(Mark.FAILED, found.since, one.failed, found.why)
+        return Judgement(Mark.FAILED, found.since, one.failed, found.why)
     if is_stopped or one.is_left_out:
-        return Judged(Mark.WAITS) if found.mark is Mark.ASKED else found
+        return Judgement(Mark.WAITS) if found.mark is Mark.ASKED else found
     if now - max(one.heard_at or 0.0, one.reached_at, listening) >= SILENT_S:
-        return Judged(Mark.FAILED, one.heard_at, Failure.SILENT, found.why)
+        return Judgement(Mark.FAILED, one.heard_at, Failure.SILENT, found.why)
     if now - one.reached_at >= WITHIN_S:
-        return Judged(Mark.FAILED, one.reached_at, Failure.LATE, found.why)
+        return Judgement(Mark.FAILED, one.reached_at, Failure.LATE, found.why)
     return found
 
 
@@ -138,20 +138,20 @@ def _ran_before(one: Member, runs: Start) -> bool:
     return any(start.release == runs.release and start.seq < runs.seq for start in one.starts)
 
 
-def _not_there(one: Member, release: str) -> Judged:
+def _not_there(one: Member, release: str) -> Judgement:
     newest = max(one.starts, key=lambda start: start.seq, default=None)
     had_it = one.was_updated or any(s.release == release and s.at >= one.reached_at for s in one.starts)
     if newest is not None and had_it:
         why = Message("It runs %(release)s.", release=newest.release)
-        return Judged(Mark.FAILED, newest.at, Failure.WENT_BACK, why)
+        return Judgement(Mark.FAILED, newest.at, Failure.WENT_BACK, why)
     if one.refused:
-        return Judged(Mark.FAILED, one.reached_at, Failure.REFUSED, one.refused)
-    return Judged(Mark.ASKED, one.reached_at)
+        return Judgement(Mark.FAILED, one.reached_at, Failure.REFUSED, one.refused)
+    return Judgement(Mark.ASKED, one.reached_at)
 
 
 def turn(
     release: str, members: Mapping[int, Member], now: float, listening: float, *, is_stopped: bool
-) -> tuple[dict[int, Judged], list[int]]:
+) -> tuple[dict[int, Judgement], list[int]]:
     """Return how each table of a release is, and those that stop it now. Who is marked as asked is to be asked.
 
     Pure: equal facts give equal answers, in whatever order they came.

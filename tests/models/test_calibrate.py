@@ -14,7 +14,7 @@ from models.training.calibrate import (
     EVIDENCE_BUDGET,
     LEAST_EVIDENCE,
     LEAST_MARGIN,
-    Collected,
+    Collection,
     Samples,
     affordable,
     collect,
@@ -24,7 +24,7 @@ from models.training.calibrate import (
     tail_scale,
     write,
 )
-from models.training.judge import Judged, Outcome, outcome
+from models.training.judge import JudgedCard, Outcome, outcome
 from models.training.samples import TrainingError
 from models.training.unseen import DECKS, JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
@@ -98,13 +98,13 @@ def test_names_that_two_places_claim_alike_do_not_make_the_tail_shorter() -> Non
     assert tail_scale(ties) == tail_scale(surest) > 5.0
 
 
-def collected(slope: float, offset: float) -> Collected:
+def collected(slope: float, offset: float) -> Collection:
     """Names right by a known curve; one in a thousand where there is no card, with less to show for it."""
     samples = drawn(slope, offset)
     rng = np.random.default_rng(2)
     there = rng.random(len(samples.nats)) > 1e-3
     evidence = np.where(there, rng.uniform(6, 20, len(there)), rng.uniform(0, 8, len(there)))
-    return Collected(samples.nats, evidence, there, samples.held & there)
+    return Collection(samples.nats, evidence, there, samples.held & there)
 
 
 def test_the_manifest_keeps_what_it_said_beside_the_calibration(tmp_path: Path) -> None:
@@ -161,9 +161,13 @@ def test_a_model_that_names_nothing_is_not_calibrated(monkeypatch: pytest.Monkey
 
 def test_the_surest_mistake_comes_first_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Outcome(
-        cards=[Judged("8c", "Tc", 3.0, 7.0), Judged("", "6s", 5.0, 2.0), Judged("As", "As", 9.0, 8.0)]
+        cards=[
+            JudgedCard("8c", "Tc", 3.0, 7.0),
+            JudgedCard("", "6s", 5.0, 2.0),
+            JudgedCard("As", "As", 9.0, 8.0),
+        ]
     )
-    unfit = Outcome(cards=[Judged("2c", "3c", 8.0, fit=False)])
+    unfit = Outcome(cards=[JudgedCard("2c", "3c", 8.0, fit=False)])
     read(monkeypatch, {"anglo, ordinary evening": found + unfit})
     told = collect(Path("reader.onnx"), tables=1, seed=0)
     assert told.margins.nats.tolist() == [3.0, 9.0]  # where there is no card no name is wrong or right

@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 
-from models.training.judge import Judged, Outcome
+from models.training.judge import JudgedCard, Outcome
 from models.training.measure import ERRORS_FILE, confusions, count
 from vision.reading.network import default_model
 
 
 def test_what_came_of_each_card_is_counted_once() -> None:
     cards = [
-        Judged("As", "As", sure=True),
-        Judged("Ks", "Ks"),
-        Judged("Qs", "Qc"),
-        Judged("Js", "Jc", sure=True),
-        Judged("Ts", ""),
-        Judged("", "9s"),
-        Judged("", "8s", sure=True),
-        Judged("7s", "7c", sure=True, fit=False),
+        JudgedCard("As", "As", sure=True),
+        JudgedCard("Ks", "Ks"),
+        JudgedCard("Qs", "Qc"),
+        JudgedCard("Js", "Jc", sure=True),
+        JudgedCard("Ts", ""),
+        JudgedCard("", "9s"),
+        JudgedCard("", "8s", sure=True),
+        JudgedCard("7s", "7c", sure=True, fit=False),
     ]
     assert count(Outcome(cards=cards)) == {
         "cards": 5,
@@ -33,8 +33,8 @@ def test_what_came_of_each_card_is_counted_once() -> None:
 
 
 def test_what_is_taken_for_what_is_counted_over_all_pictures() -> None:
-    first = Outcome(cards=[Judged("Qs", "Qc"), Judged("As", "As")])
-    second = Outcome(cards=[Judged("Qs", "Qc", fit=False), Judged("", "9s"), Judged("2c", "")])
+    first = Outcome(cards=[JudgedCard("Qs", "Qc"), JudgedCard("As", "As")])
+    second = Outcome(cards=[JudgedCard("Qs", "Qc", fit=False), JudgedCard("", "9s"), JudgedCard("2c", "")])
     assert confusions(first + second) == {"Qs": {"Qc": 2}}
 
 

@@ -87,7 +87,7 @@ def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> Non
 
 def test_the_table_of_real_cards_says_which_decks_were_trained_on_and_what_was_surely_wrong() -> None:
     found = judge.Outcome(Score(cards=52, right=52, sure=51, wrong=1, tables=1), [])
-    found.cards.append(judge.Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True))
+    found.cards.append(judge.JudgedCard("Kc", "Ks", 9.0, 6.0, 0.99, sure=True))
     manifest = {"trained": {"photographs": ["bidly_cards"]}}
     keys = [("real", name, "ordinary evening") for name in ("webcam", "bidly")]
     text = report.real_table(dict.fromkeys(keys, found), manifest)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from models.training import report
-from models.training.judge import Judged, Outcome
-from models.training.measure import Key, Measured
+from models.training.judge import JudgedCard, Outcome
+from models.training.measure import Key, Measurements
 from models.training.unseen import JUDGING, ODD_JUDGING
 from vision.reading.cards import CARDS
 from vision.reading.network import Calibrations
@@ -21,9 +21,14 @@ from vision.synthetic.evaluation import Score, grid
 def tables(count: int, wrong: int = 0) -> Outcome:
     rng = np.random.default_rng(count)
     cards = [
-        Judged(c, c, float(m), 6.0, 0.999, True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
+        JudgedCard(c, c, float(m), 6.0, 0.999, True)
+        for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
     ]
-    cards += [Judged("Jd", "4d", 1.0, 6.0, 0.4), Judged("", "Qs", 0.0, 1.0, 0.3), Judged("6h", "")]
+    cards += [
+        JudgedCard("Jd", "4d", 1.0, 6.0, 0.4),
+        JudgedCard("", "Qs", 0.0, 1.0, 0.3),
+        JudgedCard("6h", ""),
+    ]
     whole = count - wrong
     return Outcome(Score(52 * count, 52 * count - wrong, 52 * count - wrong, wrong, count, whole), cards, 0)
 
@@ -46,8 +51,8 @@ def outcomes() -> Iterator[tuple[Key, Outcome]]:
 
 
 @pytest.fixture
-def measured() -> Measured:
-    return Measured(
+def measured() -> Measurements:
+    return Measurements(
         manifest={"sha256": "ab" * 32, "parameters": 1, "trained": {"crops": 1, "photographs": []}},
         bytes=800_000,
         machine="a machine",
@@ -60,11 +65,11 @@ def measured() -> Measured:
     )
 
 
-def met(m: Measured, what: str) -> bool | None:
+def met(m: Measurements, what: str) -> bool | None:
     return next(aim.met for aim in report.aims(m) if aim.what == what)
 
 
-def test_too_few_cards_say_nothing_of_silent_errors(measured: Measured) -> None:
+def test_too_few_cards_say_nothing_of_silent_errors(measured: Measurements) -> None:
     for what in (
         "ordinary decks",
         "ordinary decks, enrolled",
@@ -75,7 +80,7 @@ def test_too_few_cards_say_nothing_of_silent_errors(measured: Measured) -> None:
     assert met(measured, "softened until a person hesitates") is None
 
 
-def test_enough_cards_without_an_error_do(measured: Measured) -> None:
+def test_enough_cards_without_an_error_do(measured: Measurements) -> None:
     key = ("whole", JUDGING[0], grid()[0].name)
     many = replace(measured, outcomes={**measured.outcomes, key: tables(2000)})
     assert met(many, "ordinary decks: silent errors") is True
@@ -93,21 +98,21 @@ def test_enough_cards_without_an_error_do(measured: Measured) -> None:
     ],
 )
 def test_a_silent_error_is_no_aim_met(
-    measured: Measured, what: str, part: str, deck: str, condition: str
+    measured: Measurements, what: str, part: str, deck: str, condition: str
 ) -> None:
     bad = {**measured.outcomes, (part, deck, condition): tables(2, wrong=1)}
     assert met(measured, what) is not False
     assert met(replace(measured, outcomes=bad), what) is False
 
 
-def test_tables_with_a_question_are_counted_against_the_aim(measured: Measured) -> None:
+def test_tables_with_a_question_are_counted_against_the_aim(measured: Measurements) -> None:
     what = "ordinary decks, enrolled: no question"
     assert met(measured, what) is False
     unasked = {key: replace(outcome, unasked=2) for key, outcome in measured.outcomes.items()}
     assert met(replace(measured, outcomes=unasked), what) is True
 
 
-def test_the_report_is_written_whole(measured: Measured, tmp_path: Path) -> None:
+def test_the_report_is_written_whole(measured: Measurements, tmp_path: Path) -> None:
     text = report.write(measured, Calibrations(), tmp_path).read_text()
     assert "nan" not in text
     assert "Jd as 4d" in text
@@ -116,7 +121,7 @@ def test_the_report_is_written_whole(measured: Measured, tmp_path: Path) -> None
         assert name in text
 
 
-def test_without_photographs_the_report_says_so(measured: Measured, tmp_path: Path) -> None:
+def test_without_photographs_the_report_says_so(measured: Measurements, tmp_path: Path) -> None:
     rendered = {
         key: o for key, o in measured.outcomes.items() if key[0] not in ("real", "photographs", "colourless")
     }
@@ -124,7 +129,7 @@ def test_without_photographs_the_report_says_so(measured: Measured, tmp_path: Pa
     assert text.count("No folder of photographs was given in this run.") == 2
 
 
-def test_the_cards_figures_are_replaced_and_its_words_kept(measured: Measured, tmp_path: Path) -> None:
+def test_the_cards_figures_are_replaced_and_its_words_kept(measured: Measurements, tmp_path: Path) -> None:
     card = tmp_path / "MODEL_CARD.md"
     card.write_text(f"before\n{report.MARKS[0]}\nold figures\n{report.MARKS[1]}\nafter\n")
     report.update_card(measured, card)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from models.training import measure, report
 from models.training.__main__ import main
-from models.training.judge import Judged, Outcome, enlarged_from
+from models.training.judge import JudgedCard, Outcome, enlarged_from
 from models.training.measure import Key, Tasks, softenings
 from vision.synthetic.evaluation import Score, grid
 
@@ -38,8 +38,8 @@ def test_a_webcams_picture_is_as_large_as_before_and_has_lost_what_is_fine() -> 
 def test_a_card_that_was_surely_wrong_is_told_with_its_condition() -> None:
     outcome = Outcome(Score(cards=2, right=1, sure=1, wrong=1, tables=1), [])
     outcome.cards = [
-        Judged("Kc", "Ks", 9.0, 6.0, 0.99, sure=True),
-        Judged("2c", "2c", 9.0, 6.0, 0.99, sure=True),
+        JudgedCard("Kc", "Ks", 9.0, 6.0, 0.99, sure=True),
+        JudgedCard("2c", "2c", 9.0, 6.0, 0.99, sure=True),
     ]
     other = Outcome(Score(cards=50, right=50, sure=50), [])
     text = report.softened_table({SOFT: outcome, ("softened", "anglo", "noise; ordinary evening"): other})

@@ -13,7 +13,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is installed for training only: make training")
 
-from models.training.export import Packaged, export  # noqa: E402
+from models.training.export import CameraInput, export  # noqa: E402
 from models.training.loss import loss, targets  # noqa: E402
 from models.training.net import IndexNet  # noqa: E402
 from models.training.pips import CardMaker  # noqa: E402
@@ -70,7 +70,7 @@ def test_the_exported_model_says_what_torch_says(
     reader = CardReader(path)
     for picture, _ in unseen[:8]:
         with torch.no_grad():
-            cells, features = Packaged(trained).eval()(torch.from_numpy(picture[None]))
+            cells, features = CameraInput(trained).eval()(torch.from_numpy(picture[None]))
         said = reader._session.run(None, {"picture": picture[None]})
         assert np.allclose(said[0], cells.numpy(), atol=1e-3)
         assert np.allclose(said[1], features.numpy(), atol=1e-3)

@@ -13,7 +13,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink import enrolment as wire
 from firmware.uplink.code import parse
 from firmware.uplink.enrolment import Says
-from firmware.uplink.errors import Refused
+from firmware.uplink.errors import PitRefusal
 from firmware.uplink.joining import _certificate_request, join
 from pit.authority import Authority
 from pit.door import enrolment
@@ -73,7 +73,7 @@ def test_a_pit_that_names_another_key_than_the_words_cover_enrols_nothing(
             connection.execute("UPDATE enrolment SET words = ''")
         return "same"
 
-    with pytest.raises(Refused, match="not the one that made this code"):
+    with pytest.raises(PitRefusal, match="not the one that made this code"):
         join(
             box.request(), tmp_path / "own", tmp_path / "witness", box.seen.append, exchanged, lambda _: None
         )

@@ -12,7 +12,7 @@ import pytest
 
 from firmware.uplink import client as uplink_client
 from firmware.uplink.client import Client
-from firmware.uplink.errors import NotReached
+from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
 from pit.authority import Authority
@@ -61,7 +61,7 @@ def test_an_answer_that_drips_is_left_after_a_while(tmp_path: Path, monkeypatch:
     authority = Authority(tmp_path / "authority")
     with HostilePit(authority, ("drip",)) as pit:
         client = client_of(pit, authority, tmp_path)
-        with pytest.raises(NotReached):
+        with pytest.raises(PitUnreachable):
             client.get("/v1/record")
 
 

@@ -85,7 +85,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedCluster:
     """A cluster with its name: margin in nats, candidates in falling probability (the name first).
 
     `second`: it is the other index of a card that a clearer index names otherwise, and no card of its own.
@@ -236,7 +236,7 @@ def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
     return bool(off < _CORNER * indices.sizes[third])
 
 
-def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
+def name(found: list[Cluster], *, conflicts: bool = False) -> list[NamedCluster]:
     """Name all clusters together, each card at most once; clusters that are probably no card are left out.
 
     If a clear cluster gets no name because its card is taken, or gets its next best, two places claim one card and a
@@ -258,10 +258,10 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
             others[column] = np.inf
             candidates = (column, *others.argsort(kind="stable")[:2].tolist())
             margin = float(others.min())
-            named.append(Named(cluster, CARDS[column], margin, tuple(CARDS[k] for k in candidates)))
+            named.append(NamedCluster(cluster, CARDS[column], margin, tuple(CARDS[k] for k in candidates)))
         elif cluster.evidence > CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-cluster.logp)[:3])
-            claimed.append(Named(cluster, best_three[0], 0.0, best_three))
+            claimed.append(NamedCluster(cluster, best_three[0], 0.0, best_three))
     doubtful = {claim.card for claim in claimed}
     if not is_whole_deck(named + claimed):  # in a whole deck there is no conflict
         pushed = [n for n in named if n.cluster.likeliest != n.card]
@@ -272,7 +272,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[Named]:
     return named + claimed if conflicts else named
 
 
-def is_whole_deck(named: list[Named]) -> bool:
+def is_whole_deck(named: list[NamedCluster]) -> bool:
     """Return whether each of the 52 cards is named, and none twice.
 
     Only then does a wrong name have to displace the right card.

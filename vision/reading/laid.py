@@ -12,7 +12,7 @@ import numpy as np
 from vision.base.arrays import Points
 from vision.felt.layout import TableLayout, Zone
 from vision.reading.cards import CARDS, RANKS, SUITS
-from vision.reading.decode import CLEARLY_THERE, Cluster, Named, clusters, name
+from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, name
 from vision.reading.network import Floats, Indices
 from vision.reading.pairs import Stance, index_inset_mm, learnt_stance, lie_as_one
 
@@ -64,7 +64,7 @@ class CardPlace:
 
 def cards_on(
     indices: Indices, layout: TableLayout, look: Callable[[Sequence[CardPlace]], Floats] | None = None
-) -> list[tuple[Named, CardPlace]]:
+) -> list[tuple[NamedCluster, CardPlace]]:
     """Name all cards whose indices were seen on the felt, and locate each.
 
     `look` returns the log-probabilities of cards (n × 52) from everything except their indices.
@@ -85,7 +85,7 @@ def cards_on(
     return [(one, cards[one.cluster.members][1]) for one in named]
 
 
-def _one_name_each(indices: Indices, named: list[Named], stance: Stance) -> list[Named]:
+def _one_name_each(indices: Indices, named: list[NamedCluster], stance: Stance) -> list[NamedCluster]:
     """Mark the less clear of two names whose indices lie as the two of one card; nobody knows then which it is.
 
     A neighbour often covers half of a card's second index, which then looks like another card's.
@@ -95,7 +95,7 @@ def _one_name_each(indices: Indices, named: list[Named], stance: Stance) -> list
         return named
     rows = np.array([n.cluster.members[0] for n in alone])
     one = lie_as_one(indices, rows, stance)
-    changed: dict[tuple[int, ...], Named] = {}
+    changed: dict[tuple[int, ...], NamedCluster] = {}
     for clear, other in zip(*np.nonzero(np.triu(one)), strict=True):
         first, second = alone[clear].cluster.members, alone[other].cluster.members
         if first not in changed and second not in changed:

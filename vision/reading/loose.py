@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.base.arrays import Image, Points
 from vision.felt.quality import Verdict, colour
-from vision.reading.decode import Cluster, Named, clusters, fuse, name
+from vision.reading.decode import Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
 from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, read_card
@@ -37,7 +37,7 @@ class LooseCard:
         corners: 4 × 2, the card's estimated corners in pixels, from the index's own corner on clockwise.
     """
 
-    named: Named
+    named: NamedCluster
     corners: Points
 
 
@@ -107,7 +107,7 @@ def _weigh(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices,
     return Indices.joined([seen.scaled(1 / scale) for seen, scale in passes]), np.concatenate(trust)
 
 
-def _index_sizes(indices: Indices, named: list[Named]) -> tuple[Floats, Floats]:
+def _index_sizes(indices: Indices, named: list[NamedCluster]) -> tuple[Floats, Floats]:
     """Return index heights and their weights, from the named cards or, without any, from all indices."""
     if not named:
         return indices.sizes, indices.heat

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from vision.base.errors import N_
 from vision.felt.quality import Verdict
 from vision.reading.cards import CARDS
-from vision.reading.decode import CLEARLY_THERE, Named
+from vision.reading.decode import CLEARLY_THERE, NamedCluster
 
 MIN_APART = 4.0
 """Nats by which four of five cards of a colour must name their suit, by index. On the decks that calibrate it was never
@@ -31,7 +31,7 @@ _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
-def judge_suits(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
+def judge_suits(named: Sequence[NamedCluster]) -> tuple[Verdict, list[bool]]:
     """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
 
     Returns:
@@ -53,7 +53,7 @@ def judge_suits(named: Sequence[Named]) -> tuple[Verdict, list[bool]]:
     return Verdict("suits", not doubtful, min(figures.values()), MIN_APART, "nats", text), taken
 
 
-def apart(named: Named) -> float:
+def apart(named: NamedCluster) -> float:
     """Return the nats by which each of a card's indices prefers its suit to the other one of its colour."""
     other = named.card[0] + _ALIKE[named.card[1]]
     logp = named.cluster.logp

@@ -22,7 +22,7 @@ from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
-from vision.reading.decode import Named, fuse, is_whole_deck
+from vision.reading.decode import NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
@@ -135,7 +135,7 @@ def _round(points: Points) -> list[list[float]]:
 
 
 def read_card(
-    named: Named, corners: Points, worth: Calibration, *, fit: bool = True, soft: float = 1.0
+    named: NamedCluster, corners: Points, worth: Calibration, *, fit: bool = True, soft: float = 1.0
 ) -> ReadCard:
     """Judge whether a named card is sure; in a picture that is not good enough to read, none is.
 

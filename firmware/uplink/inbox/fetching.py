@@ -23,7 +23,7 @@ from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.release import MAKER as MAKER_FOLDER
 from firmware.update.release import TARGETS
 from firmware.update.trust import MAKER, MOST_ROOT, GetFile, Trust, UpdateRefused
-from firmware.uplink.errors import NotReached
+from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.inbox.requests import (
     LIST,
     MOST_OPEN,
@@ -63,10 +63,10 @@ class Source(Protocol):
     """Fetches: `Client`."""
 
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return the bytes of a file from one to before another, and the file's size. Raises NotReached, Refused."""
+        """Return the bytes of a file from one to before another, and the file's size. Raises PitUnreachable, PitRefusal."""
 
     def find(self, path: str) -> bytes | None:
-        """Return a small file, None where there is none. Raises NotReached, Refused."""
+        """Return a small file, None where there is none. Raises PitUnreachable, PitRefusal."""
 
 
 class Inbox:
@@ -121,7 +121,7 @@ class Inbox:
     def step(self, source: Source) -> bool:
         """Fetch one piece of what is open, if it is time; return whether there was something to do.
 
-        Raises NotReached: the pit is away.
+        Raises PitUnreachable: the pit is away.
         """
         self._make_room()
         now = self._clock()
@@ -133,7 +133,7 @@ class Inbox:
             file = self._house.file(one.sha256, _getter(source, HOUSE_FOLDER))
             is_whole = self._fetch(one.number, file, source)
             self._note(one, "fetched" if is_whole else "asked")
-        except NotReached:
+        except PitUnreachable:
             raise
         except NeverTaken as error:
             self._note(one, "refused", error.sentence)

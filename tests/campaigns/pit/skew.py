@@ -24,7 +24,7 @@ from firmware.record.journal.reader import JournalReader
 from firmware.simulation.generated_record import generate_record
 from firmware.table.events import HandArchived, TableStarted
 from firmware.uplink.client import Client
-from firmware.uplink.errors import NotReached
+from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.settings import load
 from firmware.uplink.wire import Head, Offer, batch, encode
 from pit.status.tables import list_tables
@@ -133,7 +133,7 @@ def _send(enrolment: Path, data: Path, release: str, *, later: bool) -> None:
 def _answers(client: Client) -> bool:
     try:
         client.offer(Offer("", Head()))
-    except NotReached:
+    except PitUnreachable:
         return False
     return True
 

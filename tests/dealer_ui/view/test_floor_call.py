@@ -123,7 +123,7 @@ def test_the_page_reads_the_uplinks_file(felt: Felt, tmp_path: Path) -> None:
     felt.do("call_floor")
     live = Live(JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: heard.read(tmp_path, 12.0))
     assert "Call aloud" in str(live.now().screen.alert)
-    heard.write(tmp_path, follow.Heard(Head(felt.seq), at=11.0))
+    heard.write(tmp_path, follow.UplinkStatus(Head(felt.seq), at=11.0))
     live = Live(JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: heard.read(tmp_path, 12.0))
     assert "The pit has the call." in str(live.now().screen.alert)
 

@@ -16,7 +16,7 @@ from pit.channels.judge import (
     WITHIN_S,
     Cards,
     Failure,
-    Judged,
+    Judgement,
     Mark,
     Member,
     Start,
@@ -38,7 +38,7 @@ class Goes:
         began = frozenset({Start(1, OLD, T0 - 9e5)})
         self.members = {key: Member(T0, heard_at=T0, starts=began) for key in range(tables)}
 
-    def turn(self) -> dict[int, Judged]:
+    def turn(self) -> dict[int, Judgement]:
         """Take one turn, and keep what comes of it."""
         found, self.causes = turn(NEW, self.members, self.now, self.listening, is_stopped=self.is_stopped)
         for key, judged in found.items():

@@ -20,7 +20,7 @@ from firmware.runtime.pit_desk import PitDesk
 from firmware.table.event import Event
 from firmware.update.house import HouseFile
 from firmware.uplink.client import Client
-from firmware.uplink.errors import NotReached
+from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import HEARTBEAT_S, Follower
 from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
 from firmware.uplink.inbox.requests import NOTES, PART, FileRequest, place, read_list
@@ -50,7 +50,7 @@ class Cut(Client):
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
         if self.cut_after is not None and self.pieces >= self.cut_after:
             self.close()
-            raise NotReached("The pit cannot be reached (the cable is out).")
+            raise PitUnreachable("The pit cannot be reached (the cable is out).")
         self.pieces += 1
         data, size = super().piece(path, first, end)
         return (self.bend(data) if self.bend is not None else data), size

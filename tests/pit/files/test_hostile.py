@@ -17,7 +17,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.table.entry import content_hash
 from firmware.update.house import LASTS, MOST_BYTES, NO_HOUSE_KEY, NOT_THE_HOUSES, HouseFile
 from firmware.update.repository import Repository
-from firmware.uplink.errors import NotReached, Refused
+from firmware.uplink.errors import PitRefusal, PitUnreachable
 from firmware.uplink.inbox.fetching import (
     LEAVES_FREE,
     NOT_THE_MAKERS,
@@ -434,9 +434,9 @@ def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: H
     def path(sha256: str) -> str:
         return f"/v1/repository/targets/{sha256[:2]}/{sha256}"
 
-    with pytest.raises(Refused, match="no such file for this table"):
+    with pytest.raises(PitRefusal, match="no such file for this table"):
         here.client.piece(path(other.sha256), 0, 10)
-    with pytest.raises((Refused, NotReached)):
+    with pytest.raises((PitRefusal, PitUnreachable)):
         here.client.piece(path(big.sha256), big.size, big.size + 1)
     data, size = here.client.piece(path(big.sha256), 5, 9)
     assert (data, size) == (here.pit.house.files.path(big.sha256).read_bytes()[5:9], big.size)
@@ -445,7 +445,7 @@ def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: H
         *("../authority/authority.key", "house/../../authority/authority.key", "targets/xx/" + "x" * 64),
         *(path(big.sha256.upper()), "house/.targets.json.part", "maker", "house//targets.json", "%2e%2e/x"),
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(PitRefusal):
             here.client.piece(f"/v1/repository/{name}", 0, 10)
 
 

@@ -6,14 +6,14 @@ import numpy as np
 
 from tests.vision.reading.test_pairs import CASINO, row, table
 from vision.felt.layout import TableLayout
-from vision.reading.decode import Named
+from vision.reading.decode import NamedCluster
 from vision.reading.laid import cards_on
 from vision.reading.network import Indices
 
 KNOWN = ["As", "Kh", "Td", "7c", "2s"]
 
 
-def named(indices: Indices) -> dict[str, Named]:
+def named(indices: Indices) -> dict[str, NamedCluster]:
     """Read the indices; the names in the order of their cards' places."""
     found = sorted(cards_on(indices, TableLayout.load()), key=lambda at: float(at[1].middle[0]))
     return {one.card: one for one, _ in found}

@@ -14,7 +14,7 @@ from vision.base.arrays import Image, Points
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS, SUITS
-from vision.reading.decode import Named
+from vision.reading.decode import NamedCluster
 from vision.reading.laid import CardPlace, cards_on
 from vision.reading.network import FEATURES, CardReader, Indices
 from vision.reading.pips import COUNTS, DIFFERS, HIDDEN, SIZE, PipReader, count_of, cut_out, learnt, scores
@@ -130,7 +130,7 @@ def test_a_card_whose_index_and_pips_differ_is_asked_about_and_no_other(
     assert unsure(read(frame, layout, reader)) == []
     names = cards_on
 
-    def with_a_liar(*args: Any) -> list[tuple[Named, CardPlace]]:
+    def with_a_liar(*args: Any) -> list[tuple[NamedCluster, CardPlace]]:
         """Deny one card, whatever it shows."""
         found = names(*args)
         for named, _ in found:
@@ -143,7 +143,7 @@ def test_a_card_whose_index_and_pips_differ_is_asked_about_and_no_other(
     assert unsure(read(frame, layout, reader)) == ["7h"]
 
 
-def named(layout: TableLayout, code: str, rival: str, whole: np.ndarray) -> Named:
+def named(layout: TableLayout, code: str, rival: str, whole: np.ndarray) -> NamedCluster:
     """Name the one card of a table whose index says `code`, barely before `rival`."""
     chances = np.full(52, 1e-4)
     chances[[CARDS.index(code), CARDS.index(rival)]] = 0.6, 0.3

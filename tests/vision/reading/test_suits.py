@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from vision.reading.cards import CARDS
-from vision.reading.decode import Cluster, Named
+from vision.reading.decode import Cluster, NamedCluster
 from vision.reading.network import Floats, log_softmax
 from vision.reading.suits import MIN_APART, apart, judge_suits
 
 
-def named(card: str, apart: float, presence: float = 5.0) -> Named:
+def named(card: str, apart: float, presence: float = 5.0) -> NamedCluster:
     """Name a card whose two indices each put its suit so many nats before the other of its colour."""
     logp: Floats = np.full(52, -20.0)
     other = card[0] + {"c": "s", "s": "c", "d": "h", "h": "d"}[card[1]]
     logp[CARDS.index(card)], logp[CARDS.index(other)] = 0.0, -2 * apart
-    return Named(Cluster((0, 1), log_softmax(logp), presence), card, 2 * apart, (card, other))
+    return NamedCluster(Cluster((0, 1), log_softmax(logp), presence), card, 2 * apart, (card, other))
 
 
 def test_clear_print_leaves_every_suit_sure() -> None:

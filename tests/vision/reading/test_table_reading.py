@@ -15,7 +15,7 @@ from vision.base.errors import NoMarkersError
 from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout, Zone
 from vision.reading.cards import CARDS
-from vision.reading.decode import Cluster, Named
+from vision.reading.decode import Cluster, NamedCluster
 from vision.reading.network import Calibration, CardReader, Curve, Indices
 from vision.reading.table_reading import TableReading, read, read_card, read_zone
 from vision.synthetic.decks import PhotoDeck
@@ -73,7 +73,7 @@ def test_a_real_deck_laid_on_the_felt_is_read(shared: Path, layout: TableLayout,
 def test_in_a_soft_picture_a_name_must_stand_out_as_much_farther() -> None:
     logp = np.full(52, -8.0)
     logp[0] = 0.0
-    named = Named(Cluster((0, 1), logp, 9.0), CARDS[0], 8.0, (CARDS[0],))
+    named = NamedCluster(Cluster((0, 1), logp, 9.0), CARDS[0], 8.0, (CARDS[0],))
     worth = Calibration(Curve(sure_from=6.0), Curve(sure_from=2.0))
     corners = np.zeros((4, 2))
     assert read_card(named, corners, worth).sure
