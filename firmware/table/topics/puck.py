@@ -16,7 +16,7 @@ from firmware.table.people import AT_TABLE
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 from firmware.table.topics.ending import HandArchived
-from firmware.table.topics.opening import opened
+from firmware.table.topics.opening import HandOpened, opened
 
 BEFORE_NEXT: Final = stays(BETWEEN_HANDS | {Phase.SETTLED})
 
@@ -76,7 +76,7 @@ def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
 
     Raises CommandRefused if no hand can be dealt, or if the puck is awaited already.
     """
-    opens = _next_hand(state, house)
+    opens = (*_ends(state), next_hand(state, house))
     due = button_due(state, house)
     if due is None:
         return opens
@@ -90,15 +90,19 @@ def awaited_opening(state: State, house: House) -> tuple[Event, ...]:
     if not state.puck_awaited or button_due(state, house) is not None:
         return ()
     try:
-        return _next_hand(state, house)
+        return (*_ends(state), next_hand(state, house))
     except CommandRefused:
         return ()
 
 
-def _next_hand(state: State, house: House) -> tuple[Event, ...]:
-    """Return the events that close a paid hand, if it is still open, and open the next one. Raises CommandRefused."""
-    ends = (HandArchived(),) if state.phase is Phase.SETTLED else ()
-    return (*ends, opened(fold(ends, state), house))
+def next_hand(state: State, house: House) -> HandOpened:
+    """Return the opening of the next hand, after the end of a paid hand. Raises CommandRefused if none can be dealt."""
+    return opened(fold(_ends(state), state), house)
+
+
+def _ends(state: State) -> tuple[Event, ...]:
+    """Return what ends a paid hand that is still open."""
+    return (HandArchived(),) if state.phase is Phase.SETTLED else ()
 
 
 def _need_end(state: State) -> None:

@@ -1,0 +1,385 @@
+"""What may be done now: each command that the table offers, its words, and why it is refused where it is refused.
+
+No rule stands here. Each command is tried on the state: `decide`, then `apply` of its events. What the table refuses is
+not offered, except where the page shows it with the reason. The page, the lamps and the simulated dealer ask only this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Final
+
+from firmware.messages import Message
+from firmware.rules import CARDS, SEATS, Profile
+from firmware.table import events as ev
+from firmware.table.command import COMMANDS, Context, Past
+from firmware.table.dealing import button_due, right_buttons
+from firmware.table.decide import decide
+from firmware.table.errors import CommandRefused
+from firmware.table.house import House
+from firmware.table.people import Role
+from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, SURRENDERING, Phase
+from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.state import Ask, State
+from firmware.table.swaps import swapped
+from firmware.table.topics.puck import next_hand
+from firmware.table.topics.white import payback_due
+
+Fields = Mapping[str, Any]
+DECK: Final = tuple(card.code for card in CARDS)
+
+DEALT_WRONG: Final = (
+    Message("Exposed card"),
+    Message("Wrong number of cards"),
+    Message("Dealt to the wrong player"),
+    Message("Short deck"),
+)
+"""Why a hand is dealt again; once the cards are read, why it is void."""
+NOT_PLAYED: Final = (Message("Damaged or marked card"), Message("Dealer's error"))
+"""Why a hand is void at any time."""
+_ANY_STATE: Final = frozenset(
+    {"log_on", "log_off", "call_floor", "end_floor_call", "read_record_fault", "reopen"}
+)
+"""Commands that are meant for no hand in particular."""
+_ONE_PHASE: Final = frozenset({"next", "undo_close", "keep_button"})
+"""Commands that are meant for one phase of an open hand."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A command that is offered. `words`: what it does; empty where that depends on where it is shown.
+
+    `command`: the command's fields, with the hand and the phase for which it is meant. `asks`: the fields that the
+    person still gives, with values with which it was tried. `also`: commands that follow it at once. `refused`: why
+    the table would refuse it. `hold`: it cannot be undone, or the cards do not show it. `causes`: its events.
+    """
+
+    words: Message
+    command: Fields
+    asks: Fields
+    also: tuple[Fields, ...]
+    hold: bool
+    is_shown: bool
+    """Whether it is offered even while it is refused."""
+    refused: Message | None = None
+    causes: tuple[ev.Event, ...] = ()
+
+
+class Offers:
+    """What may be done in a state. A command is tried when it is first asked for."""
+
+    def __init__(self, context: Context | None) -> None:
+        """Without a `context` nothing is known of the game, and nothing is offered."""
+        self._context = context
+        self._found: dict[str, tuple[Offer, ...]] = {}
+
+    def of(self, *names: str, **fields: Any) -> tuple[Offer, ...]:
+        """Return the offers of these commands that have these fields."""
+        return tuple(
+            offer for do in names for offer in self._of(do) if fields.items() <= offer.command.items()
+        )
+
+    def first(self, do: str, **fields: Any) -> Offer | None:
+        """Return the first of these offers; None if there is none."""
+        return next(iter(self.of(do, **fields)), None)
+
+    @property
+    def all(self) -> tuple[Offer, ...]:
+        """Everything that is offered."""
+        return self.of(*(do for names in _GROUPS.values() for do in names))
+
+    @property
+    def white(self) -> Offer | None:
+        """What the white push-button does, if it does anything now."""
+        offer = self.first("next")
+        return None if offer is None or offer.refused else offer
+
+    @property
+    def payback(self) -> Offer | None:
+        """The payback that is due: white marks it."""
+        due = payback_due(self._context.state) if self._context else None
+        return self.first("mark_paid_back", number=due) if due else None
+
+    @cached_property
+    def next_hand(self) -> ev.HandOpened | Message | None:
+        """The next hand as it would open, or why none can be dealt; None while it is not the next step."""
+        if (at := self._context) is None or not at.state.house.seats:
+            return None
+        is_next = at.state.is_paid or (at.state.phase in BETWEEN_HANDS and at.state.house.unit)
+        return _next_hand(at) if is_next else None
+
+    @cached_property
+    def puck_due(self) -> int | None:
+        """The seat at which the puck is missing for the next hand; None if it lies right."""
+        return button_due(self._context.state, self._context.house) if self._context else None
+
+    @property
+    def right_buttons(self) -> tuple[Offer, ...]:
+        """The keyed seats of the puck with which exactly those who were dealt in play."""
+        seats = right_buttons(self._context.state, self._context.house) if self._context else ()
+        return tuple(offer for offer in self.of("key_button") if offer.command["seat"] in seats)
+
+    def _of(self, do: str) -> tuple[Offer, ...]:
+        if self._context is None:
+            return ()
+        if do not in self._found:
+            group = next(group for group, names in _GROUPS.items() if do in names)
+            self._found |= dict.fromkeys(_GROUPS[group], ())
+            for offer in group(self._context):
+                tried = _tried(self._context, offer)
+                if tried.is_shown or not tried.refused:
+                    self._found[offer.command["do"]] += (tried,)
+        return self._found[do]
+
+
+class _InTheRecord(CommandRefused):
+    """Whether it is refused depends on a past hand, which the state does not hold."""
+
+
+def _unread(hand: int) -> State:
+    raise _InTheRecord("There is no record of hand %(hand)s here.", hand=hand)
+
+
+def offers(state: State, house: House, rules: Profile, past: Past = _unread) -> Offers:
+    """Return what may be done; `rules` are those of the open hand, `house` is what the next hand opens with.
+
+    Without `past` a command is offered that only the record of a past hand could refuse.
+    """
+    return Offers(Context(state, house, rules, past))
+
+
+NO_OFFERS: Final = Offers(None)
+
+
+def _next_hand(at: Context) -> ev.HandOpened | Message:
+    try:
+        return next_hand(at.state, at.house)
+    except CommandRefused as error:
+        return error.sentence
+
+
+def _tried(at: Context, offer: Offer) -> Offer:
+    """Return the offer with what it causes, or why it is refused."""
+    state, causes = at.state, list[ev.Event]()
+    try:
+        for fields in ({**offer.command, **offer.asks}, *offer.also):
+            command = COMMANDS[fields["do"]].model_validate(fields)
+            events = decide(state, command, at.house, at.rules, at.past)
+            causes += events
+            state = ev.fold(events, state)
+    except _InTheRecord:
+        return offer
+    except CommandRefused as error:
+        return replace(offer, refused=error.sentence, causes=tuple(causes))
+    return replace(offer, causes=tuple(causes))
+
+
+def _offer(
+    state: State,
+    do: str,
+    words: Message | str = "",
+    *,
+    hold: bool = False,
+    shown: bool = False,
+    asks: Fields | None = None,
+    also: tuple[Fields, ...] = (),
+    **fields: Any,
+) -> Offer:
+    """Return an offer, not tried yet, whose commands are meant for this state."""
+    meant: dict[str, Any] = {} if do in _ANY_STATE else {"hand": state.hand}
+    follow = tuple({**meant, **command} for command in also)
+    if meant and (do in _ONE_PHASE or state.phase in BETWEEN_HANDS):
+        meant["phase"] = str(state.phase)
+    text = words if isinstance(words, Message) else Message(words)
+    return Offer(text, {"do": do, **fields, **meant}, asks or {}, follow, hold, shown)
+
+
+def _push_buttons(at: Context) -> Iterator[Offer]:
+    yield _offer(at.state, "next", _white_words(at), shown=True)
+    yield _offer(at.state, "look_again", Message("Look again"))
+    try:
+        due = pending_natural(at.state, at.rules)
+    except CommandRefused:
+        return  # the rules refuse the hand; white says why
+    if due is not None:
+        verified = natural_verdict(at.state, due, at.rules).kind is not None
+        words = Message("Confirm the natural") if verified else Message("It is no natural")
+        yield _offer(at.state, "confirm", words, hold=not verified, seat=due)
+
+
+def _white_words(at: Context) -> Message:
+    match at.state.phase:
+        case Phase.DEALING:
+            return Message("Cards are out")
+        case Phase.SETTING | Phase.PLACING:
+            return Message("Showdown")
+        case Phase.SETTLED if at.state.reopened:
+            return Message("Close the corrected hand")
+        case Phase.SETTLED if at.state.unpaid:
+            return Message("Paid")
+        case Phase.SETTLED:
+            return Message("Close the hand") if isinstance(_next_hand(at), Message) else Message("Next hand")
+        case Phase.SHOWDOWN | Phase.READING | Phase.REVIEW:
+            return Message("Look again")
+        case _:
+            return Message("Paid back") if payback_due(at.state) else Message("Open a hand")
+
+
+def _hand(at: Context) -> Iterator[Offer]:
+    state, offer = at.state, partial(_offer, at.state)
+    yield offer("back_to_setting", Message("Back to setting"))
+    for seat in state.seats:
+        if not (seat.placed or seat.open):  # a surrender before the showdown that was not keyed
+            words = Message("Seat %(seat)s has surrendered", seat=seat.seat)
+            also: tuple[Fields, ...] = ({"do": "surrender", "seat": seat.seat}, {"do": "next"})
+            yield offer("back_to_setting", words, hold=True, also=also)
+    yield offer("undo_close", Message("Undo the closing"))
+    yield offer("key_hand", Message("Key this hand"), reason=str(Message("The camera does not read.")))
+    for number in SEATS:
+        for do in ("key_button", "keep_button"):
+            yield offer(do, Message("Seat %(seat)s", seat=number), seat=number)
+    if not state.reopened:  # white closes a reopened hand
+        settled = Message("The players have settled among themselves")
+        words = settled if state.unpaid else Message("Close the hand: seats and chips")
+        yield offer("archive", words, hold=bool(state.unpaid))
+    for reason in DEALT_WRONG:
+        yield offer("misdeal", reason, hold=True, reason=str(reason))
+    for reason in NOT_PLAYED if state.phase in MISDEALING else (*DEALT_WRONG, *NOT_PLAYED):
+        yield offer("void", reason, hold=True, reason=str(reason))
+    words = Message("It stays at seat %(seat)s: deal again", seat=state.button or 0)
+    then, why = {"do": "next", "phase": str(Phase.VOID)}, Message("The puck was at another seat")
+    yield offer("misdeal", words, hold=True, also=(then,), reason=str(why))
+
+
+def _seats(at: Context) -> Iterator[Offer]:
+    for seat in at.state.seats:
+        offer = partial(_offer, at.state, seat=seat.seat)
+        if at.state.phase in SURRENDERING:
+            yield offer("declare", Message("Declare"))
+            yield offer("surrender", Message("Surrender"))
+            yield offer("withdraw", Message("Take it back"))
+            yield offer("withdraw_surrender", Message("Take it back"))
+        yield offer("undo_confirm", Message("Take back seat %(seat)s's natural", seat=seat.seat))
+
+
+def _cards(at: Context) -> Iterator[Offer]:
+    """Offer each card and row to be named or changed; last, each pair that changed places to be taken back."""
+    state, offer = at.state, partial(_offer, at.state)
+    asked = {(q.seat, q.row, q.index) for q in state.questions if q.what in (Ask.CARD, Ask.DUPLICATE)}
+    for seat in state.seats:
+        for row, cards in () if seat.surrenders else seat.rows.items():
+            of_row: dict[str, Any] = {"seat": seat.seat, "row": row}
+            yield offer("key_row", asks={"cards": " ".join(DECK[: ev.ROWS[row]])}, **of_row)
+            if state.phase is Phase.PLACING and len(cards) < ev.ROWS[row]:
+                yield offer("place_card", asks={"card": DECK[0]}, **of_row)
+            for index, card in enumerate(cards):
+                tried = {"card": next(code for code in DECK if code != card.card), "swap": False}
+                swaps = card.sure and card.as_read and (seat.seat, row, index) not in asked
+                swap: dict[str, Any] = {"swap": True} if swaps else {}
+                yield offer("set_card", asks=tried, index=index, **of_row, **swap)
+    for one, other in swapped(state):
+        at_one: dict[str, Any] = {"seat": one.seat, "row": one.row, "index": one.index}
+        yield offer("set_card", Message("Undo"), card=other.card, swap=True, **at_one)
+    for seen in state.irregularities:
+        yield offer("resolve", number=seen.number, stands="record")
+        yield offer("resolve", hold=True, number=seen.number, stands="table")
+
+
+def _payments(at: Context) -> Iterator[Offer]:
+    """Offer to mark each payment, or to take its mark back; last, to mark all of them, while none is marked."""
+    state, offer = at.state, partial(_offer, at.state)
+    pairs = [{"a": p["a"], "b": p["b"]} for p in (state.settlement or {}).get("pairs", ()) if p["paid"]]
+    for pair in pairs:
+        is_paid = (pair["a"], pair["b"]) in state.paid
+        yield offer("mark_paid", "" if is_paid else Message("Paid"), **pair, paid=not is_paid)
+    if pairs and not state.paid:
+        all_paid = tuple({"do": "mark_paid", **pair, "paid": True} for pair in pairs)
+        words = Message("These chips have moved: all paid")
+        yield offer("mark_paid", words, hold=True, also=all_paid[1:], **pairs[0], paid=True)
+    for number, back in enumerate(state.paybacks, start=1):
+        paid = Message("Paid back")
+        yield offer(
+            "mark_paid_back", "" if back.paid else paid, shown=True, number=number, paid=not back.paid
+        )
+    if payback_due(state):
+        yield offer("open_hand", Message("Later: open a hand"), hold=True, shown=True)
+
+
+def _past(at: Context) -> Iterator[Offer]:
+    """Offer the newest hand that is over, then any before it. A hand that is being played waits meanwhile."""
+    state, reason = at.state, str(Message("Disputed at the table"))
+    newest = state.hand - (state.phase in OPEN)
+    if newest < 1 or state.reopened:
+        return
+    if state.phase in OPEN or not state.misdealt:
+        words = Message("Reopen hand %(hand)s", hand=f"{newest:,}")
+        yield _offer(state, "reopen", words, reason=reason, past=newest)
+    if newest > 1:
+        yield _offer(state, "reopen", Message("Another hand"), asks={"past": newest - 1}, reason=reason)
+
+
+def _players(at: Context) -> Iterator[Offer]:
+    state = at.state
+    if state.phase not in BETWEEN_HANDS:
+        return
+    names = tuple(dict.fromkeys(seat.player for seat in state.house.seats))
+    for name in names:
+        offer = partial(_offer, state, player=name)
+        sits, passes, has_chips = name in state.sits_out, name in state.passes, bool(state.stack_of(name))
+        yield offer("sit_out", Message("Plays again") if sits else Message("Sits out"), on=not sits)
+        if not sits:
+            yield offer(
+                "pass_round", Message("Does not pass") if passes else Message("Passes"), on=not passes
+            )
+        chips, words = ("add_on", Message("Add")) if has_chips else ("buy_in", Message("Buy in"))
+        yield offer(chips, words, shown=True, asks={"amount": at.house.unit})
+        yield offer("count_stack", Message("Count"), shown=True, asks={"stack": 0}, reason="Counted")
+        yield offer("rename_player", Message("Another name"), shown=True, asks={"name": "Guest"})
+        yield offer("leave_seat", Message("Leaves"), hold=True)
+    taken = {seat.seat for seat in state.house.seats}
+    for number in (number for number in SEATS if number not in taken):
+        offer = partial(_offer, state, "seat_player", Message("Seat %(seat)s", seat=number), seat=number)
+        yield offer(shown=True, asks={"player": "Guest"}, comes=True)
+        yield from (offer(player=name) for name in names)
+    if state.two_hands or len(state.stacks.keys() - state.sits_out) == 2:
+        words = Message("One hand each") if state.two_hands else Message("Two hands each")
+        yield _offer(state, "two_hands", words, on=not state.two_hands)
+
+
+def _people(at: Context) -> Iterator[Offer]:
+    offer = partial(_offer, at.state)
+    for person in at.state.people:
+        if person.role is Role.DEALER:
+            yield offer("log_on", person=person.name)
+    yield offer("log_off", Message("%(name)s leaves", name=at.state.dealer))
+    yield offer("call_floor", Message("Call the floor"))
+    yield offer("end_floor_call", Message("The floor is here"), answered=True)
+    yield offer("end_floor_call", Message("Take the call back"), answered=False)
+    yield offer("read_record_fault", Message("I have read this: go on"), hold=True)
+
+
+_GROUPS: Final[Mapping[Callable[[Context], Iterator[Offer]], tuple[str, ...]]] = {
+    _push_buttons: ("next", "confirm", "look_again"),
+    _hand: (
+        "back_to_setting",
+        "undo_close",
+        "key_hand",
+        "key_button",
+        "keep_button",
+        "archive",
+        "misdeal",
+        "void",
+    ),
+    _seats: ("declare", "surrender", "withdraw", "withdraw_surrender", "undo_confirm"),
+    _cards: ("set_card", "key_row", "place_card", "resolve"),
+    _payments: ("mark_paid", "mark_paid_back", "open_hand"),
+    _past: ("reopen",),
+    _players: (
+        *("sit_out", "pass_round", "buy_in", "add_on", "count_stack", "rename_player", "leave_seat"),
+        *("seat_player", "two_hands"),
+    ),
+    _people: ("log_on", "log_off", "call_floor", "end_floor_call", "read_record_fault"),
+}
+"""The commands that are offered, by the function that offers them."""
