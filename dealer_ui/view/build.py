@@ -166,8 +166,7 @@ def _phase(
         case Phase.SETTING:
             return _("Setting"), _("Players set their rows and may declare. White push-button: showdown.")
         case Phase.PLACING:
-            white = may.first("next")
-            return placing_words(state, white.refused if white else None)
+            return placing_words(state, may.white_refused)
         case Phase.SHOWDOWN:
             return _("Showdown"), _("Turn all cards face up in their zones.")
         case Phase.READING if cards := awaits(state):
@@ -289,9 +288,8 @@ def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, .
         notices.append(say(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
         notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=say(state.keyed)))
-    white = may.first("next")
-    if state.phase is Phase.REVIEW and not state.questions and white and white.refused:
-        notices.append(say(white.refused))  # nothing is open, and the rules refuse to settle the hand
+    if state.phase is Phase.REVIEW and not state.questions and may.white_refused:
+        notices.append(say(may.white_refused))  # nothing is open, and the rules refuse to settle the hand
     return tuple(notices)
 
 

@@ -49,9 +49,8 @@ def needs(state: State, rules: Profile, may: Offers) -> tuple[Need, ...]:
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
         seat = _seat(state, confirm.command["seat"])
         found.append(natural_question(state, rules, seat, waiting - 1, may, confirm))
-    white = may.first("next")
-    if state.phase is Phase.DEALING and not found and white and white.refused:
-        found.append(_wrong_button(state, may, white.refused))
+    if state.phase is Phase.DEALING and not found and may.white_refused:
+        found.append(_wrong_button(state, may, may.white_refused))
     found += [_camera(may) for name in state.faults if needs_device(state, name)]
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
@@ -11,6 +12,7 @@ from dealer_ui.view.screen import Action, Amount, Naming, Player
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
+from firmware.table.events import HandOpened
 from firmware.table.offers import NO_OFFERS, Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import State
@@ -26,9 +28,10 @@ def is_between(state: State) -> bool:
 
 def players(state: State, rules: Profile, may: Offers, *, answering: bool = True) -> tuple[Player, ...]:
     """Return the players at the table by seat, then those with chips and no seat."""
-    opening = may.next_hand
-    playing = () if opening is None or isinstance(opening, Message) else opening.seats
-    next_in = frozenset(seat.player for seat in playing)
+    opens = () if isinstance(may.next_hand, Message) else may.next_hand
+    next_in = frozenset(
+        seat.player for event in opens if isinstance(event, HandOpened) for seat in event.seats
+    )
     offered = may if answering else NO_OFFERS
     seated = list(
         dict.fromkeys(seat.player for seat in sorted(state.house.seats, key=lambda seat: seat.seat))
@@ -89,34 +92,31 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None, may: Of
     unit, limits = state.house.unit, rules.limits
     most = limits.max_stack * unit or MOST
     on_table = sum(filter(None, (state.stack_of(seat.player) for seat in state.house.seats)))
-    buys = (_buy_in(offer, "amount", name, unit, rules) for offer in may.of("buy_in", player=name))
-    adds = (
-        Amount(
-            say(offer.words),
-            {**offer.command},
+
+    def keyed(do: str, title: str, **how: Any) -> Iterator[Amount]:
+        for offer in may.of(do, player=name):
+            yield Amount(say(offer.words), {**offer.command}, title, old=stack, **how)
+
+    has = stack or 0
+    return (
+        *(_buy_in(offer, "amount", name, unit, rules) for offer in may.of("buy_in", player=name)),
+        *keyed(
+            "add_on",
             _("%(player)s adds chips", player=name),
-            base=stack or 0,
+            base=has,
             least=1,
             most=most,
-            old=stack,
-            limit=0 if limits.max_stack else max(on_table, stack or 0),
-            chips=chip_sums(unit, most - (stack or 0)),
+            limit=0 if limits.max_stack else max(on_table, has),
+            chips=chip_sums(unit, most - has),
             into="amount",
-        )
-        for offer in may.of("add_on", player=name)
-    )
-    counts = (
-        Amount(
-            say(offer.words),
-            {**offer.command},
+        ),
+        *keyed(
+            "count_stack",
             _("%(player)s: the whole stack", player=name),
             most=MOST,
-            old=stack,
             limit=limits.max_stack * unit or on_table,
-        )
-        for offer in may.of("count_stack", player=name)
+        ),
     )
-    return (*buys, *adds, *counts)
 
 
 def chip_sums(unit: int, most: int) -> tuple[int, ...]:

@@ -6,9 +6,10 @@ not offered, except where the page shows it with the reason. The page, the lamps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Final
 
 from firmware.messages import Message
@@ -47,6 +48,16 @@ _ONE_PHASE: Final = frozenset({"next", "undo_close", "keep_button"})
 """Commands that are meant for one phase of an open hand."""
 
 
+_WHITE: Final = {
+    **dict.fromkeys(BETWEEN_HANDS, Message("Open a hand")),
+    Phase.DEALING: Message("Cards are out"),
+    **dict.fromkeys((Phase.SETTING, Phase.PLACING), Message("Showdown")),
+    **dict.fromkeys((Phase.SHOWDOWN, Phase.READING, Phase.REVIEW), Message("Look again")),
+    Phase.SETTLED: Message("Close the corrected hand"),
+}
+"""What white does in each phase, except with a hand that is being paid and with paybacks."""
+
+
 @dataclass(frozen=True)
 class Offer:
     """A command that is offered. `words`: what it does; empty where that depends on where it is shown.
@@ -70,10 +81,13 @@ class Offer:
 class Offers:
     """What may be done in a state. A command is tried when it is first asked for."""
 
-    def __init__(self, context: Context | None) -> None:
-        """Without a `context` nothing is known of the game, and nothing is offered."""
-        self._context = context
-        self._found: dict[str, tuple[Offer, ...]] = {}
+    def __init__(self, at: Context | None) -> None:
+        """Without a context nothing is known of the game, and nothing is offered."""
+        self._at = at
+        self._candidates: dict[str, list[Offer]] = {}
+        self._tried: dict[str, tuple[Offer, ...]] = {}
+        for offer in chain.from_iterable(group(at) for group in _GROUPS) if at else ():
+            self._candidates.setdefault(offer.command["do"], []).append(offer)
 
     def of(self, *names: str, **fields: Any) -> tuple[Offer, ...]:
         """Return the offers of these commands that have these fields."""
@@ -88,50 +102,51 @@ class Offers:
     @property
     def all(self) -> tuple[Offer, ...]:
         """Everything that is offered."""
-        return self.of(*(do for names in _GROUPS.values() for do in names))
+        return self.of(*self._candidates)
 
     @property
     def white(self) -> Offer | None:
         """What the white push-button does, if it does anything now."""
+        return None if self.white_refused else self.first("next")
+
+    @property
+    def white_refused(self) -> Message | None:
+        """Why the white push-button does nothing now; None if it does something."""
         offer = self.first("next")
-        return None if offer is None or offer.refused else offer
+        return offer.refused if offer else None
 
     @property
     def payback(self) -> Offer | None:
         """The payback that is due: white marks it."""
-        due = payback_due(self._context.state) if self._context else None
+        due = payback_due(self._at.state) if self._at else None
         return self.first("mark_paid_back", number=due) if due else None
 
     @cached_property
-    def next_hand(self) -> ev.HandOpened | Message | None:
-        """The next hand as it would open, or why none can be dealt; None while it is not the next step."""
-        if (at := self._context) is None or not at.state.house.seats:
-            return None
-        is_next = at.state.is_paid or (at.state.phase in BETWEEN_HANDS and at.state.house.unit)
-        return _next_hand(at) if is_next else None
+    def next_hand(self) -> tuple[ev.Event, ...] | Message:
+        """The events that open the next hand, or why none can be dealt; empty while it is not the next step."""
+        if self._at is None or not self._at.state.house.seats:
+            return ()
+        state = self._at.state
+        is_next = state.is_paid or (state.phase in BETWEEN_HANDS and state.house.unit)
+        return next_hand(state, self._at.house) if is_next else ()
 
     @cached_property
     def puck_due(self) -> int | None:
         """The seat at which the puck is missing for the next hand; None if it lies right."""
-        return button_due(self._context.state, self._context.house) if self._context else None
+        return button_due(self._at.state, self._at.house) if self._at else None
 
     @property
     def right_buttons(self) -> tuple[Offer, ...]:
         """The keyed seats of the puck with which exactly those who were dealt in play."""
-        seats = right_buttons(self._context.state, self._context.house) if self._context else ()
+        seats = right_buttons(self._at.state, self._at.house) if self._at else ()
         return tuple(offer for offer in self.of("key_button") if offer.command["seat"] in seats)
 
     def _of(self, do: str) -> tuple[Offer, ...]:
-        if self._context is None:
-            return ()
-        if do not in self._found:
-            group = next(group for group, names in _GROUPS.items() if do in names)
-            self._found |= dict.fromkeys(_GROUPS[group], ())
-            for offer in group(self._context):
-                tried = _tried(self._context, offer)
-                if tried.is_shown or not tried.refused:
-                    self._found[offer.command["do"]] += (tried,)
-        return self._found[do]
+        if do not in self._tried:
+            assert do in COMMANDS, do
+            tried = (_tried(self._at, offer) for offer in self._candidates.get(do, ()) if self._at)
+            self._tried[do] = tuple(offer for offer in tried if offer.is_shown or not offer.refused)
+        return self._tried[do]
 
 
 class _InTheRecord(CommandRefused):
@@ -148,16 +163,6 @@ def offers(state: State, house: House, rules: Profile, past: Past = _unread) -> 
     Without `past` a command is offered that only the record of a past hand could refuse.
     """
     return Offers(Context(state, house, rules, past))
-
-
-NO_OFFERS: Final = Offers(None)
-
-
-def _next_hand(at: Context) -> ev.HandOpened | Message:
-    try:
-        return next_hand(at.state, at.house)
-    except CommandRefused as error:
-        return error.sentence
 
 
 def _tried(at: Context, offer: Offer) -> Offer:
@@ -210,21 +215,14 @@ def _push_buttons(at: Context) -> Iterator[Offer]:
 
 
 def _white_words(at: Context) -> Message:
-    match at.state.phase:
-        case Phase.DEALING:
-            return Message("Cards are out")
-        case Phase.SETTING | Phase.PLACING:
-            return Message("Showdown")
-        case Phase.SETTLED if at.state.reopened:
-            return Message("Close the corrected hand")
-        case Phase.SETTLED if at.state.unpaid:
-            return Message("Paid")
-        case Phase.SETTLED:
-            return Message("Close the hand") if isinstance(_next_hand(at), Message) else Message("Next hand")
-        case Phase.SHOWDOWN | Phase.READING | Phase.REVIEW:
-            return Message("Look again")
-        case _:
-            return Message("Paid back") if payback_due(at.state) else Message("Open a hand")
+    state = at.state
+    if state.phase is Phase.SETTLED and state.unpaid and not state.reopened:
+        return Message("Paid")
+    if state.phase is Phase.SETTLED and not state.reopened:
+        ends = isinstance(next_hand(state, at.house), Message)
+        return Message("Close the hand") if ends else Message("Next hand")
+    owes = state.phase in BETWEEN_HANDS and payback_due(state)
+    return Message("Paid back") if owes else _WHITE[state.phase]
 
 
 def _hand(at: Context) -> Iterator[Offer]:
@@ -360,26 +358,5 @@ def _people(at: Context) -> Iterator[Offer]:
     yield offer("read_record_fault", Message("I have read this: go on"), hold=True)
 
 
-_GROUPS: Final[Mapping[Callable[[Context], Iterator[Offer]], tuple[str, ...]]] = {
-    _push_buttons: ("next", "confirm", "look_again"),
-    _hand: (
-        "back_to_setting",
-        "undo_close",
-        "key_hand",
-        "key_button",
-        "keep_button",
-        "archive",
-        "misdeal",
-        "void",
-    ),
-    _seats: ("declare", "surrender", "withdraw", "withdraw_surrender", "undo_confirm"),
-    _cards: ("set_card", "key_row", "place_card", "resolve"),
-    _payments: ("mark_paid", "mark_paid_back", "open_hand"),
-    _past: ("reopen",),
-    _players: (
-        *("sit_out", "pass_round", "buy_in", "add_on", "count_stack", "rename_player", "leave_seat"),
-        *("seat_player", "two_hands"),
-    ),
-    _people: ("log_on", "log_off", "call_floor", "end_floor_call", "read_record_fault"),
-}
-"""The commands that are offered, by the function that offers them."""
+_GROUPS: Final = (_push_buttons, _hand, _seats, _cards, _payments, _past, _players, _people)
+NO_OFFERS: Final = Offers(None)

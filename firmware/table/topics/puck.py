@@ -16,7 +16,7 @@ from firmware.table.people import AT_TABLE
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 from firmware.table.topics.ending import HandArchived
-from firmware.table.topics.opening import HandOpened, opened
+from firmware.table.topics.opening import opened
 
 BEFORE_NEXT: Final = stays(BETWEEN_HANDS | {Phase.SETTLED})
 
@@ -76,7 +76,9 @@ def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
 
     Raises CommandRefused if no hand can be dealt, or if the puck is awaited already.
     """
-    opens = (*_ends(state), next_hand(state, house))
+    opens = next_hand(state, house)
+    if isinstance(opens, Message):
+        raise CommandRefused(opens)
     due = button_due(state, house)
     if due is None:
         return opens
@@ -89,20 +91,17 @@ def awaited_opening(state: State, house: House) -> tuple[Event, ...]:
     """Return the opening for which white has asked, once the puck lies right; otherwise nothing."""
     if not state.puck_awaited or button_due(state, house) is not None:
         return ()
+    opens = next_hand(state, house)
+    return () if isinstance(opens, Message) else opens
+
+
+def next_hand(state: State, house: House) -> tuple[Event, ...] | Message:
+    """Return the events that close a paid hand, if it is still open, and open the next; or why none can be dealt."""
+    ends = (HandArchived(),) if state.phase is Phase.SETTLED else ()
     try:
-        return (*_ends(state), next_hand(state, house))
-    except CommandRefused:
-        return ()
-
-
-def next_hand(state: State, house: House) -> HandOpened:
-    """Return the opening of the next hand, after the end of a paid hand. Raises CommandRefused if none can be dealt."""
-    return opened(fold(_ends(state), state), house)
-
-
-def _ends(state: State) -> tuple[Event, ...]:
-    """Return what ends a paid hand that is still open."""
-    return (HandArchived(),) if state.phase is Phase.SETTLED else ()
+        return (*ends, opened(fold(ends, state), house))
+    except CommandRefused as error:
+        return error.sentence
 
 
 def _need_end(state: State) -> None:

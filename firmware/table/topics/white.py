@@ -47,7 +47,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
         case Phase.SETTLED:
             if state.unpaid and not state.reopened:
                 return (PaymentMarked(*state.unpaid[0]),)
-            if state.reopened or payback_due(state) or _is_next_refused(state, house):
+            if state.reopened or payback_due(state) or isinstance(next_hand(state, house), Message):
                 return (HandArchived(),)
             return asked_for_next(state, house)
         case Phase.SHOWDOWN | Phase.READING:
@@ -60,14 +60,6 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
                     Settled(settlement(state, rules)),
                 )  # it did not settle by itself; this raises the reason
             raise CommandRefused(_what_is_open(state))
-
-
-def _is_next_refused(state: State, house: House) -> bool:
-    try:
-        next_hand(state, house)
-    except CommandRefused:
-        return True
-    return False
 
 
 def _looks_again(state: State) -> bool:
