@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Refund
 from firmware.table import events as ev
@@ -52,7 +51,7 @@ def refund_actions(may: Offers) -> tuple[Action, ...]:
     before = may.of("mark_paid_back", number=may.payback.command["number"] - 1, paid=False)
     mark = () if may.payback.refused else (Action.of(may.payback, tone="go", lamp="white"),)
     return (
-        *(Action.of(offer, _("Undo"), tone="quiet", takes_back=True) for offer in before),
+        *(Action.of(offer, tone="quiet", takes_back=True) for offer in before),
         *(Action.of(offer, tone="quiet") for offer in may.of("open_hand")),
         *mark,
     )

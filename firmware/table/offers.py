@@ -294,13 +294,11 @@ def _payments(at: Context) -> Iterator[Offer]:
         yield offer("mark_paid", "" if is_paid else Message("Paid"), **pair, paid=not is_paid)
     if pairs and not state.paid:
         all_paid = tuple({"do": "mark_paid", **pair, "paid": True} for pair in pairs)
-        words = Message("These chips have moved: all paid")
-        yield offer("mark_paid", words, hold=True, also=all_paid[1:], **pairs[0], paid=True)
+        moved = Message("These chips have moved: all paid")
+        yield offer("mark_paid", moved, hold=True, also=all_paid[1:], **pairs[0], paid=True)
     for number, back in enumerate(state.paybacks, start=1):
-        paid = Message("Paid back")
-        yield offer(
-            "mark_paid_back", "" if back.paid else paid, shown=True, number=number, paid=not back.paid
-        )
+        words = Message("Undo") if back.paid else Message("Paid back")
+        yield offer("mark_paid_back", words, shown=True, number=number, paid=not back.paid)
     if payback_due(state):
         yield offer("open_hand", Message("Later: open a hand"), hold=True, shown=True)
 
@@ -325,12 +323,12 @@ def _players(at: Context) -> Iterator[Offer]:
     names = tuple(dict.fromkeys(seat.player for seat in state.house.seats))
     for name in names:
         offer = partial(_offer, state, player=name)
-        sits, passes, has_chips = name in state.sits_out, name in state.passes, bool(state.stack_of(name))
-        yield offer("sit_out", Message("Plays again") if sits else Message("Sits out"), on=not sits)
-        if not sits:
-            yield offer(
-                "pass_round", Message("Does not pass") if passes else Message("Passes"), on=not passes
-            )
+        yield offer("sit_out", Message("Plays again"), on=False)
+        yield offer("sit_out", Message("Sits out"), on=True)
+        if name not in state.sits_out:
+            yield offer("pass_round", Message("Does not pass"), on=False)
+            yield offer("pass_round", Message("Passes"), on=True)
+        has_chips = bool(state.stack_of(name))
         chips, words = ("add_on", Message("Add")) if has_chips else ("buy_in", Message("Buy in"))
         yield offer(chips, words, shown=True, asks={"amount": at.house.unit})
         yield offer("count_stack", Message("Count"), shown=True, asks={"stack": 0}, reason="Counted")
