@@ -173,4 +173,4 @@ def test_what_is_offered_is_what_the_table_takes(profile: str) -> None:
                     given.pop("reason", None)
                     assert may.of(do, **given), (state.phase, do, given)
     assert Phase.SETTLED in phases
-    assert all(open_ones[do] for do in ("next", "mark_paid", "void", "set_card"))
+    assert all(open_ones[do] for do in ("next", "void", "set_card"))
