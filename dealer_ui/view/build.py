@@ -7,7 +7,7 @@ would help a player.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import supported_language
@@ -24,7 +24,6 @@ from dealer_ui.view.floor_call import Heard, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
     awaits,
-    back_to_setting,
     dealing_words,
     more,
     past_hands,
@@ -37,20 +36,18 @@ from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_words
 from dealer_ui.view.questions import needs
 from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.view.screen import Action, Correction, Device, Payment, PuckDue, Screen, Tone
-from dealer_ui.view.seats import free_seats, is_between, next_hand_refused
+from dealer_ui.view.seats import free_seats, is_between
 from dealer_ui.view.seats import players as players_of
 from dealer_ui.view.swaps import swap_notices, swap_undone, used
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
 from firmware.rules.recorded import RecordedSettlement, read_settlement
-from firmware.table.errors import CommandRefused
+from firmware.table.house import house_of
+from firmware.table.offers import NO_OFFERS, Offers, offers
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase
-from firmware.table.settling import pending_natural
-from firmware.table.settling import settlement as settle
 from firmware.table.state import State
-from firmware.table.streets import dead_seats, not_complete, open_seats
-from firmware.table.topics.white import payback_due, payback_refused
+from firmware.table.streets import dead_seats, open_seats
 
 DEVICES: Final = ("camera", "puck", "buttons")
 PUCK_TOLD: Final = OPEN - {Phase.SETTLED}
@@ -78,13 +75,15 @@ def view(
     answering = table.is_answering
     settlement = read_settlement(state.settlement) if state.settlement else None
     due = state.phase is Phase.SETTLED and not state.reopened
-    puck = puck_due(state, rules) if rules and answering else None
+    may = offers(state, house_of(state, rules), rules) if rules else NO_OFFERS
+    offered = may if answering else NO_OFFERS
+    puck = puck_due(state, offered)
     players = {seat.seat: seat.player for seat in state.seats}
     pays, current = payments(settlement, state.paid, players, due=due) if settlement else ((), None)
     put_right = bool(state.reopened) or any(back.hand == state.hand for back in state.paybacks)
     transfers = chips(settlement, players, state.paid) if settlement and not put_right else ()
-    refused = next_hand_refused(state, rules)
-    title, step = _phase(state, pays, current, refused, puck)
+    refused = may.next_hand if isinstance(may.next_hand, Message) else None
+    title, step = _phase(state, pays, current, may, refused, puck)
     return Screen(
         seq=seq,
         language=supported_language(state.house.language),
@@ -98,33 +97,33 @@ def view(
         unit=_unit(state),
         hand=state.hand if state.opened else None,
         devices=_devices(state, answering),
-        seats=felt_seats(state, rules, settlement, pays[current] if current is not None else None, answering),
-        needs=needs(state, rules) if rules and answering else (),
+        seats=felt_seats(
+            state, rules, settlement, pays[current] if current is not None else None, may, answering
+        ),
+        needs=needs(state, rules, offered) if rules and answering else (),
         payments=pays,
         current=current,
         transfers=transfers,
-        transferred=all_marked(settlement, state.hand)
-        if settlement and transfers and due and answering
-        else None,
-        actions=_actions(state, rules, refused, wait=bool(puck or refused)) if answering else (),
+        transferred=all_marked(offered) if transfers else None,
+        actions=_actions(state, offered, refused, wait=bool(puck or refused)),
         alert=with_call(unseen_press(table) or changed_since(state, alert(state)), state, heard)
         if answering
         else None,
         puck_due=puck,
-        players=players_of(state, rules, answering=answering) if rules and is_between(state) else (),
+        players=players_of(state, rules, may, answering=answering) if rules and is_between(state) else (),
         correction=_correction(state),
         awaits=awaits(state),
-        refund=refund(state) if rules and is_between(state) else None,
-        free=free_seats(state, rules) if rules and answering and is_between(state) else (),
+        refund=refund(state, may) if rules and is_between(state) else None,
+        free=free_seats(state, rules, offered) if rules and is_between(state) else (),
         sheet=sheet(rules) if rules else None,
         down=down(state, rules, time),
-        log_ons=log_ons(state) if answering else (),
+        log_ons=log_ons(offered),
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
-        more=(*call_groups(state, heard), *puck_elsewhere(state, puck), *more(state)) if answering else (),
-        notices=_notices(state, rules, refused) if answering else (),
-        cues=_cues(state, rules, answering),
+        more=(*call_groups(heard, offered), *puck_elsewhere(puck, offered), *more(state, offered)),
+        notices=_notices(state, may, refused) if answering else (),
+        cues=_cues(state, rules, may, answering),
         used=used(state),
     )
 
@@ -154,6 +153,7 @@ def _phase(
     state: State,
     pays: Sequence[Payment],
     current: int | None,
+    may: Offers,
     refused: Message | None,
     puck: PuckDue | None,
 ) -> tuple[str, str]:
@@ -166,7 +166,7 @@ def _phase(
         case Phase.SETTING:
             return _("Setting"), _("Players set their rows and may declare. White push-button: showdown.")
         case Phase.PLACING:
-            return placing_words(state)
+            return placing_words(state, may.white_refused)
         case Phase.SHOWDOWN:
             return _("Showdown"), _("Turn all cards face up in their zones.")
         case Phase.READING if cards := awaits(state):
@@ -208,47 +208,28 @@ def _after_the_payments(refused: Message | None, puck: PuckDue | None) -> str:
     return puck.sentence if puck else _("Collect the cards. White push-button: next hand.")
 
 
-def _actions(
-    state: State, rules: Profile | None, refused: Message | None, *, wait: bool
-) -> tuple[Action, ...]:
-    press: dict[str, Any] = {"do": "next", "phase": str(state.phase)}
-    if state.opened:
-        press["hand"] = state.hand
+def _actions(state: State, may: Offers, refused: Message | None, *, wait: bool) -> tuple[Action, ...]:
+    """Return the next step, white last. The white button names what white does, also while it waits for something."""
+    white = may.white
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
-            if payback_due(state):
-                return refund_actions(state)
-            opens = Action(_("Open a hand"), press, tone="wait" if wait else "go", lamp="white")
-            return (*undo_close(state), *(() if state.puck_awaited else (opens,)))
-        case Phase.DEALING if rules and any(need.kind == "button" for need in needs(state, rules)):
-            return undo_close(state)  # the question about the puck's seat comes first
-        case Phase.DEALING:
-            return (
-                *undo_close(state),
-                Action(_("Cards are out"), press, tone="go", lamp="white"),
-            )
-        case Phase.SETTING:
-            return (*undo_close(state), Action(_("Showdown"), press, tone="go", lamp="white"))
-        case Phase.PLACING if not not_complete(state):
-            return (Action(_("Showdown"), press, tone="go", lamp="white"),)
-        case Phase.PLACING:
-            return undo_close(state)
+            if may.payback:
+                return refund_actions(may)
+            tone: Tone = "wait" if wait else "go"
+            opens = () if state.puck_awaited else may.of("next")
+            return (*undo_close(may), *(Action.of(offer, tone=tone) for offer in opens))
+        case Phase.SETTLED if state.settlement and not state.reopened:
+            forward, back = marks(read_settlement(state.settlement), may)
+            undo = (back,) if back else swap_undone(may)[:1]
+            if forward is not None or white is None or state.puck_awaited:
+                return (*undo, *((forward,) if forward else ()))
+            return (*undo, Action.of(white, tone="wait" if wait and not refused else "go"))
+        case Phase.REVIEW:
+            return ()
         case Phase.SHOWDOWN | Phase.READING:
-            return (*undo_close(state), back_to_setting(state))
-        case Phase.SETTLED if state.reopened:
-            return (Action(_("Close the corrected hand"), press, tone="go", lamp="white"),)
-        case Phase.SETTLED:
-            assert state.settlement is not None
-            forward, back = marks(read_settlement(state.settlement), state.paid, state.hand)
-            undo = (back,) if back else swap_undone(state)[:1]
-            if forward is not None:
-                return (*undo, forward)
-            if state.puck_awaited:
-                return undo
-            tone: Tone = "wait" if wait and not refused else "go"
-            ends = _("Close the hand") if refused else _("Next hand")
-            return (*undo, Action(ends, press, tone=tone, lamp="white"))
-    return ()
+            early = may.of("back_to_setting")[:1]
+            return (*undo_close(may), *(Action.of(offer, tone="quiet") for offer in early))
+    return (*undo_close(may), *((Action.of(white, tone="go"),) if white else ()))
 
 
 def _devices(state: State, answering: bool) -> tuple[Device, ...]:
@@ -261,14 +242,14 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     )
 
 
-def _notices(state: State, rules: Profile | None, refused: Message | None) -> tuple[str, ...]:
+def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, ...]:
     """Return the notices next to the next step."""
     notices: list[str] = []
     if state.on_trial:
         notices.append(
             _("Devices are being tried in the set-up: until that is over the push-buttons do nothing.")
         )
-    puck, due = state.puck, payback_due(state)
+    puck, due = state.puck, may.payback
     if state.phase is Phase.DEALING and state.button is None and "puck" not in state.faults:
         notices.append(
             _(
@@ -293,36 +274,33 @@ def _notices(state: State, rules: Profile | None, refused: Message | None) -> tu
             winner=back.winner,
         )
         for number, back in enumerate(state.paybacks, start=1)
-        if not back.paid and (due is None or number < due)
+        if not back.paid and (due is None or number < due.command["number"])
     ]
     is_said = (
         state.phase is not Phase.IDLE or state.deck_unchecked
     )  # before the first hand seats are still to fill
     if refused and due is None and is_said and "disk" not in state.faults:
         notices.append(say(refused))
-    notices += swap_notices(state)
-    if cannot := payback_refused(state):
-        notices.append(say(cannot))
+    notices += swap_notices(state, may)
+    if due is not None and due.refused:
+        notices.append(say(due.refused))
     if state.reading_failure and state.phase is Phase.SETTLED and open_seats(state) and not state.keyed:
         notices.append(say(state.reading_failure))  # the placed cards settled
     if state.keyed and state.phase in OPEN:
         notices.append(_("This hand is keyed by the dealer: %(reason)s", reason=say(state.keyed)))
-    if state.phase is Phase.REVIEW and rules and not state.questions:
-        try:
-            settle(state, rules)  # nothing is open and the hand did not settle by itself: the rules say why
-        except CommandRefused as error:
-            notices.append(say(error))
+    if state.phase is Phase.REVIEW and not state.questions and may.white_refused:
+        notices.append(say(may.white_refused))  # nothing is open, and the rules refuse to settle the hand
     return tuple(notices)
 
 
-def _cues(state: State, rules: Profile | None, answering: bool) -> tuple[str, ...]:
+def _cues(state: State, rules: Profile | None, may: Offers, answering: bool) -> tuple[str, ...]:
     """Name the events worth a sound. A natural sounds when its verdict is shown, never before."""
     cues: list[str] = []
     if state.settlement is not None:
         fouls = (hand.seat for hand in read_settlement(state.settlement).hands if hand.is_foul)
         cues += [f"foul-{state.hand}-{seat}" for seat in fouls]
-    elif rules and state.phase is Phase.REVIEW and (seat := pending_natural(state, rules)) is not None:
-        cues.append(f"natural-{state.hand}-{seat}")
+    elif confirm := may.first("confirm"):
+        cues.append(f"natural-{state.hand}-{confirm.command['seat']}")
     elif rules:
         cues += [f"dead-{state.hand}-{seat}" for seat in sorted(dead_seats(state, rules))]
     faults = sorted(state.faults) if answering else ["table"]

@@ -10,7 +10,7 @@ from dealer_ui.view.screen import Action, Down
 from firmware.rules import Profile
 from firmware.rules.collection import Down as RulesDown
 from firmware.rules.collection import fee_due, rates
-from firmware.table.people import Role
+from firmware.table.offers import Offers
 from firmware.table.state import State
 
 
@@ -55,15 +55,8 @@ def _unit(state: State) -> int:
     return state.opened.unit if state.opened else state.house.unit
 
 
-def log_ons(state: State) -> tuple[Action, ...]:
+def log_ons(may: Offers) -> tuple[Action, ...]:
     """Return the actions to log on and off. They are always offered: dealers also change during hands."""
-    on = tuple(
-        Action(person.name, {"do": "log_on", "person": person.name})
-        for person in state.people
-        if person.role is Role.DEALER and person.name != state.dealer
-    )
-    return (
-        (*on, Action(_("%(name)s leaves", name=state.dealer), {"do": "log_off"}, tone="quiet"))
-        if state.dealer
-        else on
-    )
+    off = (Action.of(offer, tone="quiet") for offer in may.of("log_off"))
+    on = (Action.of(offer, offer.command["person"]) for offer in may.of("log_on"))
+    return (*on, *off)

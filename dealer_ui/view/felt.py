@@ -24,6 +24,7 @@ from dealer_ui.view.swaps import pairs
 from firmware.rules import Profile
 from firmware.rules.recorded import RecordedHand, RecordedSettlement
 from firmware.table.events import ROWS
+from firmware.table.offers import NO_OFFERS, Offers
 from firmware.table.phase import Phase
 from firmware.table.state import Ask, Question, State
 from firmware.table.state import Card as TableCard
@@ -31,9 +32,10 @@ from firmware.table.state import Seat as TableSeat
 from firmware.table.streets import dead_seats, turn
 
 PLACES: Final = "ABCD"
+Spots = frozenset[tuple[int, str, int]]
+"""Places of cards: seat, row, and index from 0."""
 FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
 """Phases in which the record may hold the cards of closed seats."""
-CORRECTABLE: Final = frozenset({Phase.PLACING, Phase.REVIEW, Phase.SETTLED})
 
 
 def felt_seats(
@@ -41,16 +43,19 @@ def felt_seats(
     rules: Profile | None,
     settlement: RecordedSettlement | None,
     payment: Payment | None,
+    may: Offers,
     answering: bool,
 ) -> tuple[Seat, ...]:
     """Return the four places of the felt, with the seats that play there; `payment` is the one to be made now."""
+    swapped = frozenset((one.seat, one.row, one.index) for pair in pairs(state, may) for one in pair)
+    offered = may if answering else NO_OFFERS
     by_place = {seat.place: seat for seat in state.seats}
     outcomes: dict[int, dict[str, Outcome]] = {}
     if payment is not None and settlement is not None:
         now = next(pair for pair in settlement.pairs if {*pair.seats} == {payment.payer, payment.winner})
         outcomes = row_outcomes(now)
     return tuple(
-        _seat(state, rules, by_place[place], settlement, outcomes, payment, answering)
+        _seat(state, rules, by_place[place], settlement, outcomes, payment, offered, swapped)
         if place in by_place
         else Seat(place)
         for place in PLACES
@@ -64,7 +69,8 @@ def _seat(
     settlement: RecordedSettlement | None,
     outcomes: Mapping[int, Mapping[str, Outcome]],
     payment: Payment | None,
-    answering: bool,
+    may: Offers,
+    swapped: Spots,
 ) -> Seat:
     hand = settlement.hand(seat.seat) if settlement else None
     total = settlement.paid.get(seat.seat) if settlement else None
@@ -80,13 +86,14 @@ def _seat(
         total=money_with_sign(total) if total is not None else "",
         trend=trend(total or 0),
         rows=tuple(
-            _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), answering) for row in ROWS
+            _row(state, seat, row, hand, outcomes.get(seat.seat, {}).get(row, ""), may, swapped)
+            for row in ROWS
         ),
         flags=_flags(
             state, rules, seat, hand, foul_reasons(settlement).get(seat.seat, "") if settlement else ""
         ),
-        actions=_seat_actions(state, rules, seat) if answering else (),
-        pads=seat_pads(state, seat) if answering else (),
+        actions=_seat_actions(state, seat, may),
+        pads=seat_pads(state, seat, may),
         stack=money(seat.stack) if seat.stack is not None else "",
         due=turn(state) == seat.seat,
         looked=_looked(state, seat),
@@ -140,33 +147,28 @@ def _flags(
     return tuple(flags)
 
 
-def _seat_actions(state: State, rules: Profile | None, seat: TableSeat) -> tuple[Action, ...]:
-    if rules and _looked(state, seat) == "none":
-        return silent_surrender(state, rules, seat, _("Surrendered"), "warn")
-    if state.phase not in (Phase.SETTING, Phase.PLACING):
-        return ()
-    at = {"seat": seat.seat, "hand": state.hand}
-    if seat.declares:
-        return (Action(_("Take it back"), {"do": "withdraw", **at}),)
-    if seat.surrenders:
-        return (Action(_("Take it back"), {"do": "withdraw_surrender", **at}),)
-    offered: list[Action] = []
-    if rules and rules.naturals.kinds:
-        offered.append(Action(_("Declare"), {"do": "declare", **at}))
-    if rules and rules.surrender.points:
-        offered.append(Action(_("Surrender"), {"do": "surrender", **at}))
-    return tuple(offered)
+def _seat_actions(state: State, seat: TableSeat, may: Offers) -> tuple[Action, ...]:
+    if _looked(state, seat) == "none":
+        return silent_surrender(may, seat, _("Surrendered"), "warn")
+    offered = may.of("declare", "surrender", "withdraw", "withdraw_surrender", seat=seat.seat)
+    return tuple(map(Action.of, offered))
 
 
 def _row(
-    state: State, seat: TableSeat, row: Any, hand: RecordedHand | None, outcome: Outcome, answering: bool
+    state: State,
+    seat: TableSeat,
+    row: Any,
+    hand: RecordedHand | None,
+    outcome: Outcome,
+    may: Offers,
+    swapped: Spots,
 ) -> Row:
     judged = hand.rows.get(row) if hand else None
     called = judged.category if judged else None
     category, detail = row_words(called, judged.cards) if judged and called else ("", "")
     return Row(
         row=row,
-        cards=_cards(state, seat, row, answering),
+        cards=_cards(state, seat, row, may, swapped),
         category=category,
         detail=detail,
         text=row_text(called, judged.cards) if judged and called else "",
@@ -175,7 +177,7 @@ def _row(
     )
 
 
-def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Card, ...]:
+def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots) -> tuple[Card, ...]:
     count = ROWS[row]
     if state.phase not in FACES_READ and not seat.open:
         if state.phase is Phase.READING and not seat.surrenders:
@@ -189,23 +191,19 @@ def _cards(state: State, seat: TableSeat, row: Any, answering: bool) -> tuple[Ca
     if not lie:
         blank: Face = "back" if seat.surrenders else "unread" if state.phase is Phase.REVIEW else "empty"
         return (Card(blank),) * count
-    correctable = answering and state.phase in CORRECTABLE and not state.paid and not seat.surrenders
     asked = {
         (q.row, q.index)
         for q in state.questions
         if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
     }
-    changed = {(one.row, one.index) for pair in pairs(state) for one in pair if one.seat == seat.seat}
     return (
         tuple(
             Card(
                 face="up" if card.sure and card.card else "unread",
                 code=card.card if card.sure and card.card else "",
                 asked=(row, index) in asked,
-                swapped=(row, index) in changed,
-                pad=_correction(state, seat.seat, row, index, card, (row, index) in asked)
-                if correctable
-                else None,
+                swapped=(seat.seat, row, index) in swapped,
+                pad=_correction(state, seat.seat, row, index, card, may),
             )
             for index, card in enumerate(lie)
         )
@@ -221,21 +219,17 @@ def _awaited(state: State, seat: TableSeat, row: Any, count: int) -> tuple[Card,
     return cards + (Card("unseen"),) * (count - len(cards))
 
 
-def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, asked: bool) -> Pad:
+def _correction(state: State, seat: int, row: str, index: int, lies: TableCard, may: Offers) -> Pad | None:
+    offer = may.first("set_card", seat=seat, row=row, index=index)
+    if offer is None:
+        return None
     place = {"seat": seat, "row": row_name(row), "number": index + 1}
     code = lies.card
     return Pad(
         _("Seat %(seat)s · %(row)s, card %(number)s (now the %(card)s)", card=card_name(code), **place)
         if code
         else _("Seat %(seat)s · %(row)s, card %(number)s", **place),
-        {
-            "do": "set_card",
-            "seat": seat,
-            "row": row,
-            "index": index,
-            "hand": state.hand,
-            **({"swap": True} if lies.sure and lies.as_read and not asked else {}),
-        },
+        {**offer.command},
         likely=likely(
             state, code, next((q.cards for q in state.questions if _is_of(q, seat, row, index)), ())
         ),

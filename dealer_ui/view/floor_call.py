@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.screen import Action, Alert, Group
+from firmware.table.offers import Offers
 from firmware.table.state import State
 
 SENDING_S: Final = 5.0
@@ -51,22 +52,13 @@ class CallClock:
         return Heard.SENDING if pit is not None and now_s - since < SENDING_S else Heard.UNHEARD
 
 
-def call_groups(state: State, heard: Heard) -> tuple[Group, ...]:
+def call_groups(heard: Heard, may: Offers) -> tuple[Group, ...]:
     """Return what calls a floor person, or ends the call."""
-    if state.floor_called:
-        end = {"do": "end_floor_call"}
-        return (
-            Group(
-                _("The floor is called"),
-                (
-                    Action(_("The floor is here"), {**end, "answered": True}),
-                    Action(_("Take the call back"), {**end, "answered": False}, tone="quiet"),
-                ),
-            ),
-        )
-    if heard is Heard.NONE:
-        return ()
-    return (Group(_("The floor"), (Action(_("Call the floor"), {"do": "call_floor"}),)),)
+    if ends := may.of("end_floor_call"):
+        here, back = ends
+        return (Group(_("The floor is called"), (Action.of(here), Action.of(back, tone="quiet"))),)
+    calls = may.of("call_floor") if heard is not Heard.NONE else ()
+    return (Group(_("The floor"), tuple(map(Action.of, calls))),) if calls else ()
 
 
 def with_call(found: Alert | None, state: State, heard: Heard) -> Alert | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext as _
@@ -12,17 +12,18 @@ from dealer_ui.text.words import kind_name
 from dealer_ui.view.screen import Action, Card, Need
 from firmware.rules import OPTIONS, Declaration, Profile
 from firmware.table.events import ROWS
+from firmware.table.offers import Offer, Offers
 from firmware.table.phase import Phase
 from firmware.table.settling import natural_verdict
 from firmware.table.state import Seat, State
-from firmware.table.topics.white import looks_again
 
 
-def natural_question(state: State, rules: Profile, seat: Seat, waiting: int) -> Need:
+def natural_question(
+    state: State, rules: Profile, seat: Seat, waiting: int, may: Offers, confirm: Offer
+) -> Need:
     """Ask the dealer to confirm or reject a declared natural; `waiting` more wait after this one."""
     verdict = natural_verdict(state, seat.seat, rules)
     verified: Literal["yes", "no"] = "yes" if verdict.kind else "no"
-    confirm = {"do": "confirm", "seat": seat.seat, "hand": state.hand}
     facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
     if verdict.kind is not None:
         title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
@@ -39,7 +40,6 @@ def natural_question(state: State, rules: Profile, seat: Seat, waiting: int) -> 
         if verdict.bonus:
             total = ngettext("%(num)s point", "%(num)s points", verdict.value + verdict.bonus)
             facts.append((_("With its bonuses"), total))
-        accept = Action(_("Confirm the natural"), confirm, tone="go", lamp="green")
     else:
         title = _("Seat %(seat)s · no natural", seat=seat.seat)
         voided = verdict.declaration is not None and verdict.declaration.verdict == "voided_by_foul"
@@ -53,7 +53,6 @@ def natural_question(state: State, rules: Profile, seat: Seat, waiting: int) -> 
             (_("The cards"), _("a foul") if voided else _("no natural of this game")),
             (_("Worth"), _("nothing")),
         ]
-        accept = Action(_("It is no natural"), confirm, tone="go", hold=True, lamp="green")
     if waiting:
         facts.append((_("After this"), ngettext("%(num)s more natural", "%(num)s more naturals", waiting)))
     return Need(
@@ -68,7 +67,7 @@ def natural_question(state: State, rules: Profile, seat: Seat, waiting: int) -> 
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),
         verdict=verified,
-        actions=(*look_again(state), accept),
+        actions=(*look_again(state, may), Action.of(confirm, tone="go")),
     )
 
 
@@ -89,11 +88,9 @@ def _came_to_nothing(rules: Profile, declaration: Declaration | None) -> str:
     return _("A declaration that the cards do not show is a foul.")
 
 
-def look_again(state: State) -> tuple[Action, ...]:
-    """Offer to read again, if possible: the cards of a past hand are no longer on the table."""
-    if state.phase is not Phase.REVIEW or state.reopened:
+def look_again(state: State, may: Offers) -> tuple[Action, ...]:
+    """Offer to read again; white does the same where that is the likely next step."""
+    if state.phase is not Phase.REVIEW:
         return ()
-    again = {"do": "look_again", "hand": state.hand}
-    if looks_again(state):
-        return (Action(_("Look again"), again, tone="go", lamp="white"),)
-    return (Action(_("Look again"), again, lamp="red"),)
+    how: dict[str, Any] = {"tone": "go", "lamp": "white"} if may.white else {}
+    return tuple(Action.of(offer, **how) for offer in may.of("look_again"))

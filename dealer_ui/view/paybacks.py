@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Refund
 from firmware.table import events as ev
+from firmware.table.offers import Offers
 from firmware.table.state import State
-from firmware.table.topics.white import payback_due, payback_refused
 
 
-def refund(state: State) -> Refund | None:
+def refund(state: State, may: Offers) -> Refund | None:
     """Return the payback that is due now; None if there is none."""
-    due = payback_due(state)
-    if due is None:
+    if may.payback is None:
         return None
+    due = may.payback.command["number"]
     back = state.paybacks[due - 1]
     same = [n for n, one in enumerate(state.paybacks, start=1) if one.hand == back.hand]
     return Refund(
@@ -48,17 +45,13 @@ def _seats(state: State, player: str) -> str:
     return "+".join(str(seat.seat) for seat in state.house.of(player))
 
 
-def refund_actions(state: State) -> tuple[Action, ...]:
+def refund_actions(may: Offers) -> tuple[Action, ...]:
     """Return the actions for the payback that is due, white last. The last mark can be taken back."""
-    due = payback_due(state)
-    assert due is not None
-    at: dict[str, Any] = {"hand": state.hand, "phase": str(state.phase)}
-    later = Action(_("Later: open a hand"), {"do": "open_hand", **at}, tone="quiet", hold=True)
-    undo: tuple[Action, ...] = ()
-    if due > 1 and state.paybacks[due - 2].paid:
-        back = {"do": "mark_paid_back", "number": due - 1, "paid": False, **at}
-        undo = (Action(_("Undo"), back, tone="quiet", takes_back=True),)
-    if payback_refused(state) is not None:
-        return (*undo, later)
-    mark = {"do": "mark_paid_back", "number": due, "paid": True, **at}
-    return (*undo, later, Action(_("Paid back"), mark, tone="go", lamp="white"))
+    assert may.payback is not None
+    before = may.of("mark_paid_back", number=may.payback.command["number"] - 1, paid=False)
+    mark = () if may.payback.refused else (Action.of(may.payback, tone="go", lamp="white"),)
+    return (
+        *(Action.of(offer, tone="quiet", takes_back=True) for offer in before),
+        *(Action.of(offer, tone="quiet") for offer in may.of("open_hand")),
+        *mark,
+    )

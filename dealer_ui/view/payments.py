@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
@@ -12,6 +12,7 @@ from dealer_ui.text.words import money, points_with_sign, row_name
 from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
 from firmware.rules import chips_plan
 from firmware.rules.recorded import RecordedLine, RecordedPair, RecordedSettlement
+from firmware.table.offers import Offers
 
 Pair = tuple[int, int]
 
@@ -78,25 +79,22 @@ def payments(
     ), current
 
 
-def marks(
-    settlement: RecordedSettlement, paid: frozenset[Pair], hand: int
-) -> tuple[Action | None, Action | None]:
+def marks(settlement: RecordedSettlement, may: Offers) -> tuple[Action | None, Action | None]:
     """Return the action that marks the current payment paid (the white button's), and the one that undoes the last
     mark.
     """
-
-    waiting = [pair for pair in settlement.moving if pair.seats not in paid]
-    done = [pair for pair in settlement.moving if pair.seats in paid]
-    forward = Action(_("Paid"), _mark(waiting[0], hand), tone="go", lamp="white") if waiting else None
-    back = None
-    if done:
-        label = _("Undo %(pair)s", pair=label_of(*done[-1].payer_winner))
-        back = Action(label, _mark(done[-1], hand, made=False), tone="quiet", takes_back=True)
-    return forward, back
-
-
-def _mark(pair: RecordedPair, hand: int, *, made: bool = True) -> dict[str, Any]:
-    return {"do": "mark_paid", "a": pair.a, "b": pair.b, "paid": made, "hand": hand}
+    forward, back = may.first("mark_paid", paid=True), may.of("mark_paid", paid=False)[-1:]
+    pairs = {pair.seats: label_of(*pair.payer_winner) for pair in settlement.moving}
+    undo = [
+        Action.of(
+            offer,
+            _("Undo %(pair)s", pair=pairs[offer.command["a"], offer.command["b"]]),
+            tone="quiet",
+            takes_back=True,
+        )
+        for offer in back
+    ]
+    return Action.of(forward, tone="go", lamp="white") if forward else None, next(iter(undo), None)
 
 
 def label_of(payer: object, winner: object) -> str:
@@ -129,12 +127,9 @@ def _whose(player: str, players: Mapping[int, str]) -> str:
     return f"{seats} {player}"
 
 
-def all_marked(settlement: RecordedSettlement, hand: int) -> Action | None:
+def all_marked(may: Offers) -> Action | None:
     """Return the action that marks every payment at once, for chips moved by the plan."""
-    commands = tuple(_mark(pair, hand) for pair in settlement.moving)
-    if not commands:
-        return None
-    return Action(_("These chips have moved: all paid"), commands[0], tone="go", hold=True, also=commands[1:])
+    return next((Action.of(offer, tone="go") for offer in may.of("mark_paid") if offer.hold), None)
 
 
 def row_outcomes(pair: RecordedPair) -> dict[int, dict[str, Outcome]]:

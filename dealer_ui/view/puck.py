@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.screen import Action, Group, PuckDue
-from dealer_ui.view.seats import house_of
-from firmware.rules import SEATS, Profile
-from firmware.table.dealing import button_due
+from firmware.table.offers import Offers
 from firmware.table.phase import Phase
 from firmware.table.state import State
 
@@ -32,15 +30,10 @@ def puck_words(state: State) -> str:
     return _(PUCK.get(state.puck.state, PUCK_SILENT))
 
 
-def _word(state: State, seat: int) -> dict[str, Any]:
-    """Return the command that says where the puck counts for the next hand."""
-    return {"do": "keep_button", "seat": seat, "hand": state.hand, "phase": str(state.phase)}
-
-
-def puck_due(state: State, rules: Profile) -> PuckDue | None:
+def puck_due(state: State, may: Offers) -> PuckDue | None:
     """Describe where to move the puck before the next hand; None if it lies right or the dealer has said where."""
-    due = button_due(state, house_of(state, rules))
-    if due is None or not state.house.unit:
+    due, words = may.puck_due, {offer.command["seat"]: offer for offer in may.of("keep_button")}
+    if due is None or not words or not state.house.unit:
         return None
     names = {seat.seat: seat.player for seat in state.house.seats}
     seen = state.puck.seat
@@ -52,8 +45,8 @@ def puck_due(state: State, rules: Profile) -> PuckDue | None:
         is_seen=seen is not None,
         title=_("Move the puck") if seen else _("Lay the puck at seat %(seat)s", seat=due),
         sentence=_puck_sentence(state, due, names),
-        stays=Action(_("It stays at %(seat)s", seat=at), _word(state, at)),
-        lies=None if seen else Action(_("It lies at %(seat)s", seat=due), _word(state, due)),
+        stays=Action.of(words[at], _("It stays at %(seat)s", seat=at)),
+        lies=None if seen else Action.of(words[due], _("It lies at %(seat)s", seat=due)),
         opens=state.puck_awaited,
     )
 
@@ -78,11 +71,10 @@ def _puck_sentence(state: State, due: int, names: dict[int, str]) -> str:
     return " ".join(parts)
 
 
-def puck_elsewhere(state: State, due: PuckDue | None) -> tuple[Group, ...]:
+def puck_elsewhere(due: PuckDue | None, may: Offers) -> tuple[Group, ...]:
     """Offer the other seats at which the dealer may say that the puck lies, while it is due at one."""
     if due is None:
         return ()
     offered = {due.at, due.to} if due.lies else {due.at}
-    seats = [seat for seat in SEATS if seat not in offered]
-    words = tuple(Action(_("Seat %(seat)s", seat=seat), _word(state, seat)) for seat in seats)
-    return (Group(_("The puck of the next hand is at"), words),)
+    others = (offer for offer in may.of("keep_button") if offer.command["seat"] not in offered)
+    return (Group(_("The puck of the next hand is at"), tuple(map(Action.of, others))),)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
-from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text
 from dealer_ui.text.words import capital, card_name, ordinal, row_name
@@ -16,108 +16,81 @@ from dealer_ui.view.natural_question import look_again, natural_question
 from dealer_ui.view.pictures import enlarged, marked, row_pictures
 from dealer_ui.view.puck import puck_words
 from dealer_ui.view.screen import Action, Card, Need, Pad, Picture, Tone
-from dealer_ui.view.seats import house_of
-from firmware.rules import CARDS, SEATS, Profile
-from firmware.table.dealing import need_right_seats, right_buttons
-from firmware.table.errors import CommandRefused
+from firmware.messages import Message
+from firmware.rules import CARDS, Profile
 from firmware.table.events import ROWS, RecordDamage, Row
+from firmware.table.offers import Offer, Offers
 from firmware.table.phase import Phase
-from firmware.table.settling import pending_natural
 from firmware.table.state import Ask, Question, Seat, State
-from firmware.table.topics.white import looks_again
 
 SHOWN_CANDIDATES: Final = 3
-KEYABLE: Final = frozenset({Phase.SETTING, Phase.PLACING, Phase.SHOWDOWN, Phase.READING})
-"""Phases in which the dealer may say that the hand will be keyed."""
 
 
-def needs(state: State, rules: Profile) -> tuple[Need, ...]:
+def needs(state: State, rules: Profile, may: Offers) -> tuple[Need, ...]:
     """Return the dealer's open questions in order; naturals come in settling order."""
-    found: list[Need] = [_record(state.record_fault)] if state.record_fault else []
+    found: list[Need] = [_record(state.record_fault, may)] if state.record_fault else []
     duplicates: set[str] = set()
     for question in state.questions:
         match question.what:
             case Ask.IRREGULARITY:
-                found.append(_irregularity(state, rules, question))
+                found.append(_irregularity(state, rules, question, may))
             case Ask.BUTTON:
-                found.append(_button(state, rules))
+                found.append(_button(state, rules, may))
             case Ask.COUNT:
-                found.append(_count(state, rules, question))
+                found.append(_count(state, rules, question, may))
             case Ask.DUPLICATE if question.cards[0] not in duplicates:
                 duplicates.add(question.cards[0])
-                found.append(_duplicate(state, rules, question.cards[0]))
+                found.append(_duplicate(state, rules, question.cards[0], may))
             case Ask.CARD:
-                found.append(_card(state, rules, question))
+                found.append(_card(state, rules, question, may))
             case Ask.NATURAL:
                 pass  # naturals are asked below, one by one in settling order, once nothing else is open
-    if (
-        state.phase is Phase.REVIEW
-        and state.questions
-        and not found
-        and (seat := pending_natural(state, rules)) is not None
-    ):
+    if not found and (confirm := may.first("confirm")):
         waiting = sum(question.what is Ask.NATURAL for question in state.questions)
-        found.append(natural_question(state, rules, _seat(state, seat), waiting - 1))
-    if state.phase is Phase.DEALING and (wrong := _wrong_button(state, rules)):
-        found.append(wrong)
-    found += [_camera(state) for name in state.faults if needs_device(state, name)]
+        seat = _seat(state, confirm.command["seat"])
+        found.append(natural_question(state, rules, seat, waiting - 1, may, confirm))
+    if state.phase is Phase.DEALING and not found and may.white_refused:
+        found.append(_wrong_button(state, may, may.white_refused))
+    found += [_camera(may) for name in state.faults if needs_device(state, name)]
     return tuple(found)
 
 
-def _record(fault: RecordDamage) -> Need:
+def _record(fault: RecordDamage, may: Offers) -> Need:
     """Describe what is wrong with the record: no play until a floor person has read it."""
     return Need(
         kind="record",
         title=_("The record is in doubt"),
         sentence=say(fault.sentence),
-        actions=(Action(_("I have read this: go on"), {"do": "read_record_fault"}, tone="warn", hold=True),),
+        actions=tuple(Action.of(offer, tone="warn") for offer in may.of("read_record_fault")),
     )
 
 
-def _camera(state: State) -> Need:
+def _camera(may: Offers) -> Need:
     """Describe that the camera cannot see what it should read now, and how the hand goes on without it."""
-    key = {"do": "key_hand", "reason": N_("The camera does not read."), "hand": state.hand}
+    label = _("Key this hand without the camera")
     return Need(
         kind="device",
         title=_("The camera sees nothing"),
         sentence=_("Look at its cable: it goes on by itself. Or key the cards on the pad."),
-        actions=(Action(_("Key this hand without the camera"), key),),
+        actions=tuple(Action.of(offer, label) for offer in may.of("key_hand")),
     )
 
 
-def _wrong_button(state: State, rules: Profile) -> Need | None:
-    """Ask about a button that does not match the players dealt in; None if it lies right."""
-    house = house_of(state, rules)
-    try:
-        need_right_seats(state, house)
-    except CommandRefused as error:
-        why = say(error)
-    else:
-        return None
-    at = {"hand": state.hand}
-    again = Action(
-        _("It stays at seat %(seat)s: deal again", seat=state.button),
-        {"do": "misdeal", "reason": N_("The puck was at another seat"), **at},
-        tone="warn",
-        hold=True,
-        also=({"do": "next", "phase": str(Phase.VOID), **at},),
-    )
-    right = right_buttons(state, house)
-    named = {seat.seat: seat.player for seat in state.house.seats}
+def _wrong_button(state: State, may: Offers, why: Message) -> Need:
+    """Ask about a button that does not match the players dealt in."""
+    right = may.right_buttons
+    players = {seat.seat: seat.player for seat in state.house.seats}
+    first = right[0].command["seat"] if right else None
+    again = (Action.of(offer, tone="warn") for offer in may.of("misdeal") if offer.also)
     return Need(
         kind="button",
-        title=_(
-            "Puck should be at seat %(seat)s (%(player)s)", seat=right[0], player=named.get(right[0], "–")
-        )
-        if right
+        title=_("Puck should be at seat %(seat)s (%(player)s)", seat=first, player=players.get(first, "–"))
+        if first
         else _("Where is the puck?"),
-        sentence=why,
+        sentence=say(why),
         choices=(
-            *(
-                Action(_("It is at seat %(seat)s", seat=n), {"do": "key_button", "seat": n, **at})
-                for n in right
-            ),
-            again,
+            *(Action.of(offer, _("It is at seat %(seat)s", seat=offer.command["seat"])) for offer in right),
+            *again,
         ),
     )
 
@@ -128,14 +101,14 @@ def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
     return known if len(set(known)) == len(known) <= count else ()
 
 
-def _irregularity(state: State, rules: Profile, question: Question) -> Need:
+def _irregularity(state: State, rules: Profile, question: Question, may: Offers) -> Need:
     seen = next(i for i in state.irregularities if i.number == question.number)
     seat = _seat(state, seen.seat)
     title, sentence, rule, record, table = irregularity_words(seen, rules)
-    resolve = {"do": "resolve", "number": seen.number, "hand": state.hand}
-    answers = [Action(record, {**resolve, "stands": "record"})]
+    answers = [Action.of(offer, record) for offer in may.of("resolve", number=seen.number, stands="record")]
     if table:
-        answers.append(Action(table, {**resolve, "stands": "table"}, tone="warn", hold=True))
+        offered = may.of("resolve", number=seen.number, stands="table")
+        answers += [Action.of(offer, table, tone="warn") for offer in offered]
     pictures = [*marked(seen.frame, seen.seen.corners)] if seen.frame and seen.seen else []
     if seen.capture:
         where = {"seat": seen.seat, "row": row_name(seen.row)}
@@ -153,7 +126,7 @@ def _irregularity(state: State, rules: Profile, question: Question) -> Need:
     )
 
 
-def _button(state: State, rules: Profile) -> Need:
+def _button(state: State, rules: Profile, may: Offers) -> Need:
     playing = {seat.seat: seat.player for seat in state.seats}
     return Need(
         kind="button",
@@ -161,10 +134,8 @@ def _button(state: State, rules: Profile) -> Need:
         sentence=_("%(trouble)s Touch the seat that holds the puck.", trouble=puck_words(state)),
         rule=rule_text(rules.irregularities.button),
         choices=tuple(
-            Action(
-                _seat_label(seat, playing.get(seat)), {"do": "key_button", "seat": seat, "hand": state.hand}
-            )
-            for seat in SEATS
+            Action.of(offer, _seat_label(offer.command["seat"], playing.get(offer.command["seat"])))
+            for offer in may.of("key_button")
         ),
     )
 
@@ -175,11 +146,11 @@ def _seat_label(seat: int, player: str | None) -> str:
     return _("Seat %(seat)s · not playing", seat=seat)
 
 
-def _count(state: State, rules: Profile, question: Question) -> Need:
+def _count(state: State, rules: Profile, question: Question, may: Offers) -> Need:
     seat, row = _seat(state, question.seat), _row(question)
     seen, expected = len(question.cards), ROWS[row]
     where = {"seat": seat.seat, "row": row_name(row)}
-    if state.reading_failure and looks_again(state):
+    if state.reading_failure and may.white:
         title, sentence, rule = _("The cards were not read"), say(state.reading_failure), ""
     elif (state.reading_failure or state.keyed) and not seen:
         title = _("Seat %(seat)s · %(row)s: key %(count)s cards", count=expected, **where)
@@ -205,21 +176,11 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
         todo = _("Straighten the row and look again, or key it.")
         sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
         rule = rule_text(rules.irregularities.wrong_number_of_cards)
-    key = {"do": "key_row", "seat": seat.seat, "row": row, "hand": state.hand}
+    keys = may.of("key_row", seat=seat.seat, row=row)
     sure = [code for code in question.cards if code != "??"]
-    ghost = (
-        (
-            Action(
-                _("The %(count)s named are right", count=expected),
-                {**key, "cards": " ".join(sure)},
-                tone="go",
-            ),
-        )
-        if len(sure) == expected
-        else ()
-    )
-    label = _("Seat %(seat)s has surrendered", seat=seat.seat)
-    folded, again = silent_surrender(state, rules, seat, label), look_again(state)
+    are_right = _("The %(count)s named are right", count=expected)
+    ghost = (Action.of(key, are_right, {"cards": " ".join(sure)}, tone="go") for key in keys)
+    folded, again = silent_surrender(may, seat), look_again(state, may)
     return Need(
         kind="count",
         title=title,
@@ -234,20 +195,23 @@ def _count(state: State, rules: Profile, question: Question) -> Need:
             tuple(Card("unread") if code == "??" else Card("up", code) for code in question.cards)
             + (Card("empty"),) * (expected - seen),
         ),
-        pads=(
+        pads=tuple(
             Pad(
                 _("Key the row…"),
-                key,
+                {**key.command},
                 expected,
                 _("Seat %(seat)s · %(row)s, left to right", **where),
                 named(sure, expected),
-            ),
+            )
+            for key in keys
         ),
-        actions=(*folded, *again) if looks_again(state) else (*again, *folded, *ghost),
+        actions=(*folded, *again)
+        if may.white
+        else (*again, *folded, *(ghost if len(sure) == expected else ())),
     )
 
 
-def _duplicate(state: State, rules: Profile, code: str) -> Need:
+def _duplicate(state: State, rules: Profile, code: str, may: Offers) -> Need:
     spots = [
         question
         for question in state.questions
@@ -271,16 +235,17 @@ def _duplicate(state: State, rules: Profile, code: str) -> Need:
         pictures=tuple(dict.fromkeys(pictures)),
         rows=((Card("up", code),) * len(spots),),
         pads=tuple(
-            Pad(_("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(q)), _set_card(state, q))
+            Pad(_("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(q)), {**offer.command})
             for q in spots
+            for offer in _set_card(q, may)
         ),
-        actions=look_again(state),
+        actions=look_again(state, may),
     )
 
 
-def _card(state: State, rules: Profile, question: Question) -> Need:
+def _card(state: State, rules: Profile, question: Question, may: Offers) -> Need:
     seat, row, index = _seat(state, question.seat), _row(question), _index(question)
-    command = _set_card(state, question)
+    names = _set_card(question, may)
     candidates = question.cards[:SHOWN_CANDIDATES]
     where = _("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(question))
     return Need(
@@ -292,35 +257,30 @@ def _card(state: State, rules: Profile, question: Question) -> Need:
         row=row,
         index=index,
         pictures=(*enlarged(state, seat, row, index), *row_pictures(seat, row)),
-        candidates=tuple((code, Action(card_name(code), {**command, "card": code})) for code in candidates),
-        pads=(
+        candidates=tuple(
+            (code, Action.of(offer, card_name(code), {"card": code}))
+            for code in candidates
+            for offer in names
+        ),
+        pads=tuple(
             Pad(
                 _("Another card…") if candidates else _("Choose the card…"),
-                command,
+                {**offer.command},
                 title=where,
                 likely=likely(state, None, question.cards),
-            ),
+            )
+            for offer in names
         ),
-        actions=look_again(state),
+        actions=look_again(state, may),
     )
 
 
-def silent_surrender(
-    state: State, rules: Profile, seat: Seat, label: str, tone: Tone = "plain"
-) -> tuple[Action, ...]:
+def silent_surrender(may: Offers, seat: Seat, label: str = "", tone: Tone = "plain") -> tuple[Action, ...]:
     """Offer to record at an empty seat that its player had surrendered before the showdown."""
-    if seat.placed or seat.open or seat.declares or state.reopened or not rules.surrender.points:
-        return ()
-    at = {"hand": state.hand}
-    return (
-        Action(
-            label,
-            {"do": "back_to_setting", **at},
-            tone=tone,
-            hold=True,
-            also=({"do": "surrender", "seat": seat.seat, **at}, {"do": "next", **at}),
-        ),
+    offered = (
+        offer for offer in may.of("back_to_setting") if offer.also and offer.also[0]["seat"] == seat.seat
     )
+    return tuple(Action.of(offer, label, tone=tone) for offer in offered)
 
 
 LOOKS_LIKE: Final = {"s": "chd", "c": "shd", "h": "dsc", "d": "hsc"}
@@ -349,14 +309,9 @@ def _spot(question: Question) -> dict[str, str]:
     }
 
 
-def _set_card(state: State, question: Question) -> dict[str, Any]:
-    return {
-        "do": "set_card",
-        "seat": question.seat,
-        "row": question.row,
-        "index": question.index,
-        "hand": state.hand,
-    }
+def _set_card(question: Question, may: Offers) -> tuple[Offer, ...]:
+    """Return the offer to name this card, if there is one."""
+    return may.of("set_card", seat=question.seat, row=question.row, index=question.index)[:1]
 
 
 def _seat(state: State, number: int | None) -> Seat:

@@ -5,12 +5,15 @@ Nothing here decides anything; `dealer_ui.view.build` fills it from the table's 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal, Self
 
+from dealer_ui.text.messages import say
 from dealer_ui.view.quiz_screen import Quiz
 from dealer_ui.view.rules_sheet import Sheet
 from firmware.rules import DOLLARS
+from firmware.table.offers import Offer
 
 Face = Literal["up", "back", "unread", "unseen", "empty"]
 """`up`: a card is shown; `back`: it lies face down; `unread`: it should be read and is not; `unseen`: the camera has
@@ -19,6 +22,8 @@ not seen it yet, and nothing is asked; `empty`: no card yet."""
 Outcome = Literal["", "won", "lost", "push"]
 Tone = Literal["plain", "go", "wait", "warn", "quiet"]
 """`go`: press now; `wait`: possible, but there is something to look at first."""
+LAMPS: Final = {"next": "white", "confirm": "green", "look_again": "red"}
+"""The push-button that gives a command."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +39,15 @@ class Action:
     """The real button that does the same."""
     takes_back: bool = False
     """Undoes the last step: it stands away from the next one."""
-    also: tuple[dict[str, Any], ...] = ()
+    also: tuple[Mapping[str, Any], ...] = ()
     """Commands that follow once the table has taken the first; the first refusal ends them."""
+
+    @classmethod
+    def of(cls, offer: Offer, label: str = "", given: Mapping[str, Any] | None = None, **how: Any) -> Self:
+        """Return the button of an offer, in its words or under another label; `given`: fields that it asks for."""
+        command = {**offer.command, **(given or {})}
+        looks = {"lamp": LAMPS.get(command["do"], ""), "hold": offer.hold, "also": offer.also, **how}
+        return cls(label or say(offer.words), command, **looks)
 
 
 @dataclass(frozen=True)

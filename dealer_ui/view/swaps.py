@@ -5,22 +5,25 @@ from __future__ import annotations
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
 from dealer_ui.view.screen import Action, Group
-from firmware.table.phase import Phase
+from firmware.table.offers import Offer, Offers
 from firmware.table.state import State
 from firmware.table.swaps import Spot, is_whole, spots, swapped
 
 
-def pairs(state: State) -> tuple[tuple[Spot, Spot], ...]:
+def _undone(may: Offers) -> tuple[Offer, ...]:
+    return tuple(offer for offer in may.of("set_card", swap=True) if not offer.asks)
+
+
+def pairs(state: State, may: Offers) -> tuple[tuple[Spot, Spot], ...]:
     """Return the pairs that can still be taken back."""
-    still = state.phase in (Phase.PLACING, Phase.REVIEW, Phase.SETTLED) and not state.paid
-    return swapped(state) if still else ()
+    return swapped(state) if _undone(may) else ()
 
 
-def swap_notices(state: State) -> tuple[str, ...]:
+def swap_notices(state: State, may: Offers) -> tuple[str, ...]:
     """Describe for each pair which card lies where now."""
     return tuple(
         _("Changed places: %(one)s; %(other)s.", one=_format_spot(one), other=_format_spot(other))
-        for one, other in pairs(state)
+        for one, other in pairs(state, may)
     )
 
 
@@ -34,30 +37,14 @@ def _format_spot(spot: Spot) -> str:
     )
 
 
-def swap_undone(state: State) -> tuple[Action, ...]:
+def swap_undone(may: Offers) -> tuple[Action, ...]:
     """Return an action to take back each pair."""
-    return tuple(
-        Action(
-            _("Undo"),
-            {
-                "do": "set_card",
-                "seat": one.seat,
-                "row": one.row,
-                "index": one.index,
-                "card": other.card,
-                "swap": True,
-                "hand": state.hand,
-            },
-            tone="quiet",
-            takes_back=True,
-        )
-        for one, other in pairs(state)
-    )
+    return tuple(Action.of(offer, tone="quiet", takes_back=True) for offer in _undone(may))
 
 
-def swap_groups(state: State) -> tuple[Group, ...]:
+def swap_groups(state: State, may: Offers) -> tuple[Group, ...]:
     """Return a group for each pair."""
-    groups = zip(swap_notices(state), swap_undone(state), strict=True)
+    groups = zip(swap_notices(state, may), swap_undone(may), strict=True)
     return tuple(Group(notice, (undo,)) for notice, undo in groups)
 
 

@@ -60,6 +60,7 @@ from firmware.table.command import Command, parse_command
 from firmware.table.decide import decide
 from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
 from firmware.table.house import House
+from firmware.table.offers import Offers, offers
 from firmware.table.people import SCREEN, Place, is_alarming
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import ExportHand, RecordCommand, SignHead
@@ -363,9 +364,14 @@ class TableProcess:
         before, self._shown = self._shown, (trouble, bool(self.state.questions))
         tried = self._device_tests.lights(self.state)
         self._devices.show(
-            lights(self.state, trouble, self.house, unknown=unknown) if tried is None else tried,
+            lights(self.state, self._may, trouble, unknown=unknown) if tried is None else tried,
             0 if self.state.on_trial else beeps(before, self._shown),
         )
+
+    @property
+    def _may(self) -> Offers:
+        """What may be done now."""
+        return offers(self.state, self.house, self._record.rules)
 
     # ---- commands ----
 
@@ -506,7 +512,7 @@ class TableProcess:
             self._show()
             return
         try:
-            command = self._presses.command(press, self.state, self._record.rules)
+            command = self._presses.command(press, self._may)
             if command is not None:
                 if self.state.waiting is not None:
                     raise CommandRefused(

@@ -18,13 +18,12 @@ from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, Spot, in_placing_order
 from firmware.simulation.placing import Placing, Rows
-from firmware.table import Ask, CommandRefused, Phase, Question, State
-from firmware.table.dealing import button_due
-from firmware.table.events import ROWS, Row, SeatOpened
-from firmware.table.house import House
+from firmware.table import Ask, Phase, Question, State
+from firmware.table.events import ROWS, Row
+from firmware.table.house import house_of
+from firmware.table.offers import Offers, offers
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.streets import STREETS, street
 
 HANDS_A_DOWN: Final = 20
@@ -145,7 +144,7 @@ class Policy:
 
         Where the reader does not see it there, the dealer says where it lies.
         """
-        due = button_due(state, self._house(state)) if state.opened is not None else None
+        due = self._may(state).puck_due if state.opened is not None else None
         if due is None:
             return WAIT if state.puck_awaited else None
         if self._due != (state.hand, due):
@@ -158,10 +157,10 @@ class Policy:
             return WAIT
         return Act("keep_button", {"seat": due}, pause=1)
 
-    def _house(self, state: State) -> House:
-        """Return the settings of the next hand, as far as the puck depends on them."""
-        seats = tuple(SeatOpened(s.seat, s.player, s.place, s.stack) for s in state.house.seats)
-        return House(self._rules(state), "", "", state.house.unit, seats)
+    def _may(self, state: State) -> Offers:
+        """Return what the table lets the dealer do."""
+        rules = self._rules(state)
+        return offers(state, house_of(state, rules), rules)
 
     def _deal(self, state: State, hand: Hand) -> Act:
         dealers = [p.name for p in state.people if p.role is Role.DEALER and p.name != state.dealer]
@@ -300,14 +299,10 @@ class Policy:
 
     def _natural(self, state: State, hand: Hand) -> Act:
         """Compare the verdict that is shown with the cards on the felt; confirm, or have them read once more."""
-        rules = self._rules(state)
-        try:
-            seat = pending_natural(state, rules)
-            if seat is None:
-                return WAIT
-            verified = natural_verdict(state, seat, rules).kind is not None
-        except CommandRefused:
+        rules, confirm = self._rules(state), self._may(state).first("confirm")
+        if confirm is None:
             return WAIT  # the page shows no verdict
+        seat, verified = confirm.command["seat"], not confirm.hold
         holds = rules.natural_ranking[rules.natural_finder.bits(*hand.hands[seat].rows)] is not None
         if verified != holds and not hand.compared:
             hand.compared = True
@@ -346,8 +341,9 @@ class Policy:
                 hand.looks += 1
                 return Act("look_again")
         hand.paying = hand.paying or self.often(habits.paid)
-        if hand.paying and (due := unpaid(state)):
-            return Act("mark_paid", {"a": due[0][0], "b": due[0][1]}, pause=2.5)
+        if hand.paying and state.unpaid:
+            a, b = state.unpaid[0]
+            return Act("mark_paid", {"a": a, "b": b}, pause=2.5)
         if self.often(habits.closed):
             return Act("archive", felt={}, pause=4)
         turned = self._turn_puck(state) if state.is_paid else None
@@ -379,9 +375,3 @@ class Policy:
         """Take a payment's mark back: until then nothing can be corrected. None if there is no mark."""
         marked = sorted(state.paid)
         return Act("mark_paid", {"a": marked[0][0], "b": marked[0][1], "paid": False}) if marked else None
-
-
-def unpaid(state: State) -> list[tuple[int, int]]:
-    """Return the pairs of seats whose payment is not marked yet."""
-    pairs = (state.settlement or {}).get("pairs", [])
-    return [(p["a"], p["b"]) for p in pairs if p["paid"] and (p["a"], p["b"]) not in state.paid]

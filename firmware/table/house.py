@@ -85,6 +85,21 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
     )
 
 
+def house_of(state: State, rules: Profile) -> House:
+    """Return the settings for the next hand as the state has them, under these rules."""
+    settings = state.house
+    seats = tuple(SeatOpened(seat.seat, seat.player, seat.place, seat.stack) for seat in settings.seats)
+    return House(
+        rules,
+        settings.profile,
+        settings.profile_hash,
+        settings.unit,
+        seats,
+        settings.options,
+        currency=settings.currency,
+    )
+
+
 def currency_now(state: State) -> Currency:
     """Return the currency of the open hand; between hands, that of the next hand."""
     house = state.opened.house if state.opened and state.phase not in BETWEEN_HANDS else state.house

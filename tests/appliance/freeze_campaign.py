@@ -36,7 +36,6 @@ from firmware.simulation.habits import Habits
 from firmware.simulation.house import simulated_house
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
-from firmware.simulation.policy import unpaid
 from firmware.table import Phase
 from firmware.table.errors import TableError
 from firmware.table_client import TableLink
@@ -178,7 +177,7 @@ class Evening:
         rng = random.Random(f"finger {self.seed}")
         while not self.over.wait(rng.uniform(0.6, 2.5)):
             state = self.reader.recover()[0]
-            if state.phase is Phase.SETTLED and unpaid(state):
+            if state.phase is Phase.SETTLED and state.unpaid:
                 self.seen.presses += 1
                 self.hands.press("next")
 

@@ -12,11 +12,10 @@ from typing import Any, Final
 
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.messages import Message
-from firmware.rules import Profile
 from firmware.runtime.liveness.screen_watch import ScreenWatch
 from firmware.table import CommandRefused, State
 from firmware.table.command import Command
-from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.offers import Offers
 from firmware.table.topics.reading import LookAgain
 from firmware.table.topics.settlement import Confirm, MarkPaid
 from firmware.table.topics.white import Next
@@ -71,7 +70,7 @@ class Presses:
         if now < self._stands_since + self._guard_s:
             raise CommandRefused(TOO_SOON)
 
-    def command(self, press: Press, state: State, rules: Profile) -> Command | None:
+    def command(self, press: Press, may: Offers) -> Command | None:
         """Return the command that a press gives now; None if it does not count.
 
         Raises CommandRefused, with the reason, for what the screen does not show.
@@ -79,22 +78,22 @@ class Presses:
         if press.at < max(self._stands_since, self._screen.shown_at(press.at)) + self._guard_s:
             log.info("%s was pressed before what it would do now was there", press.button)
             return None
-        return BUTTON_COMMANDS[press.button] if self._counts(press, state, rules) else None
+        return BUTTON_COMMANDS[press.button] if self._counts(press, may) else None
 
-    def _counts(self, press: Press, state: State, rules: Profile) -> bool:
+    def _counts(self, press: Press, may: Offers) -> bool:
         """Return whether a press counts for its button.
 
         A short press of green accepts a natural that the cards confirm; without that confirmation press and hold is
         needed. The hold applies to the natural shown when the push-button went down, never to the next one.
         """
-        due = pending_natural(state, rules) if press.button == "confirm" else None
-        if due is None:
+        confirm = may.first("confirm") if press.button == "confirm" else None
+        if confirm is None:
             return not press.held
-        verified = natural_verdict(state, due, rules).kind is not None
+        due = confirm.command["seat"]
         if press.held:
-            return not verified and self._green == (press.at, due)
+            return confirm.hold and self._green == (press.at, due)
         self._green = (press.at, due)
-        return verified
+        return not confirm.hold
 
 
 def _what_buttons_do(state: State) -> tuple[Any, ...]:

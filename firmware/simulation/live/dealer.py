@@ -24,7 +24,7 @@ from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, truth_json
 from firmware.simulation.live.table import SimulatedTable
 from firmware.simulation.placing import Rows
-from firmware.simulation.policy import BUTTON_OF, HOLD, Act, Policy, unpaid
+from firmware.simulation.policy import BUTTON_OF, HOLD, Act, Policy
 from firmware.table import Phase, State
 from firmware.table.events import ReadingTaken
 from firmware.table.phase import OPEN
@@ -124,7 +124,7 @@ class SimulatedDealer:
             self._clear_up()
             while hands is None or played < hands:
                 state = self._look()
-                if state.phase is Phase.SETTLED and not unpaid(state) and state.hand != reported:
+                if state.phase is Phase.SETTLED and not state.unpaid and state.hand != reported:
                     played, reported = played + 1, state.hand
                     yield self._report(state)
                     if hands is not None and played >= hands:

@@ -76,7 +76,9 @@ def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
 
     Raises CommandRefused if no hand can be dealt, or if the puck is awaited already.
     """
-    opens = _next_hand(state, house)
+    opens = next_hand(state, house)
+    if isinstance(opens, Message):
+        raise CommandRefused(opens)
     due = button_due(state, house)
     if due is None:
         return opens
@@ -89,16 +91,17 @@ def awaited_opening(state: State, house: House) -> tuple[Event, ...]:
     """Return the opening for which white has asked, once the puck lies right; otherwise nothing."""
     if not state.puck_awaited or button_due(state, house) is not None:
         return ()
-    try:
-        return _next_hand(state, house)
-    except CommandRefused:
-        return ()
+    opens = next_hand(state, house)
+    return () if isinstance(opens, Message) else opens
 
 
-def _next_hand(state: State, house: House) -> tuple[Event, ...]:
-    """Return the events that close a paid hand, if it is still open, and open the next one. Raises CommandRefused."""
+def next_hand(state: State, house: House) -> tuple[Event, ...] | Message:
+    """Return the events that close a paid hand, if it is still open, and open the next; or why none can be dealt."""
     ends = (HandArchived(),) if state.phase is Phase.SETTLED else ()
-    return (*ends, opened(fold(ends, state), house))
+    try:
+        return (*ends, opened(fold(ends, state), house))
+    except CommandRefused as error:
+        return error.sentence
 
 
 def _need_end(state: State) -> None:

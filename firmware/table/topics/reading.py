@@ -241,6 +241,7 @@ class SetCard(Command, roles=AT_TABLE):
     swap: bool = False
 
     def decide(self, context: Context) -> tuple[Event, ...]:
+        need_no_payment(context.state)
         seat = context.state.seat(self.seat)
         cards = seat.row(self.row) if seat else ()
         lies = cards[self.index] if 0 <= self.index < len(cards) else None
@@ -266,6 +267,7 @@ class KeyRow(Command, roles=AT_TABLE):
     cards: str
 
     def decide(self, context: Context) -> tuple[Event, ...]:
+        need_no_payment(context.state)
         return (RowKeyed(self.seat, self.row, tuple(_code(card) for card in self.cards.split())),)
 
 

@@ -1,4 +1,4 @@
-"""The action of the white push-button in each state; `dealer_ui.view.build` labels the page's white button to match."""
+"""The action of the white push-button in each state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from firmware.rules import Profile
 from firmware.table.command import Command, Context
 from firmware.table.dealing import need_right_seats
 from firmware.table.errors import CommandRefused
-from firmware.table.event import Event, apply
+from firmware.table.event import Event
 from firmware.table.house import House
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import Phase
@@ -17,11 +17,10 @@ from firmware.table.seen import ROWS
 from firmware.table.settling import settlement
 from firmware.table.state import Ask, State
 from firmware.table.topics.ending import HandArchived, PaybackMarked
-from firmware.table.topics.opening import opened
 from firmware.table.topics.playing import PhaseAdvanced
-from firmware.table.topics.puck import asked_for_next
+from firmware.table.topics.puck import asked_for_next, next_hand
 from firmware.table.topics.reading import LookedAgain
-from firmware.table.topics.settlement import PaymentMarked
+from firmware.table.topics.settlement import PaymentMarked, Settled
 
 
 class Next(Command, roles=AT_TABLE):
@@ -48,30 +47,22 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
         case Phase.SETTLED:
             if state.unpaid and not state.reopened:
                 return (PaymentMarked(*state.unpaid[0]),)
-            if state.reopened or payback_due(state) or next_refused(state, house):
+            if state.reopened or payback_due(state) or isinstance(next_hand(state, house), Message):
                 return (HandArchived(),)
             return asked_for_next(state, house)
         case Phase.SHOWDOWN | Phase.READING:
             raise CommandRefused("The cards are being read; wait for the reading.")
         case Phase.REVIEW:
-            if looks_again(state):
+            if _looks_again(state):
                 return (LookedAgain(),)
             if not state.questions:
-                settlement(state, rules)  # the hand did not settle automatically; this raises the reason
+                return (
+                    Settled(settlement(state, rules)),
+                )  # it did not settle by itself; this raises the reason
             raise CommandRefused(_what_is_open(state))
 
 
-def next_refused(state: State, house: House) -> Message | None:
-    """Return why no next hand can be dealt, now or after the open hand is closed; None if one can."""
-    closed = apply(state, HandArchived()) if state.phase is Phase.SETTLED else state
-    try:
-        opened(closed, house)
-    except CommandRefused as error:
-        return error.sentence
-    return None
-
-
-def looks_again(state: State) -> bool:
+def _looks_again(state: State) -> bool:
     """Say whether reading again is the likely next step of a review: rows are short, and no row has been keyed.
 
     Never without a camera, and never for a past hand, whose cards are no longer on the table.
@@ -98,18 +89,6 @@ def payback_due(state: State) -> int | None:
     carried = len(state.opened.paybacks) if state.opened else 0
     open_ones = (n for n, back in enumerate(state.paybacks, start=1) if n > carried and not back.paid)
     return next(open_ones, None)
-
-
-def payback_refused(state: State) -> Message | None:
-    """Return why the payback that is due cannot be marked now; None if it can, or if none is due."""
-    due = payback_due(state)
-    if due is None:
-        return None
-    try:
-        apply(state, PaybackMarked(due))
-    except CommandRefused as error:
-        return error.sentence
-    return None
 
 
 def _what_is_open(state: State) -> Message:

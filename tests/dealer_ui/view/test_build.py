@@ -12,6 +12,7 @@ import pytest
 from dealer_ui.view.build import view
 from dealer_ui.view.screen import Screen, Seat
 from dealer_ui.view.table_answer import TableAnswer
+from firmware.rules import load_profile
 from firmware.table import INITIAL, Phase
 from firmware.table import events as ev
 from tests.dealer_ui.conftest import Lay
@@ -35,9 +36,9 @@ def commands(seat: Seat) -> set[str]:
 
 
 def test_an_empty_table_says_what_it_waits_for_and_offers_to_open_a_hand() -> None:
-    screen = view(0, INITIAL, None)
+    screen = view(0, INITIAL, load_profile("traditional"))
     assert screen.phase_title == "Waiting for a hand"
-    assert [action.command for action in screen.actions] == [{"do": "next", "phase": "idle"}]
+    assert [action.command for action in screen.actions] == [{"do": "next", "hand": 0, "phase": "idle"}]
     assert [seat.seat for seat in screen.seats] == [None] * 4
     assert screen.hand is None
 

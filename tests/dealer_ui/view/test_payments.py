@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dealer_ui.view.build import view
-from dealer_ui.view.payments import chips, foul_reasons, marks, payments, row_outcomes
+from dealer_ui.view.payments import chips, foul_reasons, payments, row_outcomes
 from firmware.rules.recorded import RecordedSettlement, read_settlement
 from tests.dealer_ui.felt import Felt
 
@@ -42,20 +42,18 @@ def test_a_pair_of_nothing_is_even_and_never_waited_for() -> None:
     assert current == 1
 
 
-def test_marks_lead_through_the_payments_and_back() -> None:
-    forward, back = marks(SETTLED, frozenset(), 7)
-    assert forward is not None
-    assert forward.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": True, "hand": 7}
-    assert back is None
-    forward, back = marks(SETTLED, frozenset({(1, 3)}), 7)
-    assert forward is not None
-    assert forward.command["a"] == 2
-    assert back is not None
-    assert back.command == {"do": "mark_paid", "a": 1, "b": 3, "paid": False, "hand": 7}
-    forward, back = marks(SETTLED, frozenset({(1, 3), (2, 3)}), 7)
-    assert forward is None
-    assert back is not None
-    assert back.command["b"] == 3
+def test_marks_lead_through_the_payments_and_back(felt: Felt) -> None:
+    felt.to_settled()
+    assert felt.state.settlement is not None
+    pairs = [(p["a"], p["b"]) for p in felt.state.settlement["pairs"] if p["paid"]]
+    for done, (a, b) in enumerate(pairs):
+        *undo, forward = view(felt.seq, felt.state, felt.rules).actions
+        assert forward.command == {"do": "mark_paid", "a": a, "b": b, "paid": True, "hand": 1}
+        marked = [{"do": "mark_paid", "a": a, "b": b, "paid": False, "hand": 1} for a, b in pairs[:done]]
+        assert [action.command for action in undo] == marked[-1:]
+        felt.do(**forward.command)
+    back, following = view(felt.seq, felt.state, felt.rules).actions
+    assert (back.command["b"], following.command["do"]) == (pairs[-1][1], "next")
 
 
 def test_a_payment_taken_back_in_the_middle_is_due_again_first() -> None:

@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 
 from dealer_ui.view.build import view
-from dealer_ui.view.questions import needs
 from dealer_ui.view.screen import Need
 from firmware.table import Phase
 from firmware.table import events as ev
@@ -17,7 +16,7 @@ from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 
 def asked(felt: Felt) -> tuple[Need, ...]:
-    return needs(felt.state, felt.rules)
+    return view(felt.seq, felt.state, felt.rules).needs
 
 
 def review(felt: Felt, **reading: object) -> None:

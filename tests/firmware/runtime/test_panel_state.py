@@ -1,58 +1,63 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from firmware.devices.panel.interface import Light
-from firmware.rules import CARDS
+from firmware.devices.panel.interface import LampName, Light
 from firmware.runtime.liveness.presses import BUTTON_COMMANDS
 from firmware.runtime.panel_state import beeps, lights
-from firmware.table import INITIAL, Card, CommandRefused, Phase, Seat
+from firmware.table import INITIAL, CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.decide import decide, step
 from firmware.table.events import Payback
-from tests.dealer_ui.felt import Felt
+from firmware.table.offers import NO_OFFERS, offers
+from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
 
 if TYPE_CHECKING:
     from tests.firmware.running_table import Table
 
 
-@pytest.mark.parametrize("phase", list(Phase))
-def test_white_is_lit_exactly_where_it_goes_on(phase: Phase) -> None:
-    waits = {Phase.SHOWDOWN, Phase.READING, Phase.REVIEW}
-    assert ("next" in lights(replace(INITIAL, phase=phase), trouble=False)) == (phase not in waits)
+@pytest.fixture
+def felt(tmp_path: Path) -> Iterator[Felt]:
+    felt = Felt(tmp_path)
+    yield felt
+    felt.journal.close()
 
 
-def test_white_is_dark_while_the_payback_that_it_would_mark_is_refused() -> None:
+def lit(felt: Felt, state: State | None = None, *, trouble: bool = False) -> dict[LampName, Light]:
+    state = state or felt.state
+    return lights(state, offers(state, felt.house, felt.rules), trouble)
+
+
+def test_white_is_dark_while_the_payback_that_it_would_mark_is_refused(felt: Felt) -> None:
     back = Payback(hand=1, payer="Lin", winner="Tran", amount=500)
-    owes = replace(INITIAL, phase=Phase.ARCHIVED, paybacks=(back,), stacks={"Lin": 400, "Tran": 0})
-    assert "next" not in lights(owes, trouble=False)
-    assert "next" in lights(replace(owes, stacks={"Lin": 500, "Tran": 0}), trouble=False)
+    owes = replace(felt.state, phase=Phase.ARCHIVED, paybacks=(back,), stacks={"Lin": 400, "Tran": 0})
+    assert "next" not in lit(felt, owes)
+    assert "next" in lit(felt, replace(owes, stacks={"Lin": 500, "Tran": 0}))
 
 
-def test_green_blinks_while_a_natural_waits_and_nothing_else_is_open() -> None:
-    deck = [Card(card.code, sure=True) for card in CARDS]
-    shown = Seat(1, "p1", "A", front=tuple(deck[:3]), middle=tuple(deck[3:8]), back=tuple(deck[8:13]))
-    waiting = replace(INITIAL, phase=Phase.REVIEW, button=1, seats=(replace(shown, declares=True),))
-    assert lights(waiting, trouble=False)["confirm"] is Light.BLINK
-    assert lights(waiting, trouble=False)["reject"] is Light.ON
-    for other in (
-        replace(waiting, button=None),
-        replace(waiting, seats=(replace(shown, declares=True, front=()),)),
-        replace(waiting, seats=(replace(shown, declares=True, confirmed=True),)),
-        replace(waiting, seats=(shown,)),
-    ):
-        assert "confirm" not in lights(other, trouble=False)
+def test_green_blinks_while_a_natural_waits_and_nothing_else_is_open(felt: Felt) -> None:
+    felt.hands = dict(SIX_PAIRS_DEALT)
+    felt.to_setting()
+    felt.do("declare", seat=1)
+    felt.to_reading()
+    felt.read()
+    assert lit(felt)["confirm"] is Light.BLINK
+    assert lit(felt)["reject"] is Light.ON
+    seat, *others = felt.state.seats
+    for changed in (replace(seat, front=()), replace(seat, confirmed=True), replace(seat, declares=False)):
+        assert "confirm" not in lit(felt, replace(felt.state, seats=(changed, *others)))
+    assert "confirm" not in lit(felt, replace(felt.state, button=None))
 
 
 def test_trouble_is_red_and_takes_the_ready_lamp_away() -> None:
-    assert lights(INITIAL, trouble=True).get("fault") is Light.ON
-    assert "ready" not in lights(INITIAL, trouble=True)
-    assert "fault" not in lights(INITIAL, trouble=False)
+    assert lights(INITIAL, NO_OFFERS, trouble=True).get("fault") is Light.ON
+    assert "ready" not in lights(INITIAL, NO_OFFERS, trouble=True)
+    assert "fault" not in lights(INITIAL, NO_OFFERS, trouble=False)
 
 
 def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
@@ -63,7 +68,7 @@ def test_a_lamp_is_lit_exactly_where_a_press_would_do_something(
     def agree() -> None:
         process, state = table.process, table.state
         seen.append(state.phase)
-        shown = lights(state, trouble=False)
+        shown = lights(state, offers(state, process.house, process._record.rules), trouble=False)
         for button, command in BUTTON_COMMANDS.items():
             try:
                 step(
@@ -103,9 +108,9 @@ def test_white_is_dark_while_the_buttons_seat_is_asked(tmp_path: Path) -> None:
     """Five play, and the puck was moved to where another of them would sit out."""
     felt = Felt(tmp_path, seats=dict(zip(range(1, 6), "ABCDA", strict=True)))
     felt.deal(button=2)
-    assert "next" in lights(felt.state, trouble=False, house=felt.house)
+    assert "next" in lit(felt)
     felt.say(ev.PuckSeen("seat", 1))
-    assert "next" not in lights(felt.state, trouble=False, house=felt.house)
+    assert "next" not in lit(felt)
     with pytest.raises(CommandRefused, match="must be dealt in"):
         felt.do("next")
     felt.journal.close()

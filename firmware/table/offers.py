@@ -1,0 +1,360 @@
+"""What may be done now: each command that the table offers, its words, and why it is refused where it is refused.
+
+No rule stands here. Each command is tried on the state: `decide`, then `apply` of its events. What the table refuses is
+not offered, except where the page shows it with the reason. The page, the lamps and the simulated dealer ask only this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import chain
+from typing import Any, Final
+
+from firmware.messages import Message
+from firmware.rules import CARDS, SEATS, Profile
+from firmware.table import events as ev
+from firmware.table.command import COMMANDS, Context, Past
+from firmware.table.dealing import button_due, right_buttons
+from firmware.table.decide import decide
+from firmware.table.errors import CommandRefused
+from firmware.table.house import House
+from firmware.table.people import Role
+from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, SURRENDERING, Phase
+from firmware.table.settling import natural_verdict, pending_natural
+from firmware.table.state import Ask, State
+from firmware.table.swaps import swapped
+from firmware.table.topics.puck import next_hand
+from firmware.table.topics.white import payback_due
+
+Fields = Mapping[str, Any]
+DECK: Final = tuple(card.code for card in CARDS)
+
+DEALT_WRONG: Final = (
+    Message("Exposed card"),
+    Message("Wrong number of cards"),
+    Message("Dealt to the wrong player"),
+    Message("Short deck"),
+)
+"""Why a hand is dealt again; once the cards are read, why it is void."""
+NOT_PLAYED: Final = (Message("Damaged or marked card"), Message("Dealer's error"))
+"""Why a hand is void at any time."""
+_ANY_STATE: Final = frozenset(
+    {"log_on", "log_off", "call_floor", "end_floor_call", "read_record_fault", "reopen"}
+)
+"""Commands that are meant for no hand in particular."""
+_ONE_PHASE: Final = frozenset({"next", "undo_close", "keep_button"})
+"""Commands that are meant for one phase of an open hand."""
+
+
+_WHITE: Final = {
+    **dict.fromkeys(BETWEEN_HANDS, Message("Open a hand")),
+    Phase.DEALING: Message("Cards are out"),
+    **dict.fromkeys((Phase.SETTING, Phase.PLACING), Message("Showdown")),
+    **dict.fromkeys((Phase.SHOWDOWN, Phase.READING, Phase.REVIEW), Message("Look again")),
+    Phase.SETTLED: Message("Close the corrected hand"),
+}
+"""What white does in each phase, except with a hand that is being paid and with paybacks."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A command that is offered. `words`: what it does; empty where that depends on where it is shown.
+
+    `command`: the command's fields, with the hand and the phase for which it is meant. `asks`: the fields that the
+    person still gives, with values with which it was tried. `also`: commands that follow it at once. `refused`: why
+    the table would refuse it. `hold`: it cannot be undone, or the cards do not show it. `causes`: its events.
+    """
+
+    words: Message
+    command: Fields
+    asks: Fields
+    also: tuple[Fields, ...]
+    hold: bool
+    is_shown: bool
+    """Whether it is offered even while it is refused."""
+    refused: Message | None = None
+    causes: tuple[ev.Event, ...] = ()
+
+
+class Offers:
+    """What may be done in a state. A command is tried when it is first asked for."""
+
+    def __init__(self, at: Context | None) -> None:
+        """Without a context nothing is known of the game, and nothing is offered."""
+        self._at = at
+        self._candidates: dict[str, list[Offer]] = {}
+        self._tried: dict[str, tuple[Offer, ...]] = {}
+        for offer in chain.from_iterable(group(at) for group in _GROUPS) if at else ():
+            self._candidates.setdefault(offer.command["do"], []).append(offer)
+
+    def of(self, *names: str, **fields: Any) -> tuple[Offer, ...]:
+        """Return the offers of these commands that have these fields."""
+        return tuple(
+            offer for do in names for offer in self._of(do) if fields.items() <= offer.command.items()
+        )
+
+    def first(self, do: str, **fields: Any) -> Offer | None:
+        """Return the first of these offers; None if there is none."""
+        return next(iter(self.of(do, **fields)), None)
+
+    @property
+    def all(self) -> tuple[Offer, ...]:
+        """Everything that is offered."""
+        return self.of(*self._candidates)
+
+    @property
+    def white(self) -> Offer | None:
+        """What the white push-button does, if it does anything now."""
+        return None if self.white_refused else self.first("next")
+
+    @property
+    def white_refused(self) -> Message | None:
+        """Why the white push-button does nothing now; None if it does something."""
+        offer = self.first("next")
+        return offer.refused if offer else None
+
+    @property
+    def payback(self) -> Offer | None:
+        """The payback that is due: white marks it."""
+        due = payback_due(self._at.state) if self._at else None
+        return self.first("mark_paid_back", number=due) if due else None
+
+    @cached_property
+    def next_hand(self) -> tuple[ev.Event, ...] | Message:
+        """The events that open the next hand, or why none can be dealt; empty while it is not the next step."""
+        if self._at is None or not self._at.state.house.seats:
+            return ()
+        state = self._at.state
+        is_next = state.is_paid or (state.phase in BETWEEN_HANDS and state.house.unit)
+        return next_hand(state, self._at.house) if is_next else ()
+
+    @cached_property
+    def puck_due(self) -> int | None:
+        """The seat at which the puck is missing for the next hand; None if it lies right."""
+        return button_due(self._at.state, self._at.house) if self._at else None
+
+    @property
+    def right_buttons(self) -> tuple[Offer, ...]:
+        """The keyed seats of the puck with which exactly those who were dealt in play."""
+        seats = right_buttons(self._at.state, self._at.house) if self._at else ()
+        return tuple(offer for offer in self.of("key_button") if offer.command["seat"] in seats)
+
+    def _of(self, do: str) -> tuple[Offer, ...]:
+        if do not in self._tried:
+            assert do in COMMANDS, do
+            tried = (_tried(self._at, offer) for offer in self._candidates.get(do, ()) if self._at)
+            self._tried[do] = tuple(offer for offer in tried if offer.is_shown or not offer.refused)
+        return self._tried[do]
+
+
+class _InTheRecord(CommandRefused):
+    """Whether it is refused depends on a past hand, which the state does not hold."""
+
+
+def _unread(hand: int) -> State:
+    raise _InTheRecord("There is no record of hand %(hand)s here.", hand=hand)
+
+
+def offers(state: State, house: House, rules: Profile, past: Past = _unread) -> Offers:
+    """Return what may be done; `rules` are those of the open hand, `house` is what the next hand opens with.
+
+    Without `past` a command is offered that only the record of a past hand could refuse.
+    """
+    return Offers(Context(state, house, rules, past))
+
+
+def _tried(at: Context, offer: Offer) -> Offer:
+    """Return the offer with what it causes, or why it is refused."""
+    state, causes = at.state, list[ev.Event]()
+    try:
+        for fields in ({**offer.command, **offer.asks}, *offer.also):
+            command = COMMANDS[fields["do"]].model_validate(fields)
+            events = decide(state, command, at.house, at.rules, at.past)
+            causes += events
+            state = ev.fold(events, state)
+    except _InTheRecord:
+        return offer
+    except CommandRefused as error:
+        return replace(offer, refused=error.sentence, causes=tuple(causes))
+    return replace(offer, causes=tuple(causes))
+
+
+def _offer(
+    state: State,
+    do: str,
+    words: Message | str = "",
+    *,
+    hold: bool = False,
+    shown: bool = False,
+    asks: Fields | None = None,
+    also: tuple[Fields, ...] = (),
+    **fields: Any,
+) -> Offer:
+    """Return an offer, not tried yet, whose commands are meant for this state."""
+    meant: dict[str, Any] = {} if do in _ANY_STATE else {"hand": state.hand}
+    follow = tuple({**meant, **command} for command in also)
+    if meant and (do in _ONE_PHASE or state.phase in BETWEEN_HANDS):
+        meant["phase"] = str(state.phase)
+    text = words if isinstance(words, Message) else Message(words)
+    return Offer(text, {"do": do, **fields, **meant}, asks or {}, follow, hold, shown)
+
+
+def _push_buttons(at: Context) -> Iterator[Offer]:
+    yield _offer(at.state, "next", _white_words(at), shown=True)
+    yield _offer(at.state, "look_again", Message("Look again"))
+    try:
+        due = pending_natural(at.state, at.rules)
+    except CommandRefused:
+        return  # the rules refuse the hand; white says why
+    if due is not None:
+        verified = natural_verdict(at.state, due, at.rules).kind is not None
+        words = Message("Confirm the natural") if verified else Message("It is no natural")
+        yield _offer(at.state, "confirm", words, hold=not verified, seat=due)
+
+
+def _white_words(at: Context) -> Message:
+    state = at.state
+    if state.phase is Phase.SETTLED and state.unpaid and not state.reopened:
+        return Message("Paid")
+    if state.phase is Phase.SETTLED and not state.reopened:
+        ends = isinstance(next_hand(state, at.house), Message)
+        return Message("Close the hand") if ends else Message("Next hand")
+    owes = state.phase in BETWEEN_HANDS and payback_due(state)
+    return Message("Paid back") if owes else _WHITE[state.phase]
+
+
+def _hand(at: Context) -> Iterator[Offer]:
+    state, offer = at.state, partial(_offer, at.state)
+    yield offer("back_to_setting", Message("Back to setting"))
+    for seat in state.seats:
+        if not (seat.placed or seat.open):  # a surrender before the showdown that was not keyed
+            words = Message("Seat %(seat)s has surrendered", seat=seat.seat)
+            also: tuple[Fields, ...] = ({"do": "surrender", "seat": seat.seat}, {"do": "next"})
+            yield offer("back_to_setting", words, hold=True, also=also)
+    yield offer("undo_close", Message("Undo the closing"))
+    yield offer("key_hand", Message("Key this hand"), reason=str(Message("The camera does not read.")))
+    for number in SEATS:
+        for do in ("key_button", "keep_button"):
+            yield offer(do, Message("Seat %(seat)s", seat=number), seat=number)
+    if not state.reopened:  # white closes a reopened hand
+        settled = Message("The players have settled among themselves")
+        words = settled if state.unpaid else Message("Close the hand: seats and chips")
+        yield offer("archive", words, hold=bool(state.unpaid))
+    for reason in DEALT_WRONG:
+        yield offer("misdeal", reason, hold=True, reason=str(reason))
+    for reason in NOT_PLAYED if state.phase in MISDEALING else (*DEALT_WRONG, *NOT_PLAYED):
+        yield offer("void", reason, hold=True, reason=str(reason))
+    words = Message("It stays at seat %(seat)s: deal again", seat=state.button or 0)
+    then, why = {"do": "next", "phase": str(Phase.VOID)}, Message("The puck was at another seat")
+    yield offer("misdeal", words, hold=True, also=(then,), reason=str(why))
+
+
+def _seats(at: Context) -> Iterator[Offer]:
+    for seat in at.state.seats:
+        offer = partial(_offer, at.state, seat=seat.seat)
+        if at.state.phase in SURRENDERING:
+            yield offer("declare", Message("Declare"))
+            yield offer("surrender", Message("Surrender"))
+            yield offer("withdraw", Message("Take it back"))
+            yield offer("withdraw_surrender", Message("Take it back"))
+        yield offer("undo_confirm", Message("Take back seat %(seat)s's natural", seat=seat.seat))
+
+
+def _cards(at: Context) -> Iterator[Offer]:
+    """Offer each card and row to be named or changed; last, each pair that changed places to be taken back."""
+    state, offer = at.state, partial(_offer, at.state)
+    asked = {(q.seat, q.row, q.index) for q in state.questions if q.what in (Ask.CARD, Ask.DUPLICATE)}
+    for seat in state.seats:
+        for row, cards in () if seat.surrenders else seat.rows.items():
+            of_row: dict[str, Any] = {"seat": seat.seat, "row": row}
+            yield offer("key_row", asks={"cards": " ".join(DECK[: ev.ROWS[row]])}, **of_row)
+            if state.phase is Phase.PLACING and len(cards) < ev.ROWS[row]:
+                yield offer("place_card", asks={"card": DECK[0]}, **of_row)
+            for index, card in enumerate(cards):
+                tried = {"card": next(code for code in DECK if code != card.card), "swap": False}
+                swaps = card.sure and card.as_read and (seat.seat, row, index) not in asked
+                swap: dict[str, Any] = {"swap": True} if swaps else {}
+                yield offer("set_card", asks=tried, index=index, **of_row, **swap)
+    for one, other in swapped(state):
+        at_one: dict[str, Any] = {"seat": one.seat, "row": one.row, "index": one.index}
+        yield offer("set_card", Message("Undo"), card=other.card, swap=True, **at_one)
+    for seen in state.irregularities:
+        yield offer("resolve", number=seen.number, stands="record")
+        yield offer("resolve", hold=True, number=seen.number, stands="table")
+
+
+def _payments(at: Context) -> Iterator[Offer]:
+    """Offer to mark each payment, or to take its mark back; last, to mark all of them, while none is marked."""
+    state, offer = at.state, partial(_offer, at.state)
+    pairs = [{"a": p["a"], "b": p["b"]} for p in (state.settlement or {}).get("pairs", ()) if p["paid"]]
+    for pair in pairs:
+        is_paid = (pair["a"], pair["b"]) in state.paid
+        yield offer("mark_paid", "" if is_paid else Message("Paid"), **pair, paid=not is_paid)
+    if pairs and not state.paid:
+        all_paid = tuple({"do": "mark_paid", **pair, "paid": True} for pair in pairs)
+        moved = Message("These chips have moved: all paid")
+        yield offer("mark_paid", moved, hold=True, also=all_paid[1:], **pairs[0], paid=True)
+    for number, back in enumerate(state.paybacks, start=1):
+        words = Message("Undo") if back.paid else Message("Paid back")
+        yield offer("mark_paid_back", words, shown=True, number=number, paid=not back.paid)
+    if payback_due(state):
+        yield offer("open_hand", Message("Later: open a hand"), hold=True, shown=True)
+
+
+def _past(at: Context) -> Iterator[Offer]:
+    """Offer the newest hand that is over, then any before it. A hand that is being played waits meanwhile."""
+    state, reason = at.state, str(Message("Disputed at the table"))
+    newest = state.hand - (state.phase in OPEN)
+    if newest < 1 or state.reopened:
+        return
+    if state.phase in OPEN or not state.misdealt:
+        words = Message("Reopen hand %(hand)s", hand=f"{newest:,}")
+        yield _offer(state, "reopen", words, reason=reason, past=newest)
+    if newest > 1:
+        yield _offer(state, "reopen", Message("Another hand"), asks={"past": newest - 1}, reason=reason)
+
+
+def _players(at: Context) -> Iterator[Offer]:
+    state = at.state
+    if state.phase not in BETWEEN_HANDS:
+        return
+    names = tuple(dict.fromkeys(seat.player for seat in state.house.seats))
+    for name in names:
+        offer = partial(_offer, state, player=name)
+        yield offer("sit_out", Message("Plays again"), on=False)
+        yield offer("sit_out", Message("Sits out"), on=True)
+        if name not in state.sits_out:
+            yield offer("pass_round", Message("Does not pass"), on=False)
+            yield offer("pass_round", Message("Passes"), on=True)
+        has_chips = bool(state.stack_of(name))
+        chips, words = ("add_on", Message("Add")) if has_chips else ("buy_in", Message("Buy in"))
+        yield offer(chips, words, shown=True, asks={"amount": at.house.unit})
+        yield offer("count_stack", Message("Count"), shown=True, asks={"stack": 0}, reason="Counted")
+        yield offer("rename_player", Message("Another name"), shown=True, asks={"name": "Guest"})
+        yield offer("leave_seat", Message("Leaves"), hold=True)
+    taken = {seat.seat for seat in state.house.seats}
+    for number in (number for number in SEATS if number not in taken):
+        offer = partial(_offer, state, "seat_player", Message("Seat %(seat)s", seat=number), seat=number)
+        yield offer(shown=True, asks={"player": "Guest"}, comes=True)
+        yield from (offer(player=name) for name in names)
+    if state.two_hands or len(state.stacks.keys() - state.sits_out) == 2:
+        words = Message("One hand each") if state.two_hands else Message("Two hands each")
+        yield _offer(state, "two_hands", words, on=not state.two_hands)
+
+
+def _people(at: Context) -> Iterator[Offer]:
+    offer = partial(_offer, at.state)
+    for person in at.state.people:
+        if person.role is Role.DEALER:
+            yield offer("log_on", person=person.name)
+    yield offer("log_off", Message("%(name)s leaves", name=at.state.dealer))
+    yield offer("call_floor", Message("Call the floor"))
+    yield offer("end_floor_call", Message("The floor is here"), answered=True)
+    yield offer("end_floor_call", Message("Take the call back"), answered=False)
+    yield offer("read_record_fault", Message("I have read this: go on"), hold=True)
+
+
+_GROUPS: Final = (_push_buttons, _hand, _seats, _cards, _payments, _past, _players, _people)
+NO_OFFERS: Final = Offers(None)
