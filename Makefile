@@ -139,7 +139,7 @@ book-pdf: .venv/dev.stamp
 
 # dealer_ui/translations/README.md
 MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k Message -k Term -k TableError -k CommandRefused \
-	-k HandStillOpen -k NotAllowed -k UnknownEvent -k PinError -k CaptureError -k JournalError -k JournalBusy -k JournalFull \
+	-k HandStillOpen -k CommandNotAllowed -k UnknownEvent -k PinError -k CaptureError -k JournalError -k JournalBusy -k JournalFull \
 	-k JournalDamaged -k JournalUncertain -k KeyUnusable -k UpdateRefused -k NeverTaken -k NoteUnusable -k DisputeFileError -k TableUnreachable -k DeviceError -k DeviceMissing \
 	-k DeviceRefused -k DeviceSettings -k CameraError -k CameraMissing -k CameraHung -k FrameLate -k FrameUnreadable \
 	-k NoMoreFrames -k SettingRefused -k NotAllowedError -k SeatingError -k StakesError -k CalibrationError -k MarkersError \

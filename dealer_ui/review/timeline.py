@@ -230,7 +230,7 @@ def _say_confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     )
 
 
-def _say_settled(event: ev.Settled, _step: Step) -> str:
+def _say_settled(event: ev.HandSettled, _step: Step) -> str:
     return ngettext(
         "Settled: %(num)s payment.",
         "Settled: %(num)s payments.",
@@ -317,7 +317,7 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.NaturalDeclared: N_("Seat %(seat)s declares a natural."),
     ev.NaturalFound: N_("Seat %(seat)s's cards are a natural, which counts undeclared."),
     ev.NaturalWithdrawn: N_("Seat %(seat)s's declaration is withdrawn."),
-    ev.Surrendered: N_("Seat %(seat)s surrenders."),
+    ev.PlayerSurrendered: N_("Seat %(seat)s surrenders."),
     ev.SurrenderWithdrawn: N_("Seat %(seat)s's surrender is withdrawn."),
     ev.CardsAwaited: _say_awaited,
     ev.CardsCompared: lambda event, _step: words_of_comparison(event),
@@ -335,7 +335,7 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
     ev.IrregularityEnded: _irregular_over,
     ev.NaturalConfirmed: _say_confirmed,
     ev.NaturalUnconfirmed: N_("Seat %(seat)s's natural is taken back."),
-    ev.Settled: _say_settled,
+    ev.HandSettled: _say_settled,
     ev.PaymentMarked: _say_paid,
     ev.HandArchived: _say_archived,
     ev.HandVoided: N_("The hand is void: %(reason)s."),
@@ -364,7 +364,8 @@ _WORDS: Final[Mapping[type[ev.Event], str | Callable[[Any, Step], str]]] = {
 }
 _WEIGHTS: Final[Mapping[type[ev.Event], str]] = {
     **dict.fromkeys(
-        (ev.Settled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandWithdrawn, ev.HandOpened), "end"
+        (ev.HandSettled, ev.HandArchived, ev.HandVoided, ev.HandMisdealt, ev.HandWithdrawn, ev.HandOpened),
+        "end",
     ),
     **dict.fromkeys(
         (ev.CardResolved, ev.CardCorrected, ev.RowKeyed, ev.NaturalConfirmed, ev.HandReopened), "asked"

@@ -24,7 +24,7 @@ from dealer_ui.web.commands import give
 from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
 from firmware.table.deck_tally import spread
-from firmware.table.events import Calibrated, Calibration, DeckChecked, DeckEnrolled
+from firmware.table.events import Calibration, CameraCalibrated, DeckChecked, DeckEnrolled
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table_client import TableUnreachable
@@ -251,7 +251,7 @@ def _standing(what: str) -> dict[str, Any]:
 
 def _history(what: str) -> list[CalibrationEntry]:
     """Return every calibration of a kind in the record, in order."""
-    kind = DeckEnrolled.type if what == "deck" else Calibrated.type
+    kind = DeckEnrolled.type if what == "deck" else CameraCalibrated.type
     found = []
     for entry in services().reader.of_set_up():
         if entry.type != kind:
@@ -259,7 +259,7 @@ def _history(what: str) -> list[CalibrationEntry]:
         event = entry.event
         if isinstance(event, DeckEnrolled):
             found.append(CalibrationEntry(event.calibration, _when(entry.wall_ms), who_is(entry.actor), {}))
-        elif isinstance(event, Calibrated) and event.what == what:
+        elif isinstance(event, CameraCalibrated) and event.what == what:
             found.append(
                 CalibrationEntry(event.calibration, _when(entry.wall_ms), who_is(entry.actor), event.moved)
             )

@@ -94,7 +94,7 @@ def standings(entries: Iterable[Entry]) -> dict[str, StepState]:
             case ev.DeviceTried():
                 stage = Stage.DONE if event.verdict == "pass" else Stage.FAILED
                 found[event.device] = StepState(stage, entry.wall_ms, entry.actor, event.why, event.figures)
-            case ev.Calibrated(what="felt"):
+            case ev.CameraCalibrated(what="felt"):
                 found["calibration"] = StepState(Stage.DONE, entry.wall_ms, entry.actor)
             case ev.DeckEnrolled():
                 found["deck"] = StepState(Stage.DONE, entry.wall_ms, entry.actor)

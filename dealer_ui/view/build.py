@@ -20,7 +20,7 @@ from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.faults import alert, changed_since, unseen_press
 from dealer_ui.view.felt import felt_seats
-from dealer_ui.view.floor_call import Heard, call_groups, with_call
+from dealer_ui.view.floor_call import CallState, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
 from dealer_ui.view.more_actions import (
     awaits,
@@ -62,7 +62,7 @@ def view(
     table: TableAnswer = ANSWERING,
     time: DownTime | None = None,
     past: Exchange | None = None,
-    heard: Heard = Heard.NONE,
+    heard: CallState = CallState.NONE,
 ) -> Screen:
     """Return the screen for a state: `seq` is the last event's number in the journal.
 

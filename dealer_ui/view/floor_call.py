@@ -19,7 +19,7 @@ PitFound = Callable[[], Mapping[str, Any] | None]
 """What is known of the pit (`firmware.uplink.heard.read`); None where the table sends to none."""
 
 
-class Heard(StrEnum):
+class CallState(StrEnum):
     """How a call stands at the pit. `none`: this table sends to no pit, and offers no call."""
 
     NONE = "none"
@@ -36,7 +36,7 @@ class CallClock:
         self._called: tuple[int, float] | None = None
         self._heard = False
 
-    def at(self, state: State, seq: int, now_s: float) -> Heard:
+    def at(self, state: State, seq: int, now_s: float) -> CallState:
         """Return how the call stands; `seq` is the record's last row, `now_s` the monotonic clock.
 
         Of a call made before this page looked, its row is not known; the pit must then have the row that was the last.
@@ -44,35 +44,35 @@ class CallClock:
         pit = self._pit()
         if not state.floor_called:
             self._called, self._heard = None, False
-            return Heard.NONE if pit is None else Heard.SENDING
+            return CallState.NONE if pit is None else CallState.SENDING
         called, since = self._called = self._called or (seq, now_s)
         self._heard = self._heard or (pit is not None and int(pit["have"]) >= called)
         if self._heard:
-            return Heard.HEARD
-        return Heard.SENDING if pit is not None and now_s - since < SENDING_S else Heard.UNHEARD
+            return CallState.HEARD
+        return CallState.SENDING if pit is not None and now_s - since < SENDING_S else CallState.UNHEARD
 
 
-def call_groups(heard: Heard, may: Offers) -> tuple[Group, ...]:
+def call_groups(heard: CallState, may: Offers) -> tuple[Group, ...]:
     """Return what calls a floor person, or ends the call."""
     if ends := may.of("end_floor_call"):
         here, back = ends
         return (Group(_("The floor is called"), (Action.of(here), Action.of(back, tone="quiet"))),)
-    calls = may.of("call_floor") if heard is not Heard.NONE else ()
+    calls = may.of("call_floor") if heard is not CallState.NONE else ()
     return (Group(_("The floor"), tuple(map(Action.of, calls))),) if calls else ()
 
 
-def with_call(found: Alert | None, state: State, heard: Heard) -> Alert | None:
+def with_call(found: Alert | None, state: State, heard: CallState) -> Alert | None:
     """Return the line over the felt, with the call where one is open; a call that nobody has comes first."""
     if not state.floor_called:
         return found
     if found is not None:
         call = with_call(None, state, heard)
         assert call is not None
-        if heard in (Heard.SENDING, Heard.HEARD):
+        if heard in (CallState.SENDING, CallState.HEARD):
             return replace(found, others=(*found.others, call))
         return replace(call, others=(replace(found, others=()), *found.others))
     words = {
-        Heard.SENDING: _("The call is on its way."),
-        Heard.HEARD: _("The pit has the call."),
+        CallState.SENDING: _("The call is on its way."),
+        CallState.HEARD: _("The pit has the call."),
     }.get(heard, _("The pit has not got the call. Call aloud."))
     return Alert(_("The floor is called"), words)

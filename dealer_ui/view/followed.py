@@ -17,7 +17,7 @@ STUCK_S: Final = 10.0
 """After so long without a look the thread that follows is stuck."""
 
 
-class Numbered(Protocol):
+class NumberedSnapshot(Protocol):
     """A snapshot; `version` counts every change within one run of the page's process."""
 
     @property
@@ -25,10 +25,10 @@ class Numbered(Protocol):
         """Its number."""
 
 
-S = TypeVar("S", bound=Numbered)
+S = TypeVar("S", bound=NumberedSnapshot)
 
 
-class Followed(ABC, Generic[S]):
+class SnapshotFollower(ABC, Generic[S]):
     """`refresh` looks now; `start` does so from a thread until `stop`."""
 
     poll_s: ClassVar[float]

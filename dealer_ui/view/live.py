@@ -13,8 +13,8 @@ from dealer_ui.text.i18n import N_, SOURCE, language, speaking, supported_langua
 from dealer_ui.text.messages import say
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
-from dealer_ui.view.floor_call import CallClock, Heard, PitFound
-from dealer_ui.view.followed import Followed
+from dealer_ui.view.floor_call import CallClock, CallState, PitFound
+from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
 from dealer_ui.view.sibling_page import Beside
@@ -61,7 +61,7 @@ class Snapshot:
 Shown = Callable[[Screen, State, Profile | None], Screen]
 
 
-class Live(Followed[Snapshot]):
+class Live(SnapshotFollower[Snapshot]):
     """The latest view, for many readers. `refresh` reads the journal now."""
 
     poll_s = POLL_S
@@ -96,7 +96,7 @@ class Live(Followed[Snapshot]):
         self._time: DownTime | None = None
         self._past = LastExchange(reader)
         self._call = CallClock(pit)
-        self._heard = Heard.NONE
+        self._heard = CallState.NONE
         self._answer = TableAnswer()
         self._table = self._answer
         """The answer that the latest snapshot shows."""

@@ -70,7 +70,7 @@ class Messages:
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
-        self._spoken: dict[str, _Spoken] = {}
+        self._spoken: dict[str, _LanguageMessages] = {}
 
     def text(self, moment: Snapshot, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier snapshot, and the snapshot that it then has.
@@ -79,11 +79,11 @@ class Messages:
         language. Needs no request.
         """
         with self._lock:
-            spoken = self._spoken.setdefault(language, _Spoken(self._app, language))
+            spoken = self._spoken.setdefault(language, _LanguageMessages(self._app, language))
             return spoken.text(moment, has)
 
 
-class _Spoken:
+class _LanguageMessages:
     """The messages of one language."""
 
     def __init__(self, app: Flask, language: str) -> None:

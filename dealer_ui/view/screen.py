@@ -87,7 +87,7 @@ class Amount:
 
 
 @dataclass(frozen=True)
-class Naming:
+class NameEntry:
     """A name from our on-screen keyboard: the command gets it under the name `into`."""
 
     label: str
@@ -190,7 +190,7 @@ class Player:
     standing: str
     amounts: tuple[Amount, ...] = ()
     actions: tuple[Action, ...] = ()
-    naming: Naming | None = None
+    naming: NameEntry | None = None
     """Gives the player another name."""
     moves: tuple[Action, ...] = ()
     """Seats that the player may change to."""
@@ -414,7 +414,7 @@ class Screen:
     """Where cards are still to be turned up, after the showdown signal."""
     refund: Refund | None = None
     """What is to be paid back now of a corrected hand; between hands only."""
-    free: tuple[Naming, ...] = ()
+    free: tuple[NameEntry, ...] = ()
     """Seats where somebody may sit down; between hands only."""
     down: Down | None = None
     log_ons: tuple[Action, ...] = ()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
-from dealer_ui.view.screen import Action, Amount, Naming, Player
+from dealer_ui.view.screen import Action, Amount, NameEntry, Player
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
 from firmware.rules.hand import FEWEST_HANDS
@@ -144,12 +144,12 @@ def _buy_in(offer: Offer | None, into: Any, name: str, unit: int, rules: Profile
     )
 
 
-def _renaming(state: State, name: str, may: Offers) -> Naming | None:
+def _renaming(state: State, name: str, may: Offers) -> NameEntry | None:
     offer = may.first("rename_player", player=name)
     if offer is None:
         return None
     title = _("Another name for %(player)s", player=name)
-    return Naming(say(offer.words), {**offer.command}, title, into="name", offers=offered_names(state))
+    return NameEntry(say(offer.words), {**offer.command}, title, into="name", offers=offered_names(state))
 
 
 def _leaving(name: str, stack: int | None, may: Offers) -> Action | None:
@@ -166,12 +166,12 @@ def offered_names(state: State) -> tuple[str, ...]:
     return (guest, *(name for name in state.recent if name not in (*taken, guest)))
 
 
-def free_seats(state: State, rules: Profile, may: Offers) -> tuple[Naming, ...]:
+def free_seats(state: State, rules: Profile, may: Offers) -> tuple[NameEntry, ...]:
     """Return the actions that seat a player at each free seat: a name, then their chips if stacks are tracked."""
     counted = any(state.stack_of(seat.player) is not None for seat in state.house.seats)
     counted = counted or bool(rules.limits.buy_in)
     return tuple(
-        Naming(
+        NameEntry(
             say(offer.words),
             {**offer.command},
             _("Who sits down at seat %(seat)s?", seat=offer.command["seat"]),

@@ -103,7 +103,7 @@ class Tallies:
                 if reading.ms:
                     self._reading_s.saw(reading.frame_ms / 1000)
                 self._taken_at = row.monotonic_ns
-            case ev.Settled():
+            case ev.HandSettled():
                 if self._taken_at is not None and row.monotonic_ns >= self._taken_at:
                     self._settling_s.saw((row.monotonic_ns - self._taken_at) / 1e9)
                 self._taken_at = None
@@ -111,7 +111,7 @@ class Tallies:
                 self._faults[fault.device] += 1
 
 
-_LOOKED_INTO: Final = frozenset({ev.ReadingTaken.type, ev.Settled.type, ev.DeviceFault.type})
+_LOOKED_INTO: Final = frozenset({ev.ReadingTaken.type, ev.HandSettled.type, ev.DeviceFault.type})
 
 
 class _Now(Collector):

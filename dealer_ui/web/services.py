@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flask import Flask, current_app, g
 
-from dealer_ui.view.followed import Followed
+from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web.metrics import Tallies
@@ -131,13 +131,13 @@ def services(app: Flask | None = None) -> Services:
     return found
 
 
-def stream_source(app: Flask) -> Followed[Any]:
+def stream_source(app: Flask) -> SnapshotFollower[Any]:
     """Return what an application's streams follow."""
     found = app.extensions.get(_FOLLOWED, services(app).live)
-    assert isinstance(found, Followed)
+    assert isinstance(found, SnapshotFollower)
     return found
 
 
-def follow(app: Flask, live: Followed[Any]) -> None:
+def follow(app: Flask, live: SnapshotFollower[Any]) -> None:
     """Let an application's streams follow something other than a table."""
     app.extensions[_FOLLOWED] = live

@@ -12,12 +12,12 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol, TypeVar
 
-from dealer_ui.view.followed import Numbered
+from dealer_ui.view.followed import NumberedSnapshot
 
 HEARTBEAT_S: Final = 1.0
-S = TypeVar("S", bound=Numbered)
-S_co = TypeVar("S_co", bound=Numbered, covariant=True)
-S_contra = TypeVar("S_contra", bound=Numbered, contravariant=True)
+S = TypeVar("S", bound=NumberedSnapshot)
+S_co = TypeVar("S_co", bound=NumberedSnapshot, covariant=True)
+S_contra = TypeVar("S_contra", bound=NumberedSnapshot, contravariant=True)
 
 
 class StreamSource(Protocol[S_co]):

@@ -18,7 +18,7 @@ from firmware.access.sessions import Sessions, session_s
 from firmware.messages import Message, one_of
 from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES, Command
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import CommandNotAllowed
 from firmware.table.events import Event
 from firmware.table.people import (
     BADGE,
@@ -118,7 +118,7 @@ class AccessControl:
         if who.role in roles:
             _need_own_word(command, who, record.state)
             return who
-        raise NotAllowed(_who_may(roles, record.state), roles=roles)
+        raise CommandNotAllowed(_who_may(roles, record.state), roles=roles)
 
     def handle(self, command: AccessCommand, record: Record, who: Who) -> dict[str, Any]:
         """Carry out a command from an authorized sender, and return the answer.
@@ -152,7 +152,7 @@ class AccessControl:
                 events = (ev.PersonStruck(command.person),)
             case SetPin():
                 if who.role is not Role.TECHNICIAN and who.name != command.person:
-                    raise NotAllowed(
+                    raise CommandNotAllowed(
                         "Only a technician may set somebody else's PIN.", roles=frozenset({Role.TECHNICIAN})
                     )
                 new = command.new_pin.get_secret_value()
@@ -167,7 +167,7 @@ class AccessControl:
             return session_s(who.role)  # a PIN with every command: there is no session
         return self._sessions.stay(command.session, evidence=command.evidence)
 
-    def refusal(self, error: NotAllowed, state: State, at: Place = SCREEN) -> dict[str, Any]:
+    def refusal(self, error: CommandNotAllowed, state: State, at: Place = SCREEN) -> dict[str, Any]:
         """Return the answer to a command that was not allowed.
 
         `ask`: the roles whose PIN would be accepted, never who has one. `wait_s`: the rest of the place's wait in
@@ -228,22 +228,22 @@ class AccessControl:
         if person is not None and person.role not in PIN_ROLES:
             if _stands_for_himself(person.name, command, state):
                 return _who_is(person)
-            raise NotAllowed("%(name)s is not the dealer who is logged on.", name=person.name)
+            raise CommandNotAllowed("%(name)s is not the dealer who is logged on.", name=person.name)
         at: Place = BADGE if person is not None and self._lies(person) else command.at
         place = place_name(at, person.name if person else "")
         if wait := self.wait(place, state):
-            raise NotAllowed(_waiting(wait), roles=asked, wait_s=wait)
+            raise CommandNotAllowed(_waiting(wait), roles=asked, wait_s=wait)
         if command.pin is None:
-            raise NotAllowed("Enter your name and your PIN.", roles=asked)
+            raise CommandNotAllowed("Enter your name and your PIN.", roles=asked)
         if not typed and person is None:
-            raise NotAllowed("Key your name, or lay your badge at a seat; then the PIN.", roles=asked)
+            raise CommandNotAllowed("Key your name, or lay your badge at a seat; then the PIN.", roles=asked)
         pin = command.pin.get_secret_value()
         if not self._is_right(person, pin, at, record):
             wrong = record.state.wrong_pins[place]
             wait = wait_after(wrong)
             self._open_at[place] = self._clock() + wait
             left = Message("Before this place waits: %(left)s more.", left=FREE_TRIES - wrong)
-            raise NotAllowed(
+            raise CommandNotAllowed(
                 "That name and that PIN do not belong together. %(next)s",
                 next=_waiting(wait) if wait else left,
                 roles=asked,
@@ -274,7 +274,7 @@ class AccessControl:
     def _unlock(self, state: State, who: Who) -> dict[str, Any]:
         person = state.person(who.name)
         if person is None or who.role is Role.DEALER:
-            raise NotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
+            raise CommandNotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
         token = self._sessions.begin(person)
         lasts = session_s(who.role)
         return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
@@ -294,7 +294,7 @@ def _who_is(person: Person) -> Who:
 def _need_right_over(who: Who, role: Role) -> None:
     """Raise NotAllowed unless the sender may list this role: roles with a PIN need a technician."""
     if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
-        raise NotAllowed(
+        raise CommandNotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
         )
 
@@ -302,7 +302,7 @@ def _need_right_over(who: Who, role: Role) -> None:
 def _need_own_word(command: Command, who: Who, state: State) -> None:
     """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
     if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
-        raise NotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
+        raise CommandNotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
 
 
 def _stands_for_himself(name: str, command: Command, state: State) -> bool:

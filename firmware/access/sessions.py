@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import CommandNotAllowed
 from firmware.table.people import PIN_ROLES, Person, Role
 from firmware.table.state import State
 
@@ -50,11 +50,11 @@ class Sessions:
         now = self._clock()
         if session is None or now - session.used > session.lasts:
             self._open.pop(token, None)
-            raise NotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
+            raise CommandNotAllowed("That session is over; enter the PIN again.", roles=PIN_ROLES)
         person = state.person(session.person.name)
         if person is None or (person.role, person.pin) != (session.person.role, session.person.pin):
             del self._open[token]
-            raise NotAllowed("That person's role or PIN was changed; enter the PIN again.")
+            raise CommandNotAllowed("That person's role or PIN was changed; enter the PIN again.")
         if extend:
             session.used, session.lasts = now, session_s(person.role)
         return person

@@ -28,7 +28,7 @@ Commit = tuple[Entry, ...]
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedRecord:
     """What a table played: the rows before its first hand, and its archived hands by commit."""
 
     before: Commit
@@ -41,7 +41,7 @@ class Played:
 
 
 @contextmanager
-def hands_of(folder: Path | None) -> Iterator[Played]:
+def hands_of(folder: Path | None) -> Iterator[PlayedRecord]:
     """Give the hands of a record; without one the demo plays some. Raises AppError."""
     if folder is not None:
         yield played(folder)
@@ -54,7 +54,7 @@ def hands_of(folder: Path | None) -> Iterator[Played]:
         yield played(Path(made))
 
 
-def played(folder: Path) -> Played:
+def played(folder: Path) -> PlayedRecord:
     """Return what the record in a folder holds. Raises AppError without an archived hand, JournalError."""
     reader = JournalReader(folder)
     before: list[Entry] = []
@@ -66,7 +66,7 @@ def played(folder: Path) -> Played:
     whole = [hand for hand in hands if any(row.type == HandArchived.type for row in hand)]
     if not whole:
         raise AppError(f"There is no archived hand in {folder}.")
-    return Played(tuple(before), tuple(tuple(_commits(hand)) for hand in whole))
+    return PlayedRecord(tuple(before), tuple(tuple(_commits(hand)) for hand in whole))
 
 
 def _commits(rows: Iterable[Entry]) -> Iterator[Commit]:
@@ -83,7 +83,7 @@ def _commits(rows: Iterable[Entry]) -> Iterator[Commit]:
 class Record:
     """One table's record: the played hands in turn, with numbers, times and hashes of its own. Nothing is stored."""
 
-    def __init__(self, source: Played, name: str, first: int = 0) -> None:
+    def __init__(self, source: PlayedRecord, name: str, first: int = 0) -> None:
         """`name` makes its rows its own; `first`: with which of the played hands it begins."""
         self.source, self._boot, self._first = source, name, first
         self.head = Head()

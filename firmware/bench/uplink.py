@@ -20,7 +20,7 @@ import click
 
 from firmware.bench.harness import Result, benchmark, number, record_option, seed_option
 from firmware.bench.pit_house import House
-from firmware.bench.played_record import Played, Record, hands_of
+from firmware.bench.played_record import PlayedRecord, Record, hands_of
 from firmware.bench.processes import Program, feltwatch, free_port, most_resident_mb, processor_s
 from firmware.bench.table import played_table
 from firmware.record.journal.journal import Journal
@@ -99,7 +99,7 @@ def _uplink(data: Path, enrolment: Path, state: Path) -> Iterator[Program]:
 
 
 def _alone(
-    source: Played, enrolments: Mapping[str, Path], folder: Path, seconds: float
+    source: PlayedRecord, enrolments: Mapping[str, Path], folder: Path, seconds: float
 ) -> Iterator[dict[str, Any]]:
     """Watch an uplink with each pit, all at once: first at play, then at rest."""
     with ExitStack() as stack:

@@ -115,7 +115,7 @@ def _felt(
     out: Path | None,
     data: Path | None,
 ) -> dict[str, Any]:
-    from firmware.table.events import Calibrated, Calibration
+    from firmware.table.events import Calibration, CameraCalibrated
     from vision.felt.calibration import calibrate_felt, movement
     from vision.felt.lens import Lens
 
@@ -135,20 +135,20 @@ def _felt(
         result["before"] = {"hash": old.sha256, "figures": old.figures}
         result["moved"] = moved
     stands_on = {"layout": made.layout, "lens": made.lens}
-    event = Calibrated("felt", Calibration(made.sha256, "", stands_on, made.figures), None, moved)
+    event = CameraCalibrated("felt", Calibration(made.sha256, "", stands_on, made.figures), None, moved)
     return result | _keep(made.to_text(), out, data, event)
 
 
 def _lens(frames: list[Image], out: Path | None, data: Path | None) -> dict[str, Any]:
     from firmware.runtime.reading.setup_worker import lens_figures
-    from firmware.table.events import Calibrated, Calibration
+    from firmware.table.events import Calibration, CameraCalibrated
     from vision.felt.lens import calibrate_lens
 
     made = calibrate_lens(frames)
     figures = lens_figures(made)
     result = {"what": "lens", "pictures": len(frames), "hash": made.sha256, "figures": figures}
     return result | _keep(
-        made.to_text(), out, data, Calibrated("lens", Calibration(made.sha256, "", {}, figures))
+        made.to_text(), out, data, CameraCalibrated("lens", Calibration(made.sha256, "", {}, figures))
     )
 
 

@@ -139,7 +139,7 @@ def show(number: int, data: Path, is_json: bool) -> None:
 def recall(number: int | None, data: Path, is_json: bool) -> None:
     """Show the settlement of hand NUMBER again; without NUMBER, of the hand that was settled last."""
     from firmware.cli.hands_text import settlement_lines, when
-    from firmware.table.events import Settled
+    from firmware.table.events import HandSettled
 
     archive = _open_reader(data)
     _refresh(archive)
@@ -152,7 +152,7 @@ def recall(number: int | None, data: Path, is_json: bool) -> None:
         raise click.UsageError(f"Hand {number} was not settled.")
     row = hand.settlements[-1]
     event = row.event
-    assert isinstance(event, Settled)
+    assert isinstance(event, HandSettled)
     if is_json:
         facts = {"recalled": True, "hand": number, "row": row.seq, "wall_ms": row.wall_ms}
         say_json(facts | {"settlement": event.settlement})

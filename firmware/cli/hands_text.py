@@ -72,7 +72,7 @@ def hand_text(hand: Hand, images: list[Image]) -> Iterator[str]:
         yield f"image {image.capture.name}  row {image.row}  {image.capture.size} bytes  {image.state}"
     for row in hand.settlements:
         event = row.event
-        assert isinstance(event, ev.Settled)
+        assert isinstance(event, ev.HandSettled)
         yield ""
         yield f"As settled and shown at {when(row.wall_ms)[:19]} (row {row.seq}):"
         yield from settlement_lines(event.settlement, opened.house.currency)
@@ -83,7 +83,7 @@ def _brief(row: Entry) -> str:
     if isinstance(event, ev.ReadingTaken):
         rows = [f"{r.seat} {r.row}: {' '.join(c.card or '??' for c in r.cards)}" for r in event.rows]
         return "; ".join(rows)
-    if isinstance(event, ev.HandOpened | ev.Settled | ev.HandReopened):
+    if isinstance(event, ev.HandOpened | ev.HandSettled | ev.HandReopened):
         return ""
     text = "" if row.payload == "{}" else row.payload
     return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}…"

@@ -166,7 +166,7 @@ class _Worker:
             if not (rows := self._reader.of_hand(number)):
                 return Audit()
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
-        settled = [step for step in recalled.steps if step.entry.type == ev.Settled.type]
+        settled = [step for step in recalled.steps if step.entry.type == ev.HandSettled.type]
         again = tuple(self._settled_again(recalled, settled))
         if self._cards is None:
             return Audit(1, len(settled), differences=again)
@@ -175,7 +175,7 @@ class _Worker:
     def _settled_again(self, recalled: PastHand, settled: Iterable[Step]) -> Iterator[Difference]:
         for step in settled:
             event, row = step.entry.event, step.entry.seq
-            assert isinstance(event, ev.Settled)
+            assert isinstance(event, ev.HandSettled)
             try:
                 now = settlement(step.before, self._rules_of(recalled.opened))
             except CommandRefused as error:

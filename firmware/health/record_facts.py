@@ -15,7 +15,7 @@ from firmware.record.journal.ground import find_links
 from firmware.record.journal.journal import JournalReader
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
-from firmware.table.events import Calibrated, ReadingTaken
+from firmware.table.events import CameraCalibrated, ReadingTaken
 from firmware.table.state import State
 
 LAST_ROWS: Final = 5000
@@ -102,10 +102,10 @@ def _calibration(reader: JournalReader, state: State, now_ms: int) -> dict[str, 
     felt = state.calibrations.get("felt")
     if felt is None:
         return {"calibrated": False}
-    made = [entry for entry in reader.of_set_up() if entry.type == Calibrated.type]
+    made = [entry for entry in reader.of_set_up() if entry.type == CameraCalibrated.type]
     for entry in reversed(made):
         event = entry.event
-        if isinstance(event, Calibrated) and event.calibration.hash == felt.hash:
+        if isinstance(event, CameraCalibrated) and event.calibration.hash == felt.hash:
             return {"calibrated": True, "felt_age_ms": now_ms - entry.wall_ms}
     return {"calibrated": True}
 

@@ -91,7 +91,7 @@ class Hand:
     @property
     def settlements(self) -> tuple[Entry, ...]:
         """All its settlements, in order."""
-        return tuple(row for row in (*self.play, *self.later) if row.type == ev.Settled.type)
+        return tuple(row for row in (*self.play, *self.later) if row.type == ev.HandSettled.type)
 
     @property
     def disputed(self) -> bool:

@@ -295,7 +295,7 @@ _PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}
 _EFFECT: Final[dict[str, Callable[[HandLine, str], None]]] = {
     ev.HandReopened.type: _add_reopened,
     **{kind: _end_with(outcome) for kind, outcome in _ENDS.items()},
-    ev.Settled.type: _add_settled,
+    ev.HandSettled.type: _add_settled,
     ev.CardCorrected.type: _add_corrected,
     ev.RowKeyed.type: _row_keyed,
     ev.ReadingTaken.type: _read,

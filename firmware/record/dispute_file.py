@@ -213,7 +213,7 @@ def _settlements(hand: Hand) -> bytes:
     shown: list[dict[str, Any]] = []
     for row in hand.settlements:
         event = row.event
-        assert isinstance(event, ev.Settled)
+        assert isinstance(event, ev.HandSettled)
         shown.append({"row": row.seq, "wall_ms": row.wall_ms, "settlement": event.settlement})
     return canonical(shown).encode()
 

@@ -16,10 +16,10 @@ from firmware.table.events import (
     HandArchived,
     HandOpened,
     HandReopened,
+    HandSettled,
     IrregularitySeen,
     ReadingFailed,
     ReadingTaken,
-    Settled,
 )
 from firmware.table.phase import Phase
 from firmware.table.seen import Capture
@@ -59,7 +59,7 @@ class StepSequence:
     @property
     def settled(self) -> tuple[Step, ...]:
         """The steps that settled the hand: several if it was corrected before it was closed."""
-        return tuple(step for step in self.steps if step.entry.type == Settled.type)
+        return tuple(step for step in self.steps if step.entry.type == HandSettled.type)
 
     @property
     def is_void(self) -> bool:

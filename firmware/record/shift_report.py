@@ -29,12 +29,12 @@ _TOLD: Final = frozenset(
     for event in (
         *(ev.LoggedOn, ev.LoggedOff, ev.DeviceFault),
         *(ev.HandOpened, ev.HandReopened, ev.HandArchived, ev.HandVoided, ev.HandMisdealt),
-        *(ev.HandWithdrawn, ev.Settled),
+        *(ev.HandWithdrawn, ev.HandSettled),
         *(ev.ReadingTaken, ev.CardPlaced, ev.CardCorrected, ev.RowKeyed),
     )
 )
 """Types of the rows that are counted; the payloads of other rows are not read."""
-LONG: Final = frozenset({ev.ReadingTaken.type, ev.CardPlaced.type, ev.Settled.type})
+LONG: Final = frozenset({ev.ReadingTaken.type, ev.CardPlaced.type, ev.HandSettled.type})
 """Types of the rows that are not parsed when they are counted: what they hold is needed later, and seldom."""
 
 
@@ -271,7 +271,7 @@ class RunningReport:
         """Add a row that takes long to parse, without that."""
         down = self._down(entry)
         self._mark(entry, down)
-        if entry.type == ev.Settled.type:
+        if entry.type == ev.HandSettled.type:
             self._settled = entry
             return
         cards, unsure = cards_in(entry.payload)

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] = ()) -> int:
 
 
 def read(line: bytes) -> dict[str, str]:
-    """Return a request's fields. Raises Refused."""
+    """Return a request's fields. Raises ClockRefusal."""
     try:
         fields = json.loads(line) if len(line) <= LONGEST else None
     except (ValueError, RecursionError):
@@ -61,7 +61,7 @@ def read(line: bytes) -> dict[str, str]:
 
 
 def check_time(facts: dict[str, str], zones: Path) -> tuple[str, str]:
-    """Return the time as timedatectl expects it, and the zone; either may be "". Raises Refused."""
+    """Return the time as timedatectl expects it, and the zone; either may be "". Raises ClockRefusal."""
     moment = ""
     if facts["date"]:
         if not (_DATE.fullmatch(facts["date"]) and _TIME.fullmatch(facts["time"])):
@@ -90,7 +90,7 @@ def is_zone(name: str, zones: Path) -> bool:
 
 
 def set_clock(moment: str, zone: str, run: Run) -> None:
-    """Set the zone, then the time in it. Network time stays on if it was on. Raises Refused."""
+    """Set the zone, then the time in it. Network time stays on if it was on. Raises ClockRefusal."""
     if zone:
         run(["set-timezone", zone])
     if not moment:

@@ -58,7 +58,7 @@ from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.command import Command, parse_command
 from firmware.table.decide import decide
-from firmware.table.errors import JournalDamaged, JournalUncertain, NotAllowed
+from firmware.table.errors import CommandNotAllowed, JournalDamaged, JournalUncertain
 from firmware.table.house import House
 from firmware.table.offers import Offers, offers
 from firmware.table.people import SCREEN, Place, is_alarming
@@ -387,7 +387,7 @@ class TableProcess:
                 done.add_done_callback(lambda late: answer.set_result(late.result()))
             else:
                 answer.set_result(done)
-        except NotAllowed as error:
+        except CommandNotAllowed as error:
             answer.set_result(self._access.refusal(error, self.state, place))
         except JournalUncertain as error:
             answer.set_result(error.sentence.refusal() | {"uncertain": True})

@@ -144,10 +144,10 @@ def _pool(house: House, seed: int, count: int) -> Iterator[list[tuple[Event, str
     """Play hands until this many were settled."""
     players = Players(seed, house.rules)
     for _ in range(count):
-        yield _Played(house, players.deal([seat.seat for seat in house.seats])).events
+        yield _PlayedHand(house, players.deal([seat.seat for seat in house.seats])).events
 
 
-class _Played:
+class _PlayedHand:
     """One hand from start to end, as on a table whose reader makes no errors."""
 
     def __init__(self, house: House, hands: dict[int, SetHand]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from firmware.simulation.live.players import SetHand
-from firmware.simulation.placing import Placing, Rows, true_card
+from firmware.simulation.placing import PlacedCards, Rows, true_card
 from firmware.table import Question, State
 from firmware.table.events import Row
 
@@ -18,7 +18,7 @@ class Hand:
     number: int
     hands: dict[int, SetHand]
     button: int
-    placing: Placing | None
+    placing: PlacedCards | None
     turns: int = 0
     puck_moved: bool = False
     laid: bool = False

@@ -16,7 +16,7 @@ Rows = dict[str, list[str]]
 
 
 @dataclass
-class Placing:
+class PlacedCards:
     """The actual and the correct cards by seat; `street` is the number of streets placed.
 
     `orders`: the order in which the cards of each open seat come. `mischief`: the share of streets at which a card is

@@ -17,7 +17,7 @@ from firmware.rules import CARDS, Profile
 from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, Spot, in_placing_order
-from firmware.simulation.placing import Placing, Rows
+from firmware.simulation.placing import PlacedCards, Rows
 from firmware.table import Ask, Phase, Question, State
 from firmware.table.events import ROWS, Row
 from firmware.table.house import house_of
@@ -91,7 +91,7 @@ class Policy:
             for seat in state.seats:
                 if seat.open:
                     hands[seat.seat], orders[seat.seat] = in_placing_order(hands[seat.seat], self._rng)
-            placing = Placing(hands, orders, self._rng, self.habits.mischief) if orders else None
+            placing = PlacedCards(hands, orders, self._rng, self.habits.mischief) if orders else None
             chosen = self._puck or state.button or seats[(state.hand - 1) % len(seats)]
             self.hand = Hand(state.hand, hands, chosen if chosen in seats else seats[0], placing)
         return self.hand
@@ -238,7 +238,7 @@ class Policy:
             return Act("lay", felt=placing.place(now), pause=2)
         return self._not_seen(state, placing)
 
-    def _not_seen(self, state: State, placing: Placing) -> Act:
+    def _not_seen(self, state: State, placing: PlacedCards) -> Act:
         """Handle a card that is not on record: wait for a reading, lay the cards again, key the row or the hand."""
         placing.waits += 1
         if placing.waits == max(2, self.habits.waits // 2):

@@ -63,7 +63,7 @@ def consequences(state: State, rules: Profile) -> tuple[Event, ...]:
     try:
         if found := naturals_to_find(state, rules):
             return tuple(ev.NaturalFound(seat, kind) for seat, kind in sorted(found.items()))
-        return () if state.questions else (ev.Settled(settlement(state, rules)),)
+        return () if state.questions else (ev.HandSettled(settlement(state, rules)),)
     except CommandRefused:
         return ()
 

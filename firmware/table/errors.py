@@ -45,7 +45,7 @@ class PinError(TableError, OSError):
     """A PIN's verifier cannot be stored or read."""
 
 
-class NotAllowed(CommandRefused):
+class CommandNotAllowed(CommandRefused):
     """The sender may not give the command, or not yet.
 
     `roles` may give it; `wait_s` is the rest of the place's wait after wrong PINs in seconds, 0 without one.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from firmware.table.seen import Row, RowReading
 from firmware.table.state import Card, Seat, State
-from firmware.table.values import ChangedRow, ComparedCards, NotCompared
+from firmware.table.values import ChangedRow, ComparedCards, UncomparedRow
 
 
 def compares(state: State) -> bool:
@@ -23,7 +23,7 @@ def later_look(state: State, looks: Iterable[RowReading], *, last: bool = False)
     seen = {(look.seat, look.row): look for look in looks}
     same = 0
     changed: list[ChangedRow] = []
-    unseen: list[NotCompared] = []
+    unseen: list[UncomparedRow] = []
     for seat, row, cards in _rows(state):
         look = seen.get((seat.seat, row))
         lie = look.cards if look else ()
@@ -33,11 +33,11 @@ def later_look(state: State, looks: Iterable[RowReading], *, last: bool = False)
         was = tuple(str(card.card) for card in cards if card.card and not _names(card) & set(sure))
         doubtful = sum(not card.sure for card in cards)
         if len(lie) < len(cards):
-            unseen.append(NotCompared(seat.seat, row, "gone"))
+            unseen.append(UncomparedRow(seat.seat, row, "gone"))
         elif len(now) > doubtful and look is not None:
             changed.append(ChangedRow(seat.seat, row, was, now, look.capture))
         elif was or len(lie) > len(cards):
-            unseen.append(NotCompared(seat.seat, row, "unsure"))
+            unseen.append(UncomparedRow(seat.seat, row, "unsure"))
         else:
             same += 1
     return ComparedCards(last, same, tuple(changed), tuple(unseen))

@@ -24,7 +24,7 @@ _ASKS_FOR_THE_DEALER: Final = frozenset({"out_of_turn", "card_twice"})
 
 
 @dataclass
-class _Recorded:
+class _RecordedCard:
     """A recorded card, and what the reading shows in its place."""
 
     seat: int
@@ -32,7 +32,7 @@ class _Recorded:
     index: int
     card: Card
     seen: CardReading | None = None
-    instead: _Found | None = None
+    instead: _FoundCard | None = None
     """Another card that certainly lies on its spot."""
 
     @property
@@ -42,7 +42,7 @@ class _Recorded:
 
 
 @dataclass
-class _Found:
+class _FoundCard:
     """A card in the reading that the record does not have there."""
 
     look: RowReading
@@ -56,8 +56,8 @@ class _Comparison:
     frame: Capture | None
     things: Sequence[Thing]
     looks: Sequence[RowReading]
-    recorded: list[_Recorded] = field(default_factory=list)
-    found: list[_Found] = field(default_factory=list)
+    recorded: list[_RecordedCard] = field(default_factory=list)
+    found: list[_FoundCard] = field(default_factory=list)
     findings: list[ev.IrregularitySeen] = field(default_factory=list)
 
 
@@ -93,7 +93,7 @@ def compare(
 
 
 def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
-    mine = [_Recorded(seat.seat, look.row, k, card) for k, card in enumerate(seat.row(look.row))]
+    mine = [_RecordedCard(seat.seat, look.row, k, card) for k, card in enumerate(seat.row(look.row))]
     free = list(look.cards)
     for certain in (True, False):
         for recorded in mine:
@@ -104,7 +104,7 @@ def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
             for recorded in mine:
                 if recorded.seen is None:
                     _take(recorded, free, _near(recorded, free))
-    left = [_Found(look, card) for card in free]
+    left = [_FoundCard(look, card) for card in free]
     for recorded in mine:
         at = next((f for f in left if f.card is recorded.seen), None)
         if at is not None:  # certainly another card on its spot: explained by `_contradictions`
@@ -122,7 +122,7 @@ def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
     this.found += left
 
 
-def _take(recorded: _Recorded, free: list[CardReading], card: CardReading | None) -> None:
+def _take(recorded: _RecordedCard, free: list[CardReading], card: CardReading | None) -> None:
     """Match a recorded card with a card of the reading, which stays free if it contradicts the record."""
     if card is None:
         return
@@ -131,12 +131,12 @@ def _take(recorded: _Recorded, free: list[CardReading], card: CardReading | None
         free.remove(card)
 
 
-def _contradicts(recorded: _Recorded, card: CardReading) -> bool:
+def _contradicts(recorded: _RecordedCard, card: CardReading) -> bool:
     return recorded.card.sure and card.sure and card.card not in (recorded.card.card, recorded.card.seen)
 
 
 def _named(
-    recorded: _Recorded, free: Sequence[CardReading], names: tuple[str | None, ...]
+    recorded: _RecordedCard, free: Sequence[CardReading], names: tuple[str | None, ...]
 ) -> CardReading | None:
     """Return the nearest card with this name; for a name by which the camera misread the card, only on its spot."""
     own = [card for card in free if card.card is not None and card.card == names[0]]
@@ -147,7 +147,7 @@ def _named(
     return near[0] if near else None
 
 
-def _near(recorded: _Recorded, free: Sequence[CardReading]) -> CardReading | None:
+def _near(recorded: _RecordedCard, free: Sequence[CardReading]) -> CardReading | None:
     close = [card for card in free if _apart(recorded.card, card) <= _SAME_SPOT]
     return min(close, key=lambda card: _apart(recorded.card, card)) if close else None
 
@@ -187,18 +187,20 @@ def _contradictions(this: _Comparison) -> None:
             _find(this, "card_missing", lost)
 
 
-def _under_the_marker(this: _Comparison, lost: _Recorded) -> bool:
+def _under_the_marker(this: _Comparison, lost: _RecordedCard) -> bool:
     """Say whether the marker of a declared natural may hide the card."""
     seat = this.state.seat(lost.seat)
     marked = any((t.seat, t.row, t.what) == (lost.seat, lost.row, "marker") for t in this.things)
     return marked and seat is not None and seat.declares
 
 
-def _same_row(recorded: _Recorded, found: _Found) -> bool:
+def _same_row(recorded: _RecordedCard, found: _FoundCard) -> bool:
     return (recorded.seat, recorded.row) == (found.look.seat, found.look.row)
 
 
-def _find(this: _Comparison, what: Irregular, recorded: _Recorded, found: _Found | None = None) -> None:
+def _find(
+    this: _Comparison, what: Irregular, recorded: _RecordedCard, found: _FoundCard | None = None
+) -> None:
     fields: dict[str, Any] = {"seat": recorded.seat, "row": recorded.row}
     if found:
         fields |= {"seen": found.card}

@@ -202,7 +202,7 @@ WhyNotCompared = Literal["gone", "unsure"]
 
 
 @dataclass(frozen=True)
-class NotCompared:
+class UncomparedRow:
     """A row that a later look could not compare: its cards were (partly) gone, or not certain."""
 
     seat: int
@@ -221,7 +221,7 @@ class ComparedCards:
     last: bool
     same: int = 0
     changed: tuple[ChangedRow, ...] = ()
-    not_compared: tuple[NotCompared, ...] = ()
+    not_compared: tuple[UncomparedRow, ...] = ()
     reason: Text = ""
     frame: Capture | None = None
 

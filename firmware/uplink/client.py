@@ -123,7 +123,7 @@ class Client:
         self._connection = None
 
     def open(self) -> None:
-        """Connect, unless it is connected: what is read after this is not old when it is sent. Raises PitUnreachable."""
+        """Connect if it is not connected: what is read after this is not old when it is sent. Raises PitUnreachable."""
         with self._reaching():
             connection = self._connected()
             if connection.sock is None:

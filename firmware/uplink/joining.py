@@ -67,7 +67,10 @@ class _Pit:
         self._context.load_verify_locations(cadata=self.pem.decode())
 
     def ask(self, request: Request) -> tuple[Keys, str]:
-        """Send a request; return the pit's keys, and this table's certificate or "". Raises PitUnreachable, PitRefusal."""
+        """Send a request; return the pit's keys, and this table's certificate or "".
+
+        Raises PitUnreachable, PitRefusal.
+        """
         body, key = request.to_bytes(), self._code.key()
         sent = {enrolment.HEADER: enrolment.of_table(key, body), "Content-Type": "application/json"}
         data, proof = self._ask(self._context, "POST", enrolment.PATH, body, sent)

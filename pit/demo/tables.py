@@ -55,7 +55,7 @@ Deed = Callable[[SteppedTable], object]
 """What somebody does at a table."""
 
 
-class Stopped(AppError):
+class DemoEnded(AppError):
     """The demo ends."""
 
 
@@ -110,7 +110,7 @@ class PacedTable(SteppedTable):
             self._beat()
             if time.monotonic() >= self._due:
                 return
-        raise Stopped("The demo ends.")
+        raise DemoEnded("The demo ends.")
 
     def _beat(self) -> None:
         """Ask the process whether it answers, as often as a real one asks itself."""
@@ -237,7 +237,7 @@ class DemoTable:
     def _guarded(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except Stopped:
+        except DemoEnded:
             pass
         except BaseException as error:
             self.failure = error

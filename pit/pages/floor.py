@@ -13,7 +13,7 @@ from typing import Any, Final
 from flask import Flask, render_template
 
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
-from dealer_ui.view.followed import Followed
+from dealer_ui.view.followed import SnapshotFollower
 from firmware.messages import Message, Text
 from firmware.record.evidence.signing import fingerprint
 from pit.channels import store
@@ -86,7 +86,7 @@ class Floor:
         return next((one for one in self.tiles if one.table_id == table_id), None)
 
 
-class FloorLive(Followed[Floor]):
+class FloorLive(SnapshotFollower[Floor]):
     """Follows all tables."""
 
     poll_s = POLL_S

@@ -336,7 +336,7 @@ def summed(entries: Sequence[Entry]) -> dict[str, int]:
                 for seat in seats:
                     if seat.stack is not None:
                         chips.setdefault(seat.player, seat.stack)
-            case ev.Settled(settlement=settlement):
+            case ev.HandSettled(settlement=settlement):
                 pass
             case ev.HandArchived():
                 moved = dict.fromkeys(players.values(), 0)

@@ -100,7 +100,7 @@ def _tried(felt: Felt, disk: ev.DeviceTried) -> None:
         ("power", "power_well", {"mains": True, "celsius": 51.0}),
     ):
         felt.say(ev.DeviceTried(device, "pass", why, figures, {}))  # type: ignore[arg-type]
-    felt.say(disk, ev.StepSettled("clock"), ev.Calibrated("felt", ev.Calibration("0" * 64)))
+    felt.say(disk, ev.StepSettled("clock"), ev.CameraCalibrated("felt", ev.Calibration("0" * 64)))
     felt.say(ev.StepSettled("deck", skipped=True))
 
 

@@ -23,7 +23,7 @@ from firmware.table import events as ev
 from firmware.table.command import parse_command
 from firmware.table.dealing import button_due
 from firmware.table.decide import decide, step
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import CommandNotAllowed
 from firmware.table.events import canonical
 from firmware.table.house import House, house_now
 from firmware.table.phase import BETWEEN_HANDS
@@ -175,7 +175,7 @@ class Felt:
             if self.device_tests is not None and isinstance(given, DeviceTestCommand):
                 return self.device_tests(given)
             self.do(**command)
-        except NotAllowed as error:
+        except CommandNotAllowed as error:
             assert self.access is not None
             return self.access.refusal(error, self.state, given.at)
         except CommandRefused as error:

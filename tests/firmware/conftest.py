@@ -97,7 +97,7 @@ class Deal:
         """The cards that the open seats have placed by then."""
         return [ev.CardPlaced(look.seat, look.row, card) for look in self.looks(upto) for card in look.cards]
 
-    def settled(self) -> ev.Settled:
+    def settled(self) -> ev.HandSettled:
         """A settlement in the shape the rules give it; what the rules make of the cards is tested elsewhere."""
         pair: dict[str, JsonValue] = {
             "a": 2,
@@ -108,7 +108,7 @@ class Deal:
             "short": 0,
             "lines": [],
         }
-        return ev.Settled({"pairs": [pair], "stacks": {"p1": 10_100, "p2": 9_900}, "irregularities": []})
+        return ev.HandSettled({"pairs": [pair], "stacks": {"p1": 10_100, "p2": 9_900}, "irregularities": []})
 
     def until(self, phase: Phase, unsure: tuple[tuple[int, ev.Row, int], ...] = ()) -> list[ev.Event]:
         """Return the events that lead from nothing to a phase."""

@@ -6,7 +6,7 @@ import pytest
 
 from firmware.messages import Message, all_of, join_words, one_of
 from firmware.table.checks import need_antenna
-from firmware.table.errors import CommandRefused, JournalBusy, NotAllowed
+from firmware.table.errors import CommandNotAllowed, CommandRefused, JournalBusy
 
 
 def test_a_sentence_without_arguments_is_said_as_it_stands() -> None:
@@ -34,7 +34,7 @@ def test_an_error_keeps_its_template_and_its_arguments_apart() -> None:
 
 
 def test_who_may_is_no_part_of_the_sentence() -> None:
-    error = NotAllowed("Enter %(name)s's PIN.", name="Moreno", roles=frozenset({"floor"}), wait_s=2.5)
+    error = CommandNotAllowed("Enter %(name)s's PIN.", name="Moreno", roles=frozenset({"floor"}), wait_s=2.5)
     assert str(error) == "Enter Moreno's PIN."
     assert (error.roles, error.wait_s, error.sentence.args) == (frozenset({"floor"}), 2.5, {"name": "Moreno"})
 

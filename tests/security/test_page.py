@@ -35,7 +35,7 @@ from firmware.record.archive_lines import read_lines
 from firmware.record.journal import captures
 from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import CommandNotAllowed
 from firmware.table.event import apply
 from firmware.table.people import LEAST_DIGITS, Role
 from firmware.table.topics.people import Unlock
@@ -505,7 +505,7 @@ def tries_in_a_day(felt: Felt, monkeypatch: pytest.MonkeyPatch, pin: str) -> tup
             before = looked
             try:
                 judge.authorize(unlock, record)
-            except NotAllowed as error:
+            except CommandNotAllowed as error:
                 now += error.wait_s or 0.5
                 if now > 86_400:
                     return looked, False

@@ -26,8 +26,8 @@ EVERY: Final = 50_000
 FREQUENT: Final = frozenset(
     event.type
     for event in (
-        *(ev.PuckSeen, ev.PhaseAdvanced, ev.Settled, ev.HandArchived, ev.HandVoided, ev.PaymentMarked),
-        *(ev.NaturalDeclared, ev.NaturalFound, ev.NaturalConfirmed, ev.Surrendered, ev.ReadingTaken),
+        *(ev.PuckSeen, ev.PhaseAdvanced, ev.HandSettled, ev.HandArchived, ev.HandVoided, ev.PaymentMarked),
+        *(ev.NaturalDeclared, ev.NaturalFound, ev.NaturalConfirmed, ev.PlayerSurrendered, ev.ReadingTaken),
         *(ev.CardPlaced, ev.CardReread, ev.CardResolved, ev.CardCorrected, ev.DeviceFault),
         *(ev.DeviceRecovered, ev.PinTried, ev.NameTried, ev.PinAccepted, ev.LoggedOn, ev.HandOpened),
     )

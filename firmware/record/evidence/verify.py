@@ -335,7 +335,7 @@ def replay(data: Path, *, settled: bool = False) -> Iterator[Problem]:
     for entry in _all(reader):
         try:
             event = entry.event
-            if settled and isinstance(event, ev.Settled) and state.opened is not None:
+            if settled and isinstance(event, ev.HandSettled) and state.opened is not None:
                 yield from _settle_again(reader, state, state.opened, event, entry.seq, rules)
             state = apply(state, event)
         except (UnknownEvent, CommandRefused) as error:
@@ -346,7 +346,7 @@ def _settle_again(
     reader: JournalReader,
     state: State,
     opened: Opening,
-    event: ev.Settled,
+    event: ev.HandSettled,
     seq: int,
     rules: dict[str, Profile],
 ) -> Iterator[Problem]:

@@ -45,7 +45,7 @@ SET_UP_TYPES: Final = frozenset(
         ev.StepSettled.type,
         ev.DeviceTried.type,
         ev.SetUpEnded.type,
-        ev.Calibrated.type,
+        ev.CameraCalibrated.type,
         ev.DeckEnrolled.type,
         ev.DeckChecked.type,
     }

@@ -18,8 +18,8 @@ from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES
 from firmware.table.deck_tally import LaidCard, Round, misread, tally
-from firmware.table.errors import NotAllowed
-from firmware.table.events import Calibrated, Calibration, CalibrationDropped, DeckChecked, DeckEnrolled
+from firmware.table.errors import CommandNotAllowed
+from firmware.table.events import Calibration, CalibrationDropped, CameraCalibrated, DeckChecked, DeckEnrolled
 from firmware.table.people import check_name
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.camera import (
@@ -138,12 +138,15 @@ class CameraJobs:
         """Return the event that puts an earlier calibration in force again, or none. Raises CommandRefused."""
         if not command.hash:
             return CalibrationDropped(command.what)
-        kind = DeckEnrolled.type if command.what == "deck" else Calibrated.type
+        kind = DeckEnrolled.type if command.what == "deck" else CameraCalibrated.type
         for entry in reversed(self._reader.of_set_up()):
             if entry.type != kind:
                 continue
             event = entry.event
-            if not isinstance(event, (Calibrated, DeckEnrolled)) or event.calibration.hash != command.hash:
+            if (
+                not isinstance(event, (CameraCalibrated, DeckEnrolled))
+                or event.calibration.hash != command.hash
+            ):
                 continue
             if isinstance(event, DeckEnrolled):
                 checked = event.unchecked and was_checked(self._reader, command.hash)
@@ -181,7 +184,7 @@ class CameraJobs:
         if job is None:
             raise CommandRefused("Nothing is known of that any more; begin again.")
         if who.role not in COMMAND_ROLES[job.do]:
-            raise NotAllowed("That was asked by somebody else.", roles=COMMAND_ROLES[job.do])
+            raise CommandNotAllowed("That was asked by somebody else.", roles=COMMAND_ROLES[job.do])
         return {"ok": True, **job.to_json(command.picture)}
 
     def _check(self, command: CheckDeck, record: Record, who: Who) -> dict[str, Any]:
@@ -252,7 +255,7 @@ class CameraJobs:
             event = (
                 DeckEnrolled(made, frame)
                 if what == "deck"
-                else Calibrated(what, made, frame, done.result.get("moved") or {})
+                else CameraCalibrated(what, made, frame, done.result.get("moved") or {})
             )
             record.write([event], job.actor)
             job.result["hash"] = digest

@@ -29,7 +29,7 @@ GLITCH: Final = 0.004
 """Seconds of a glitch: shorter than a contact must be stable to count."""
 
 
-class Killed(BaseException):
+class ProcessKilled(BaseException):
     """The simulated process was killed: none of its code may run any more."""
 
 
@@ -229,7 +229,7 @@ class SteppedLamps:
     def show(self, lights: Mapping[LampName, Light]) -> None:
         """Set the panel; see `Lamps.show`."""
         if self.deadly:
-            raise Killed
+            raise ProcessKilled
         self.lit = dict(lights)
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ PICTURE: Final = b"\xff\xd8 stands for a picture of the table \xff\xd9"
 
 
 @dataclass
-class _Asked:
+class _ReaderRequest:
     """A request, the time of its answer, and the number of attempts."""
 
     job: ReadingJob
@@ -74,7 +74,7 @@ class SteppedReadings:
         self._store = CaptureStore(data)
         self._faults = faults
         self._rng = rng
-        self._asked: list[_Asked] = []
+        self._asked: list[_ReaderRequest] = []
         self._put: Callable[[Any], None] | None = None
         self._trouble = ""
         self._now = 0.0
@@ -94,7 +94,7 @@ class SteppedReadings:
         """Request a reading; see `Readings.request`. This table has no set-up."""
         if isinstance(job, CameraJob):
             return
-        self._asked.append(_Asked(job, self._now + self._rng.uniform(*TAKES)))
+        self._asked.append(_ReaderRequest(job, self._now + self._rng.uniform(*TAKES)))
 
     def close(self) -> None:
         """End; see `Readings.close`."""
@@ -117,7 +117,7 @@ class SteppedReadings:
             self._trouble = trouble
             self._put(ReaderState(trouble))
 
-    def _answer(self, asked: _Asked) -> None:
+    def _answer(self, asked: _ReaderRequest) -> None:
         faults, job = self._faults, asked.job
         if faults.on("camera-unplugged"):
             self._lose(job, NO_CAMERA)
@@ -148,7 +148,7 @@ class SteppedReadings:
         """Return whether the felt is unchanged since the last report; sometimes it is read again anyway."""
         return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
 
-    def _again(self, asked: _Asked, why: str, after: float) -> None:
+    def _again(self, asked: _ReaderRequest, why: str, after: float) -> None:
         """Simulate a replaced process; its request is retried once, then abandoned."""
         if asked.tried > 1:
             self._lose(asked.job, why)
@@ -156,7 +156,7 @@ class SteppedReadings:
         self._trouble = why
         if self._put is not None:
             self._put(ReaderState(why))
-        self._asked.append(_Asked(asked.job, self._now + after, asked.tried + 1))
+        self._asked.append(_ReaderRequest(asked.job, self._now + after, asked.tried + 1))
 
     def _lose(self, job: ReadingJob, why: str) -> None:
         self._trouble = why

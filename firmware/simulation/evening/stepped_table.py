@@ -20,7 +20,12 @@ from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
 from firmware.simulation.evening.faults import Faults
-from firmware.simulation.evening.stepped_devices import Killed, SteppedButtons, SteppedLamps, SteppedPuck
+from firmware.simulation.evening.stepped_devices import (
+    ProcessKilled,
+    SteppedButtons,
+    SteppedLamps,
+    SteppedPuck,
+)
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.table import TableError
 from firmware.table import events as ev
@@ -207,7 +212,7 @@ class SteppedTable:
         """Run a step of the table process; it may be killed by it."""
         try:
             return work()
-        except Killed:
+        except ProcessKilled:
             self._killed()
         except TableError:
             raise
@@ -288,7 +293,7 @@ class SteppedTable:
 
         def moment() -> Timestamp:
             if self._deadly:
-                raise Killed
+                raise ProcessKilled
             return clock()
 
         return moment

@@ -43,7 +43,7 @@ GIVE_UP_AFTER: Final = 6.0
 HABITS: Final = Habits(puck_forgotten=0.04)
 
 
-class Stopped(AppError):
+class DealerStopped(AppError):
     """The dealer was asked to stop."""
 
 
@@ -130,7 +130,7 @@ class SimulatedDealer:
                     if hands is not None and played >= hands:
                         return
                 self._do(self._policy.next(state), state)
-        except Stopped:
+        except DealerStopped:
             return
 
     # ---- what the dealer sees ----
@@ -138,7 +138,7 @@ class SimulatedDealer:
     def _look(self) -> State:
         self._rest()
         if self._stop.is_set():
-            raise Stopped("stopped")
+            raise DealerStopped("stopped")
         if self._table.failure is not None:
             raise self._table.failure
         if self._seq < 0 or self._reader.events_since(self._seq, limit=1):

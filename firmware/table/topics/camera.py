@@ -22,7 +22,7 @@ from firmware.table.state import State
 from firmware.table.values import Calibrates, Calibration
 
 
-class Calibrated(Event, leads=stays(BETWEEN_HANDS)):
+class CameraCalibrated(Event, leads=stays(BETWEEN_HANDS)):
     """The felt or the lens was calibrated, or an earlier calibration is used again; `frame` is a picture of it.
 
     `moved` is a felt's movement since the previous calibration (`vision.felt.calibration.Movement`).

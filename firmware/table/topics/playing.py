@@ -112,7 +112,7 @@ class NaturalWithdrawn(Event, leads=stays(DECLARING)):
         return with_seat(state, self.seat, declares=False, acted=None)
 
 
-class Surrendered(Event, leads=stays(SURRENDERING)):
+class PlayerSurrendered(Event, leads=stays(SURRENDERING)):
     """A player surrendered."""
 
     type = "surrendered"
@@ -171,7 +171,7 @@ def _next_act(state: State) -> int:
 _OF_SEAT: Final[Mapping[str, Any]] = {
     "declare": NaturalDeclared,
     "withdraw": NaturalWithdrawn,
-    "surrender": Surrendered,
+    "surrender": PlayerSurrendered,
     "withdraw_surrender": SurrenderWithdrawn,
     "undo_confirm": NaturalUnconfirmed,
 }

@@ -66,7 +66,7 @@ class NaturalUnconfirmed(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Ph
         return back_to_review(with_seat(state, self.seat, confirmed=False))
 
 
-class Settled(Event, leads=leads_to({Phase.REVIEW}, Phase.SETTLED)):
+class HandSettled(Event, leads=leads_to({Phase.REVIEW}, Phase.SETTLED)):
     """The hand's settlement, in the JSON of `feltwatch settle --json`."""
 
     type = "settled"

@@ -20,7 +20,7 @@ from firmware.table.topics.ending import HandArchived, PaybackMarked
 from firmware.table.topics.playing import PhaseAdvanced
 from firmware.table.topics.puck import asked_for_next, next_hand
 from firmware.table.topics.reading import LookedAgain
-from firmware.table.topics.settlement import PaymentMarked, Settled
+from firmware.table.topics.settlement import HandSettled, PaymentMarked
 
 
 class Next(Command, roles=AT_TABLE):
@@ -57,7 +57,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
                 return (LookedAgain(),)
             if not state.questions:
                 return (
-                    Settled(settlement(state, rules)),
+                    HandSettled(settlement(state, rules)),
                 )  # it did not settle by itself; this raises the reason
             raise CommandRefused(_what_is_open(state))
 

@@ -63,7 +63,7 @@ class Source(Protocol):
     """Fetches: `Client`."""
 
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return the bytes of a file from one to before another, and the file's size. Raises PitUnreachable, PitRefusal."""
+        """Return a file's bytes from one to before another, and its size. Raises PitUnreachable, PitRefusal."""
 
     def find(self, path: str) -> bytes | None:
         """Return a small file, None where there is none. Raises PitUnreachable, PitRefusal."""
@@ -145,7 +145,7 @@ class Inbox:
         return True
 
     def _fetch(self, number: int, file: HouseFile, source: Source) -> bool:
-        """Fetch a file's next piece; return whether it lies here whole. Raises OSError, Refused, UpdateRefused."""
+        """Fetch a file's next piece; return whether it lies here whole. Raises OSError, PitRefusal, UpdateRefused."""
         whole = place(self._folder, file.sha256)
         part = whole.with_name(whole.name + PART)
         if why := self._not_now(number, file):

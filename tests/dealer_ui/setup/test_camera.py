@@ -162,7 +162,7 @@ def test_views_of_the_board_are_mapped_until_they_are_enough(
     early = shown(technician, do="calibrate_lens", step="commit")
     assert (early["state"], "6 are needed" in early["why"]) == ("failed", True)
     measured = ev.Calibration("a" * 64, figures={"error_px": 0.3, "angle_deg": 66.4})
-    bench.felt.say(ev.Calibrated("lens", measured))
+    bench.felt.say(ev.CameraCalibrated("lens", measured))
     compared = technician.get("/setup/compare/lens").text
     assert "66.4°" in compared
     assert "0.30 px" in compared

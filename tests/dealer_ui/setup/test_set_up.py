@@ -304,7 +304,7 @@ def test_a_deck_is_done_when_it_is_whole(tmp_path: Path) -> None:
         for checked, stage in ((ev.DeckChecked(51, ("As",)), Stage.FAILED), (ev.DeckChecked(52), Stage.DONE)):
             journal.append([checked], "technician:Ada")
             assert standings(JournalReader(tmp_path).of_set_up())["deck"].stage is stage
-        felt = ev.Calibrated("felt", ev.Calibration("0" * 64))
+        felt = ev.CameraCalibrated("felt", ev.Calibration("0" * 64))
         journal.append([felt], "technician:Ada")
         assert standings(JournalReader(tmp_path).of_set_up())["calibration"].stage is Stage.DONE
 

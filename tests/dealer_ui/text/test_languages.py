@@ -36,7 +36,7 @@ from firmware.runtime.reading.scheduler import LEFT_LYING
 from firmware.runtime.record_faults import CLOCK, DISK, FILES
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
-from firmware.table.events import BY_TYPE, Settled
+from firmware.table.events import BY_TYPE, HandSettled
 from firmware.table.phase import Phase
 from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
@@ -177,7 +177,7 @@ def test_every_event_and_phase_has_a_name(code: str) -> None:
 def test_a_refusal_names_event_and_phases_in_the_language_of_the_page() -> None:
     refused = Message(
         "%(event)s does not lead from %(phase)s to %(to)s.",
-        event=Settled.title,
+        event=HandSettled.title,
         phase=Phase.REVIEW.label,
         to=Phase.VOID.label,
     )

@@ -10,7 +10,7 @@ import pytest
 
 from dealer_ui.review.timeline import timeline
 from dealer_ui.view.build import view
-from dealer_ui.view.floor_call import SENDING_S, CallClock, Heard
+from dealer_ui.view.floor_call import SENDING_S, CallClock, CallState
 from dealer_ui.view.live import Live
 from dealer_ui.view.screen import Screen
 from firmware.record.hand_history import load_hand
@@ -24,7 +24,7 @@ from tests.dealer_ui.felt import Felt
 UP_TO_40 = {"have": 40, "silent_s": 1.0, "trouble": ""}
 
 
-def shown(felt: Felt, heard: Heard) -> Screen:
+def shown(felt: Felt, heard: CallState) -> Screen:
     return view(felt.seq, felt.state, felt.rules, heard=heard)
 
 
@@ -34,14 +34,14 @@ def offered(screen: Screen) -> list[dict[str, Any]]:
 
 
 def test_a_table_without_a_pit_offers_no_call(felt: Felt) -> None:
-    assert offered(shown(felt, Heard.NONE)) == []
-    assert offered(shown(felt, Heard.SENDING)) == [{"do": "call_floor"}]
+    assert offered(shown(felt, CallState.NONE)) == []
+    assert offered(shown(felt, CallState.SENDING)) == [{"do": "call_floor"}]
 
 
 def test_what_is_offered_is_what_the_table_takes_in_every_phase_and_blocks_nothing(felt: Felt) -> None:
     def both() -> None:
         for _ in range(2):
-            command = offered(shown(felt, Heard.HEARD))[-1]
+            command = offered(shown(felt, CallState.HEARD))[-1]
             felt.do(**command)
 
     both()
@@ -57,7 +57,7 @@ def test_what_is_offered_is_what_the_table_takes_in_every_phase_and_blocks_nothi
     assert felt.state.floor_called, "from hand to hand"
     felt.deal()
     assert felt.state.floor_called, "and in what a restart begins with"
-    felt.do(**offered(shown(felt, Heard.UNHEARD))[0])
+    felt.do(**offered(shown(felt, CallState.UNHEARD))[0])
     with pytest.raises(CommandRefused, match="not called"):
         felt.do("end_floor_call", answered=True)
 
@@ -74,14 +74,14 @@ def test_a_call_made_while_a_past_hand_is_corrected_stays_when_that_is_closed(fe
 @pytest.mark.parametrize(
     ("how", "words", "first"),
     [
-        (Heard.SENDING, "The call is on its way.", "The puck is not seen"),
-        (Heard.HEARD, "The pit has the call.", "The puck is not seen"),
-        (Heard.UNHEARD, "The pit has not got the call. Call aloud.", "The floor is called"),
-        (Heard.NONE, "The pit has not got the call. Call aloud.", "The floor is called"),
+        (CallState.SENDING, "The call is on its way.", "The puck is not seen"),
+        (CallState.HEARD, "The pit has the call.", "The puck is not seen"),
+        (CallState.UNHEARD, "The pit has not got the call. Call aloud.", "The floor is called"),
+        (CallState.NONE, "The pit has not got the call. Call aloud.", "The floor is called"),
     ],
 )
 def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(
-    felt: Felt, how: Heard, words: str, first: str
+    felt: Felt, how: CallState, words: str, first: str
 ) -> None:
     felt.do("call_floor")
     alert = shown(felt, how).alert
@@ -99,24 +99,24 @@ def test_the_line_over_the_felt_says_whether_the_pit_has_the_call(
 def test_a_call_is_heard_once_the_pit_has_its_row_and_stays_heard(felt: Felt) -> None:
     pit: list[Mapping[str, Any] | None] = [UP_TO_40]
     clock = CallClock(lambda: pit[0])
-    assert clock.at(felt.state, 41, 0.0) is Heard.SENDING
+    assert clock.at(felt.state, 41, 0.0) is CallState.SENDING
     felt.do("call_floor")
-    assert clock.at(felt.state, 42, 10.0) is Heard.SENDING
-    assert clock.at(felt.state, 50, 10.0 + SENDING_S) is Heard.UNHEARD
+    assert clock.at(felt.state, 42, 10.0) is CallState.SENDING
+    assert clock.at(felt.state, 50, 10.0 + SENDING_S) is CallState.UNHEARD
     pit[0] = {**UP_TO_40, "have": 42}
-    assert clock.at(felt.state, 60, 20.0) is Heard.HEARD
+    assert clock.at(felt.state, 60, 20.0) is CallState.HEARD
     pit[0] = None
-    assert clock.at(felt.state, 70, 30.0) is Heard.HEARD, "it was heard, whatever is heard later"
+    assert clock.at(felt.state, 70, 30.0) is CallState.HEARD, "it was heard, whatever is heard later"
     felt.do("end_floor_call", answered=False)
-    assert clock.at(felt.state, 71, 31.0) is Heard.NONE
+    assert clock.at(felt.state, 71, 31.0) is CallState.NONE
     pit[0] = {**UP_TO_40, "have": 70}
     felt.do("call_floor")
-    assert clock.at(felt.state, 72, 32.0) is Heard.SENDING, "another call"
+    assert clock.at(felt.state, 72, 32.0) is CallState.SENDING, "another call"
 
 
 def test_a_page_that_starts_later_believes_no_more_than_the_pit_has(felt: Felt) -> None:
     felt.do("call_floor")
-    assert CallClock(lambda: UP_TO_40).at(felt.state, 41, 10.0) is not Heard.HEARD
+    assert CallClock(lambda: UP_TO_40).at(felt.state, 41, 10.0) is not CallState.HEARD
 
 
 def test_the_page_reads_the_uplinks_file(felt: Felt, tmp_path: Path) -> None:

@@ -28,14 +28,14 @@ def test_a_changed_card_is_said_over_the_felt_before_what_is_wrong_with_devices(
 
 def test_cards_that_were_not_compared_are_no_alarm(felt: Felt) -> None:
     felt.to_settled()
-    gone = (ev.NotCompared(2, "back", "gone"), ev.NotCompared(2, "front", "gone"))
+    gone = (ev.UncomparedRow(2, "back", "gone"), ev.UncomparedRow(2, "front", "gone"))
     felt.say(ev.CardsCompared(True, same=4, not_compared=gone))
     assert view(felt.seq, felt.state, felt.rules).alert is None
 
 
 def test_the_hands_story_says_what_was_compared_and_what_not(felt: Felt) -> None:
     felt.to_settled()
-    unseen = (ev.NotCompared(2, "back", "gone"), ev.NotCompared(4, "back", "unsure"))
+    unseen = (ev.UncomparedRow(2, "back", "gone"), ev.UncomparedRow(4, "back", "unsure"))
     felt.say(ev.CardsCompared(True, 3, (BACK,), unseen))
     felt.say(ev.CardsCompared(True, reason=Message("It moved.")))
     felt.do("archive")

@@ -22,7 +22,7 @@ from firmware.table import CommandRefused, Phase, State, apply, fold
 from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES, COMMANDS, parse_command
 from firmware.table.decide import decide
-from firmware.table.errors import NotAllowed, PinError
+from firmware.table.errors import CommandNotAllowed, PinError
 from firmware.table.events import canonical
 from firmware.table.house import House
 from firmware.table.people import (
@@ -105,7 +105,7 @@ class Table:
             command = with_sender(command, who)
             seq = self.write(decide(self.state, command, _no_house(), _no_house().rules), who.actor)
             return {"ok": True, "seq": seq} | who.told
-        except NotAllowed as error:
+        except CommandNotAllowed as error:
             return self.access.refusal(error, self.state, command.at)
 
     def actors(self) -> list[tuple[str, str]]:
@@ -166,7 +166,7 @@ def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, 
     if role in COMMAND_ROLES[do]:
         assert staffed.access.authorize(wanted, staffed).actor == f"{role}:{name}"
     else:
-        with pytest.raises(NotAllowed):
+        with pytest.raises(CommandNotAllowed):
             staffed.access.authorize(wanted, staffed)
 
 
@@ -262,7 +262,7 @@ def test_a_fresh_box_takes_its_language_and_leaving_the_set_up_out_from_whoever_
     assert table.access.authorize(french, table).actor == "set-up"
     assert table.give("settle_step", step="language")["ok"]
     table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
-    with pytest.raises(NotAllowed):
+    with pytest.raises(CommandNotAllowed):
         table.access.authorize(french, table)
     assert not table.give("end_set_up", skipped=True)["ok"]
     assert table.give("end_set_up", by="Ada", pin=OTHER)["ok"]
@@ -363,7 +363,7 @@ def test_a_session_goes_on_while_somebody_is_there_and_not_for_a_page_that_looks
     look = parse_command(canonical({"do": "try_device", "device": "puck", **token}))
     assert staffed.access.authorize(look, staffed).actor == "technician:Ada"
     staffed.now += 2
-    with pytest.raises(NotAllowed, match="session is over"):
+    with pytest.raises(CommandNotAllowed, match="session is over"):
         staffed.access.authorize(look, staffed)
 
 

@@ -111,7 +111,12 @@ def test_a_settlement_that_the_rules_do_not_give_is_found(tmp_path: Path) -> Non
     honest = felt.state.settlement
     assert honest is not None
     paid = {**honest["paid"], "1": honest["paid"]["1"] + 500}
-    false = [ev.ButtonKeyed(4), ev.ButtonKeyed(2), ev.Settled({**honest, "paid": paid}), ev.HandArchived()]
+    false = [
+        ev.ButtonKeyed(4),
+        ev.ButtonKeyed(2),
+        ev.HandSettled({**honest, "paid": paid}),
+        ev.HandArchived(),
+    ]
     felt.journal.append(false, "test")
     felt.journal.close()
     found = audit(tmp_path, pictures=False, processes=1).differences

@@ -58,8 +58,8 @@ def forged(source: Path, to: Path, *, without_heads: bool) -> Path:
             if row.type == "head_signed" and without_heads:
                 continue
             event = row.event
-            if isinstance(event, ev.Settled) and row.hand == 1:
-                event = ev.Settled({**event.settlement, "stacks": {"Player 1": 50_000}})
+            if isinstance(event, ev.HandSettled) and row.hand == 1:
+                event = ev.HandSettled({**event.settlement, "stacks": {"Player 1": 50_000}})
             journal.append([event], row.actor)
     return to
 

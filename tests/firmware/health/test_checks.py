@@ -17,7 +17,7 @@ from firmware.health.record_facts import record_facts
 from firmware.messages import Message
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
-from firmware.table.events import Calibrated, Calibration
+from firmware.table.events import Calibration, CameraCalibrated
 from firmware.table.settings import HouseSettings
 from tests.firmware.conftest import ROWS, Deal
 
@@ -264,7 +264,7 @@ def test_the_record_tells_what_it_knows(tmp_path: Path) -> None:
             [
                 ev.SetUpEnded(),
                 ev.TableStarted("", HouseSettings(profile="house", profile_hash=text)),
-                Calibrated("felt", Calibration("ab" * 32, "", {}, {}), None, {}),
+                CameraCalibrated("felt", Calibration("ab" * 32, "", {}, {}), None, {}),
                 ev.DeviceFault("puck", "The cable is out."),
             ],
             "test",

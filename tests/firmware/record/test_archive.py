@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ALL = HandFilter()
 
 
-def settled(deal: Deal) -> ev.Settled:
+def settled(deal: Deal) -> ev.HandSettled:
     """Seat 1 fouls, seat 2 has a natural."""
     told = dict(deal.settled().settlement)
     told["hands"] = [
@@ -35,7 +35,7 @@ def settled(deal: Deal) -> ev.Settled:
         {"seat": 2, "foul": False, "natural": {"kind": "six_pairs", "value": 3}},
     ]
     told["points"] = {"1": -4, "2": 4}
-    return ev.Settled(told)
+    return ev.HandSettled(told)
 
 
 @pytest.fixture

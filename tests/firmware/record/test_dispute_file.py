@@ -59,7 +59,7 @@ def record(folder: Path, *, announced: bool = True) -> Path:
         opened = ev.HandOpened(1, "washington-1-unit", rules, 100, deal.opened().seats, 1)
         play = [opened, *deal.until(Phase.REVIEW)[1:]]
         told = settlement(fold(play), load_profile("washington-1-unit"))
-        journal.append([*play, ev.Settled(told), ev.HandArchived()], "test")
+        journal.append([*play, ev.HandSettled(told), ev.HandArchived()], "test")
         sign(journal)
         journal.append([deal.opened(2), ev.HandVoided("a test")], "test")
         sign(journal)
@@ -606,7 +606,7 @@ def test_a_dispute_that_is_closed_while_another_hand_is_reopened_keeps_neither_f
     ends = tuple(ev.SeatEnd(n, rows={r: tuple(c.split()) for r, c in of.items()}) for n, of in ROWS.items())
     opened = Archive(data).hand(1).opened
     told = Archive(data).hand(1).settlements[-1].event
-    assert isinstance(told, ev.Settled)
+    assert isinstance(told, ev.HandSettled)
     with Journal(data) as journal:
         journal.append([ev.HandVoided("a test"), ev.HandDisputed(2, "whose button?")], "test")
         again = ev.HandReopened("once more", opened, 1, ends, told.settlement)

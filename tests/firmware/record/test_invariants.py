@@ -107,7 +107,7 @@ def test_4_no_card_of_a_closed_seat_is_known_before_the_signal(fantasyland: Deal
     others = {
         ev.HandOpened,
         ev.HandReopened,
-        ev.Settled,
+        ev.HandSettled,
         ev.IrregularityEnded,
     }  # they carry no reading of this hand
     carries = {

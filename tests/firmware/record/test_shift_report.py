@@ -61,10 +61,10 @@ def opening(
     )
 
 
-def settled(fouls: int = 0, naturals: int = 0) -> ev.Settled:
+def settled(fouls: int = 0, naturals: int = 0) -> ev.HandSettled:
     hands: list[JsonValue] = [{"foul": True, "natural": None} for _ in range(fouls)]
     hands += [{"foul": False, "natural": {"kind": "dragon", "value": 13}} for _ in range(naturals)]
-    return ev.Settled({"hands": [*hands, {"foul": False, "natural": None}]})
+    return ev.HandSettled({"hands": [*hands, {"foul": False, "natural": None}]})
 
 
 def reading(*cards: tuple[str, bool]) -> ev.ReadingTaken:

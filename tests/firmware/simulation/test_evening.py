@@ -183,7 +183,7 @@ def test_a_set_card_that_changes_by_itself_rings(run: Run) -> None:
 def test_a_hand_that_settles_twice_rings(run: Run) -> None:
     class Stutters(Bent):
         def bent(self, events: Sequence[ev.Event]) -> list[ev.Event]:
-            return [twin for e in events for twin in ([e, e] if isinstance(e, ev.Settled) else [e])]
+            return [twin for e in events for twin in ([e, e] if isinstance(e, ev.HandSettled) else [e])]
 
     rings(run(3, journal=Stutters), "twice")
 
@@ -191,9 +191,9 @@ def test_a_hand_that_settles_twice_rings(run: Run) -> None:
 def test_a_settlement_that_the_rules_do_not_give_rings(run: Run) -> None:
     class Gives(Bent):
         def bend(self, event: ev.Event) -> ev.Event | None:
-            if not isinstance(event, ev.Settled):
+            if not isinstance(event, ev.HandSettled):
                 return event
-            return ev.Settled(event.settlement | {"points": {"1": 99}})
+            return ev.HandSettled(event.settlement | {"points": {"1": 99}})
 
     rings(run(3, journal=Gives), "otherwise")
 
@@ -221,7 +221,7 @@ def test_a_hand_that_is_never_written_down_rings(run: Run) -> None:
 def test_a_settlement_on_cards_in_doubt_rings(run: Run, clumsy: ReaderErrors) -> None:
     class Hastes(Bent):
         def bent(self, events: Sequence[ev.Event]) -> list[ev.Event]:
-            hasty = [ev.Settled({}) for event in events if isinstance(event, ev.ReadingTaken)]
+            hasty = [ev.HandSettled({}) for event in events if isinstance(event, ev.ReadingTaken)]
             return [*events, *hasty]
 
     rings(run(3, journal=Hastes, errors=clumsy), "unasked")

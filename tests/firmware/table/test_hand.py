@@ -124,7 +124,7 @@ def test_a_seat_that_surrendered_is_asked_nothing(deal: Deal) -> None:
     state = fold(
         [
             *deal.until(Phase.SETTING),
-            ev.Surrendered(1),
+            ev.PlayerSurrendered(1),
             ev.PhaseAdvanced(Phase.SHOWDOWN),
             ev.PhaseAdvanced(Phase.READING),
             replace(deal, rows={2: deal.rows[2]}).reading(),
@@ -232,9 +232,9 @@ def test_a_confirmation_can_be_undone_until_a_payment_is_marked(deal: Deal) -> N
 
 def test_nobody_both_declares_and_surrenders(deal: Deal) -> None:
     with pytest.raises(CommandRefused, match="surrendered"):
-        deal.at(Phase.SETTING, ev.Surrendered(1), ev.NaturalDeclared(1))
+        deal.at(Phase.SETTING, ev.PlayerSurrendered(1), ev.NaturalDeclared(1))
     with pytest.raises(CommandRefused, match="declared"):
-        deal.at(Phase.SETTING, ev.NaturalDeclared(1), ev.Surrendered(1))
+        deal.at(Phase.SETTING, ev.NaturalDeclared(1), ev.PlayerSurrendered(1))
 
 
 # ---- the end ----
@@ -259,7 +259,7 @@ def test_a_payment_mark_can_be_taken_back_and_needs_a_payment(deal: Deal) -> Non
 
 def test_an_irregular_settlement_is_refused(deal: Deal) -> None:
     with pytest.raises(CommandRefused, match="irregular"):
-        deal.at(Phase.REVIEW, ev.Settled({"pairs": [], "irregularities": [{"what": "duplicate"}]}))
+        deal.at(Phase.REVIEW, ev.HandSettled({"pairs": [], "irregularities": [{"what": "duplicate"}]}))
 
 
 def test_a_hand_number_is_used_once(deal: Deal) -> None:

@@ -163,10 +163,10 @@ def test_a_natural_that_counts_undeclared_is_found_when_rows_are_compared_and_wa
 
 
 def test_the_order_of_declarations_and_surrenders_comes_from_the_events(deal: Deal) -> None:
-    acts: list[ev.Event] = [ev.Surrendered(2), ev.NaturalDeclared(1)]
+    acts: list[ev.Event] = [ev.PlayerSurrendered(2), ev.NaturalDeclared(1)]
     state = fold([*deal.until(Phase.SETTING), *acts])
     assert [seat.acted for seat in state.seats] == [2, 1]
-    again = fold([ev.SurrenderWithdrawn(2), ev.Surrendered(2)], state)
+    again = fold([ev.SurrenderWithdrawn(2), ev.PlayerSurrendered(2)], state)
     assert [seat.acted for seat in again.seats] == [2, 3]
     assert [seat.get("acted") for seat in hand_json(again)["seats"]] == [2, 3]
 

@@ -14,7 +14,7 @@ from firmware.rules import load_profile
 from firmware.table import CommandRefused, Phase, State, UnknownEvent, apply
 from firmware.table.command import COMMAND_ROLES, COMMANDS, Command, Context, command_adapter, parse_command
 from firmware.table.decide import decide
-from firmware.table.errors import NotAllowed
+from firmware.table.errors import CommandNotAllowed
 from firmware.table.event import BY_TYPE, Event, parse, payload, stays
 from firmware.table.house import House
 from firmware.table.people import FLOOR, Person, Role
@@ -92,7 +92,7 @@ def test_a_new_command_is_open_to_its_own_roles_only(tmp_path: Any) -> None:
             raise AssertionError("nothing is written")
 
     assert COMMAND_ROLES["change_deck"] == {Role.FLOOR}
-    with pytest.raises(NotAllowed) as refused:
+    with pytest.raises(CommandNotAllowed) as refused:
         AccessControl(PinStore(tmp_path)).authorize(
             parse_command('{"do":"change_deck","deck":"red"}'), Record()
         )

@@ -221,13 +221,13 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         Phase.PLACING,
         *_LATER,
     ):
-        before = [e for e in deal.until(phase) if not isinstance(e, (ev.Settled, ev.HandArchived))]
+        before = [e for e in deal.until(phase) if not isinstance(e, (ev.HandSettled, ev.HandArchived))]
         state = fold([*before, declared])
     if name == "natural_unconfirmed" and phase in (Phase.REVIEW, Phase.SETTLED):
         state = deal.at(Phase.REVIEW, declared, confirmed)
         state = state if phase is Phase.REVIEW else apply(state, deal.settled())
     if name == "surrender_withdrawn" and phase in (Phase.SETTING, Phase.PLACING):
-        state = apply(state, ev.Surrendered(2))
+        state = apply(state, ev.PlayerSurrendered(2))
     if name == "hand_reopened":
         state = replace(state, hand=2)
     if name == "hand_withdrawn" and state.opened:
@@ -267,7 +267,7 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "phase_advanced": ev.PhaseAdvanced(to),
         "natural_declared": ev.NaturalDeclared(2),
         "natural_withdrawn": ev.NaturalWithdrawn(1),
-        "surrendered": ev.Surrendered(1),
+        "surrendered": ev.PlayerSurrendered(1),
         "surrender_withdrawn": ev.SurrenderWithdrawn(2),
         "reading_taken": deal.reading(),
         "reading_failed": ev.ReadingFailed("The felt's markers are hidden."),
@@ -331,7 +331,7 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
         "note_begun": ev.NoteBegun(1, ""),
         "record_fault": DOUBT,
         "record_fault_read": ev.RecordFaultRead("looked at"),
-        "calibrated": ev.Calibrated("felt", LENS),
+        "calibrated": ev.CameraCalibrated("felt", LENS),
         "deck_enrolled": ev.DeckEnrolled(LENS),
         "calibration_dropped": ev.CalibrationDropped("lens"),
         "deck_checked": ev.DeckChecked(52),

@@ -27,8 +27,8 @@ def forged(source: Path, to: Path, *, heads: bool, upto: int = 1 << 60, bent: bo
             if row.seq > upto or (row.type == ev.HeadSigned.type and not heads):
                 continue
             event = row.event
-            if isinstance(event, ev.Settled) and not is_bent and event.settlement.get("stacks"):
-                event, is_bent = ev.Settled({**event.settlement, "stacks": {"Ann": 50_000}}), True
+            if isinstance(event, ev.HandSettled) and not is_bent and event.settlement.get("stacks"):
+                event, is_bent = ev.HandSettled({**event.settlement, "stacks": {"Ann": 50_000}}), True
             journal.append([event], row.actor, command=row.command)
     shutil.copytree(source / "captures", to / "captures", dirs_exist_ok=True)
     return to
