@@ -47,7 +47,7 @@ _NUMBERS = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     need(POSTGRESQL)
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp")))
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
     server.start()
@@ -64,9 +64,10 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def owned(postgres: Postgres) -> str:
+def owned(postgres: Postgres) -> Iterator[str]:
     """The address of a fresh database, as its owner."""
-    return postgres.make(f"pit_{next(_NUMBERS)}", "template_pit")
+    with postgres.lent(f"pit_{next(_NUMBERS)}", "template_pit") as url:
+        yield url
 
 
 @pytest.fixture
