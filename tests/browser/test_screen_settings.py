@@ -121,7 +121,7 @@ def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
     page = screen.page
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     box = {"x": 720, "y": 450}
     page.touchscreen.tap(**box)
@@ -135,7 +135,7 @@ def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
     page = screen.page
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     screen.felt.pay()
     page.wait_for_selector("#asleep", state="hidden")
@@ -148,7 +148,7 @@ def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Sho
     page.route("**/events", lambda route: None)
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     page.unroute("**/events")
     while not page.get_attribute("body", "data-seq"):
