@@ -32,7 +32,9 @@ __all__ = ["database", "house", "owned", "postgres"]
 GOLDEN = Path(__file__).parent / "golden" / "pit"
 DESK = (1920, 1080)
 SIZES = ((1280, 720), DESK, (390, 844))
-each_language = pytest.mark.parametrize("language", ["en", pytest.param("zh_Hans", marks=pytest.mark.exhaustive)])
+each_language = pytest.mark.parametrize(
+    "language", ["en", pytest.param("zh_Hans", marks=pytest.mark.exhaustive)]
+)
 
 
 @contextmanager
