@@ -1,4 +1,4 @@
-"""Some dozen failures under the real programs; `python -m tests.appliance.failure_campaign` makes as many as wanted."""
+"""A dozen failures under the real programs; `tests.campaigns.appliance.failure_campaign` makes as many as wanted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
-from tests.appliance.failing_service import ERRORS, Service, load_shim
-from tests.appliance.failure_campaign import Figures, TableCases, campaign, failures
+from tests.campaigns.appliance.failing_service import ERRORS, Service, load_shim
+from tests.campaigns.appliance.failure_campaign import Figures, TableCases, campaign, failures
 from tests.tools import GCC, needs
 from tests.waiting import until
 

@@ -47,7 +47,9 @@ _NUMBERS = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     need(POSTGRESQL)
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp")))
+    folder = Path(
+        tempfile.mkdtemp(prefix="feltwatch-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp"))
+    )
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
     server.start()
