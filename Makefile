@@ -80,6 +80,7 @@ test-quick: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) --numprocesses logical -m "not exhaustive and not slow and not browser" $(ARGS)
 
 test-all golden: export FELTWATCH_CHROMIUM ?= /usr/bin/chromium
+test-all: export FELTWATCH_THOROUGH = 1
 test-all: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
@@ -197,7 +198,8 @@ test-install: .venv/dev.stamp
 	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/install_run.py --durations=0 $(ARGS)
 
 test-install-pit: .venv/dev.stamp
-	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_run.py tests/install/pit_upgrade_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_upgrade_run.py tests/install/pit_run.py \
+		tests/install/pit_loss_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)

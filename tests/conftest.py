@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
+from tests.examples import examples
 from tests.tools import CHROMIUM, need, summary
 from tests.waiting import SPEED
 
@@ -26,13 +28,13 @@ ROOM: Final = 4 << 30
 """Bytes that must be free there for the temporary folders to lie there: many tests sync files, and judge no disk."""
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    tempfile.tempdir = os.environ.setdefault("TMPDIR", str(MEMORY))  # and of the programs that tests start
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has its background commands ignore interrupts, and whatever they start: a process that a test interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# a machine that is busy with something else is no reason for a test to fail
-settings.register_profile("feltwatch", deadline=None)
+settings.register_profile("feltwatch", examples(100))
 settings.load_profile("feltwatch")
 
 
@@ -62,7 +64,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
         return nodeid if file == STATES else file
 
 
-_WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "app", "appliance", "docs"))
+_WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "appliance", "docs", "kiosk", "pit"))
 """Folders of the tests that take longest by themselves."""
 
 

@@ -48,7 +48,9 @@ _NUMBERS = itertools.count(1)
 def postgres() -> Iterator[Postgres]:
     need(POSTGRESQL)
     folder = Path(
-        tempfile.mkdtemp(prefix="feltwatch-pg-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT", "/tmp"))
+        tempfile.mkdtemp(
+            prefix="feltwatch-pg-",
+        )
     )
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
@@ -144,7 +146,7 @@ def enrolment(standing_pit: Pit) -> Path:
 
 @contextmanager
 def opened_pit(door: str, database: Database) -> Iterator[Pit]:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-"))  # a Unix socket's path is short
     authority = Authority(folder / "authority")
     authority.door()
     remember(database, authority)
