@@ -11,6 +11,7 @@ from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import Show, each_size
 from tests.browser.dealer import key_name
+from tests.browser.touches import without_camera
 from tests.browser.visits import LAYOUT, SIZES
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -248,12 +249,7 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
 
 
 def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -> None:
-    def dead(felt: Felt) -> None:
-        felt.to_setting()
-        felt.do("key_hand", reason="The camera does not read.")
-        felt.do("next")
-
-    screen = show(dead)
+    screen = show(without_camera)
     page = screen.page
     for seat in (1, 2, 3, 4):  # the first pad has opened by itself
         for row, cards in zip(ev.ROWS, HANDS[seat], strict=True):
@@ -270,12 +266,7 @@ def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -
 def test_the_pad_of_a_row_does_not_come_again_before_the_table_has_taken_it(show: Show) -> None:
     """News that comes between a row and its answer shows that row as missing still."""
 
-    def dead(felt: Felt) -> None:
-        felt.to_setting()
-        felt.do("key_hand", reason="The camera does not read.")
-        felt.do("next")
-
-    screen = show(dead, own=True)
+    screen = show(without_camera, own=True)
     page = screen.page
     on_their_way: list[Route] = []
     page.route("**/command", lambda route: on_their_way.append(route))
@@ -353,7 +344,7 @@ def test_a_long_name_that_is_signed_on_pushes_no_fault_off_the_bar(show: Show) -
         felt.deal(button=None)
         felt.say(ev.DeviceFault("puck", "The puck reader is not connected."))
 
-    page = show(dead).page
+    page = show(without_camera).page
     page.evaluate(
         """() => {
           document.querySelector("#session").hidden = false;

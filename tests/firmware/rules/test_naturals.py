@@ -151,7 +151,6 @@ def test_pairs_within_quads_and_trips(rows: str, is_six_pairs: bool, has_trips: 
     assert bool(found & Natural.FIVE_PAIRS_TRIPS) is has_trips
 
 
-STRAIGHTS_BY_CARDS = "2h 3d 5h / 4h 4d 5s 6d 7h / 8h 9d Ts Jd Qs"
 STRAIGHTS_AS_SET = "2h 3d 4h / 4d 5h 6d 7h 8h / 8d 9d Ts Jd Qs"
 
 
