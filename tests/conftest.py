@@ -42,6 +42,7 @@ pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds o
 
 
 STATES: Final = "tests/browser/test_states.py"
+BOOK: Final = tuple(f"tests/docs/test_{name}.py" for name in ("book", "paper", "search"))
 WORKERS_PER_CORE: Final = 2
 """Many tests wait for other processes, so one worker a core would leave the cores idle."""
 
@@ -55,13 +56,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Keeps the tests of a file on one worker, so that what they share is made once.
 
-    Only the page's states are spread one by one: they share nothing but the browser, and are most of the work.
+    Only the page's states are spread one by one: they share nothing but the browser, and are most of the work. And the
+    book's files stay together: they look at one that takes half a minute to build.
     (pytest-xdist's own groups do nothing under pytest 9.2: it writes them into an attribute that is read no more.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return nodeid if file == STATES else file
+        return nodeid if file == STATES else BOOK[0] if file in BOOK else file
 
 
 _WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "appliance", "docs", "kiosk", "pit"))
@@ -74,8 +76,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         if item.nodeid.startswith(STATES):
-            return 2
-        return 0 if item.nodeid.startswith(_WAITS) else 1
+            return 3
+        if item.nodeid.startswith(BOOK):
+            return 0
+        return 1 if item.nodeid.startswith(_WAITS) else 2
 
     items.sort(key=turn)
 

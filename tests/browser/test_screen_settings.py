@@ -344,7 +344,7 @@ def test_a_long_name_that_is_signed_on_pushes_no_fault_off_the_bar(show: Show) -
         felt.deal(button=None)
         felt.say(ev.DeviceFault("puck", "The puck reader is not connected."))
 
-    page = show(without_camera).page
+    page = show(dead).page
     page.evaluate(
         """() => {
           document.querySelector("#session").hidden = false;
