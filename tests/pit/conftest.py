@@ -126,7 +126,7 @@ HOUSE_FIRST: Final = ("nginx", pytest.param("without nginx", marks=pytest.mark.e
 """For what is stored behind the door: the standing pit, and the demo's tests, go through both."""
 
 
-@pytest.fixture(params=HOUSE_FIRST if is_installed() else DOORS)
+@pytest.fixture(params=HOUSE_FIRST if NGINX.is_there() else DOORS)
 def pit(request: pytest.FixtureRequest, database: Database) -> Iterator[Pit]:
     with opened_pit(request.param, database) as opened:
         yield opened
