@@ -54,7 +54,7 @@ def test_a_files_name_in_a_dispute_file_shows_no_verdict_of_its_own(
     by_command = run("hands", "verify", forged)
     assert by_command.exit_code == 1
     assert by_command.stdout == told
-    monkeypatch.setattr(dispute_verifier, "escaped", str)
+    monkeypatch.setattr(dispute_verifier, "escape", str)
     assert dispute_verifier.main([str(forged)]) == 1
     assert shows_a_verdict_of_its_own(capsys.readouterr().out)
 
@@ -108,7 +108,7 @@ def test_an_error_that_names_a_file_is_one_line(tmp_path: Path, monkeypatch: pyt
     shown = run("hands", "list", "--data", tmp_path / OBEYED.strip())
     assert shown.exit_code == 2
     assert all(line.isprintable() for line in shown.output.split("\n"))
-    monkeypatch.setattr(shell, "escaped", str)
+    monkeypatch.setattr(shell, "escape", str)
     shown = run("hands", "list", "--data", tmp_path / OBEYED.strip())
     assert "All of it holds." in shown.output.split("\n")
 

@@ -63,7 +63,7 @@ NOTE: Final[tuple[Off, ...]] = (
 """What the box signed last is noted beside its key; a head must be that of its row."""
 COMPARED: Final[tuple[Off, ...]] = (("firmware.record.backup:differences", lambda *_: ()),)
 """A restore says what differs."""
-SETTLED: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:_settled_again", _none),)
+SETTLED: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:_settle_again", _none),)
 VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
 
 
@@ -98,10 +98,10 @@ OPEN_FILES: Final[tuple[Off, ...]] = (
 )
 """The open files are compared with the named ones."""
 ESCAPING: Final[tuple[Off, ...]] = (
-    ("firmware.terminal:escaped", str),
-    ("firmware.record.evidence.dispute_verifier:escaped", str),
-    ("firmware.cli.main:escaped", str),
-    ("firmware.cli.settlement_text:escaped", str),
+    ("firmware.terminal:escape", str),
+    ("firmware.record.evidence.dispute_verifier:escape", str),
+    ("firmware.cli.main:escape", str),
+    ("firmware.cli.settlement_text:escape", str),
 )
 VOUCHING: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.dispute_verifier:_anchors", lambda *_: ("", [], [])),
