@@ -54,7 +54,7 @@ def test_a_files_name_in_a_dispute_file_shows_no_verdict_of_its_own(
     by_command = run("hands", "verify", forged)
     assert by_command.exit_code == 1
     assert by_command.stdout == told
-    monkeypatch.setattr(dispute_verifier, "escape", str)
+    monkeypatch.setattr(dispute_verifier, "escaped", str)
     assert dispute_verifier.main([str(forged)]) == 1
     assert shows_a_verdict_of_its_own(capsys.readouterr().out)
 

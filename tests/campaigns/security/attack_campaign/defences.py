@@ -99,7 +99,7 @@ OPEN_FILES: Final[tuple[Off, ...]] = (
 """The open files are compared with the named ones."""
 ESCAPING: Final[tuple[Off, ...]] = (
     ("firmware.terminal:escape", str),
-    ("firmware.record.evidence.dispute_verifier:escape", str),
+    ("firmware.record.evidence.dispute_verifier:escaped", str),
     ("firmware.cli.main:escape", str),
     ("firmware.cli.settlement_text:escape", str),
 )
