@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training clean
+.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all campaign security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -34,6 +34,7 @@ help:
 	@echo "make fuzz   sends a million damaged frames through every parser of the puck readers (ARGS=--help)"
 	@echo "make fuzz-page  sends requests to the page's HTTP interface as every role, by its description (ARGS=--help)"
 	@echo "make fuzz-all   sends damaged pictures, profiles, settle JSON, requests and frames for ten minutes (ARGS=--help)"
+	@echo "make campaign  runs one of tests/campaigns (ARGS='appliance.kill_campaign --help')"
 	@echo "make security-load  measures the table process under a full load of requests: docs/security-load.md"
 	@echo "make lock   writes requirements/*.lock again, with hashes, for x86-64 and aarch64"
 	@echo "make audit-deps  asks the advisory service about each package that is installed on the box or the pit"
@@ -77,6 +78,7 @@ test-quick: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) --numprocesses logical -m "not exhaustive and not slow and not browser" $(ARGS)
 
 test-all golden: export FELTWATCH_CHROMIUM ?= /usr/bin/chromium
+test-all: export FELTWATCH_THOROUGH = 1
 test-all: .venv/dev.stamp
 	$(BIN)/pytest $(PARALLEL) $(ARGS)
 
@@ -100,10 +102,13 @@ fuzz-page: .venv/dev.stamp
 	$(BIN)/python -m tests.dealer_ui.fuzz $(ARGS)
 
 fuzz-all: .venv/dev.stamp
-	$(BIN)/python -m tests.security.fuzz $(ARGS)
+	$(BIN)/python -m tests.campaigns.security.fuzz $(ARGS)
+
+campaign: .venv/dev.stamp
+	$(BIN)/python -m tests.campaigns.$(or $(ARGS),pit.kill_campaign --help)
 
 security-load: .venv/dev.stamp
-	$(BIN)/python -m tests.security.load --write docs/security-load.md $(ARGS)
+	$(BIN)/python -m tests.campaigns.security.load --write docs/security-load.md $(ARGS)
 
 # A release step each. No lock names where its parts come from: that is for anyone who installs to say.
 LOCK := $(SUPPLY)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
@@ -127,7 +132,7 @@ golden: .venv/dev.stamp
 	$(BIN)/python -m tests.browser.golden $(ARGS)
 
 page-load: .venv/dev.stamp
-	$(BIN)/python -m tests.browser.load --write docs/page-load.md $(ARGS)
+	$(BIN)/python -m tests.campaigns.browser.load --write docs/page-load.md $(ARGS)
 
 docs: .venv/dev.stamp
 	$(BIN)/sphinx-build --builder html --fresh-env --fail-on-warning --keep-going --quiet -d build/docs-trees docs build/docs
@@ -191,7 +196,8 @@ test-install: .venv/dev.stamp
 	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/install_run.py --durations=0 $(ARGS)
 
 test-install-pit: .venv/dev.stamp
-	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_run.py tests/install/pit_upgrade_run.py --durations=0 $(ARGS)
+	$(BIN)/pytest -p no:cacheprovider -p no:randomly --exitfirst tests/install/pit_upgrade_run.py tests/install/pit_run.py \
+		tests/install/pit_loss_run.py --durations=0 $(ARGS)
 
 smoke-aarch64: .venv/dev.stamp
 	tests/aarch64/smoke $(ARGS)

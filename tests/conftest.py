@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
+from tests.examples import examples
 from tests.tools import CHROMIUM, need, summary
 from tests.waiting import SPEED
 
@@ -26,13 +28,13 @@ ROOM: Final = 4 << 30
 """Bytes that must be free there for the temporary folders to lie there: many tests sync files, and judge no disk."""
 if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+    tempfile.tempdir = os.environ.setdefault("TMPDIR", str(MEMORY))  # and of the programs that tests start
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has its background commands ignore interrupts, and whatever they start: a process that a test interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# a machine that is busy with something else is no reason for a test to fail
-settings.register_profile("feltwatch", deadline=None)
+settings.register_profile("feltwatch", examples(100))
 settings.load_profile("feltwatch")
 
 
@@ -40,6 +42,7 @@ pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds o
 
 
 STATES: Final = "tests/browser/test_states.py"
+BOOK: Final = tuple(f"tests/docs/test_{name}.py" for name in ("book", "paper", "search"))
 WORKERS_PER_CORE: Final = 2
 """Many tests wait for other processes, so one worker a core would leave the cores idle."""
 
@@ -53,16 +56,17 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]
     """Keeps the tests of a file on one worker, so that what they share is made once.
 
-    Only the page's states are spread one by one: they share nothing but the browser, and are most of the work.
+    Only the page's states are spread one by one: they share nothing but the browser, and are most of the work. And the
+    book's files stay together: they look at one that takes half a minute to build.
     (pytest-xdist's own groups do nothing under pytest 9.2: it writes them into an attribute that is read no more.)
     """
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]
-        return nodeid if file == STATES else file
+        return nodeid if file == STATES else BOOK[0] if file in BOOK else file
 
 
-_WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "app", "appliance", "docs"))
+_WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "appliance", "docs", "kiosk", "pit"))
 """Folders of the tests that take longest by themselves."""
 
 
@@ -72,8 +76,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def turn(item: pytest.Item) -> int:
         if item.nodeid.startswith(STATES):
-            return 2
-        return 0 if item.nodeid.startswith(_WAITS) else 1
+            return 3
+        if item.nodeid.startswith(BOOK):
+            return 0
+        return 1 if item.nodeid.startswith(_WAITS) else 2
 
     items.sort(key=turn)
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import Phase
@@ -129,6 +131,7 @@ def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_b
         process.communicate()
 
 
+@pytest.mark.exhaustive  # test_kills.py kills the table's process itself
 def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
     feltwatch: list[str], demo: Demo, check: Check, tmp_path: Path
 ) -> None:
@@ -166,20 +169,20 @@ def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
         (("--hands", "0"), 2, "--hands"),
     ],
 )
-def test_bad_input_is_one_sentence(demo: Demo, args: tuple[str, ...], code: int, why: str) -> None:
-    done = demo("--headless", *args)
-    assert done.returncode == code
+def test_bad_input_is_one_sentence(args: tuple[str, ...], code: int, why: str) -> None:
+    done = CliRunner().invoke(main, ["demo", "--headless", *args])
+    assert done.exit_code == code
     assert why in done.stderr
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
 
 
-def test_a_taken_port_is_said_before_anything_starts(demo: Demo) -> None:
+def test_a_taken_port_is_said_before_anything_starts() -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        done = demo("--port", other.getsockname()[1], "--hands", 1)
-    assert done.returncode == 1
+        done = CliRunner().invoke(main, ["demo", "--port", str(other.getsockname()[1]), "--hands", "1"])
+    assert done.exit_code == 1
     assert "choose another with --port" in done.stderr
 
 

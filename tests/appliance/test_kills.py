@@ -1,4 +1,4 @@
-"""Thirty kills of the real table process; `python -m tests.appliance.kill_campaign` makes as many as are wanted."""
+"""Six kills of the real table process; `tests.campaigns.appliance.kill_campaign` makes as many as are wanted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import events as ev
-from tests.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
+from tests.campaigns.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
 from tests.waiting import DEADLINE
 
 SEED = 20_26

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.power_cut_campaign import SECTOR, Note, image
+from tests.campaigns.appliance.power_cut_campaign import SECTOR, Note, image
 from tests.tools import GCC, needs
 
 
@@ -49,7 +49,15 @@ def test_the_last_mark_says_what_was_acknowledged(tmp_path: Path) -> None:
 @needs(GCC)
 @pytest.mark.parametrize("is_naive", [False, True])
 def test_a_power_cut_loses_nothing_that_was_acknowledged_and_would_without_a_sync(is_naive: bool) -> None:
-    command = [sys.executable, "-m", "tests.appliance.power_cut_campaign", "--images", "12", "--seed", "3"]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.campaigns.appliance.power_cut_campaign",
+        "--images",
+        "12",
+        "--seed",
+        "3",
+    ]
     done = subprocess.run(
         [*command, *(["--naive"] if is_naive else [])], capture_output=True, text=True, check=False
     )

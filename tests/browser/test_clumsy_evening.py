@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.clumsy_evening import play, report
+from tests.campaigns.browser.clumsy_evening import play, report
 
 pytestmark = [pytest.mark.browser, pytest.mark.exhaustive]
 

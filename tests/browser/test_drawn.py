@@ -1,6 +1,6 @@
 """Layout on states drawn from play: a short run, and faults that are planted and must be found.
 
-The whole run: `python -m tests.browser.measure` (docs/layout-report.md).
+The whole run: `python -m tests.campaigns.browser.measure` (docs/layout-report.md).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 
 from firmware.rules import load_profile
 from tests.browser.drawn import PROFILES, Drawn, drawn
-from tests.browser.measure import evenings, measure
+from tests.campaigns.browser.measure import evenings, measure
 
 LANGUAGES = ("es", "zh_Hant")
 """The longest words, and other letters."""

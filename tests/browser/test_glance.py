@@ -11,7 +11,7 @@ from playwright.sync_api import Route, expect
 from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import SIZES, Screen, Show, each_size
-from tests.browser.states import natural_not_verified
+from tests.browser.states import camera_dead, natural_not_verified
 from tests.browser.visits import SETTLED
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -341,13 +341,6 @@ def test_the_missing_button_is_keyed_on_a_pad_of_seats(show: Show) -> None:
 # ---- looks ----
 
 
-def reading_failed(felt: Felt) -> None:
-    felt.to_setting()
-    felt.to_reading()
-    felt.say(ev.DeviceFault("camera", "The camera gives no picture. Check its cable."))
-    felt.say(ev.ReadingFailed("The camera gives no picture. Check its cable."))
-
-
 def twice(felt: Felt) -> None:
     felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s Ah")
     felt.to_setting()
@@ -362,7 +355,7 @@ STATES: dict[str, Callable[[Felt], object]] = {
     "reading": lambda felt: (felt.to_setting(), felt.to_reading()),
     "card": unsure,
     "twice": twice,
-    "dead camera": reading_failed,
+    "dead camera": camera_dead,
     "button": lambda felt: felt.to_setting(button=None),
     "settled": Felt.to_settled,
     "six lines": lambda felt: (felt.to_settled(), felt.pay(), felt.pay()),

@@ -1,11 +1,11 @@
-"""The page under load: the short run of `python -m tests.browser.load`."""
+"""The page under load: the short run of `python -m tests.campaigns.browser.load`."""
 
 from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.load import _times, run
+from tests.campaigns.browser.load import _times, run
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, expect
 from pit.pages.people import PitRole
 from tests.browser.axe import barriers
 from tests.browser.pit_floor import NOW_MS, RELEASE, add_channels
-from tests.browser.test_pit import SIZES, floor, look_as_meant, served
+from tests.browser.test_pit import SIZES, each_language, floor, look_as_meant, served
 from tests.pit.pages.conftest import House, database, house, owned, postgres
 
 __all__ = ["database", "floor", "house", "owned", "postgres"]
@@ -16,7 +16,7 @@ __all__ = ["database", "floor", "house", "owned", "postgres"]
 
 @pytest.mark.browser
 @pytest.mark.parametrize("is_stopped", [False, True])
-@pytest.mark.parametrize("language", ["en", "zh_Hans"])
+@each_language
 def test_releases_look_as_they_are_meant_to_at_each_size(
     floor: House, chromium: Browser, language: str, is_stopped: bool
 ) -> None:
@@ -41,9 +41,9 @@ def test_a_release_is_moved_decided_on_and_withdrawn_each_after_a_question(
             ("22" * 32, RELEASE),
         )
     with served(house, chromium, PitRole.TECHNICIAN) as page:
+        page.goto("/channels")
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})
-            page.goto("/channels")
             expect(page.get_by_role("button", name="Move to First…")).to_be_disabled()
             assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert barriers(page) == []

@@ -112,7 +112,7 @@ def pictures_in(path: Path) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_demo_shows_the_dispute_first_loses_the_unplugged_table_and_turns_the_rewritten_one_red(
     postgres: Postgres, chromium: Browser, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,7 +16,7 @@ from tests.browser.axe import barriers
 from tests.browser.conftest import own_window
 from tests.browser.dealer import key_pin
 from tests.browser.pit_floor import NOW_MS, RELEASE
-from tests.browser.test_pit import floor, look_as_meant, served
+from tests.browser.test_pit import each_language, floor, look_as_meant, served
 from tests.dealer_ui.house import page_of
 from tests.dealer_ui.served import served as served_table
 from tests.pit.conftest import opened_pit
@@ -70,7 +70,7 @@ def add_files(database: Database) -> None:
             )
 
 
-@pytest.mark.parametrize("language", ["en", "zh_Hans"])
+@each_language
 def test_the_list_of_files_looks_as_it_is_meant_to_at_each_size(
     floor: House, chromium: Browser, language: str
 ) -> None:

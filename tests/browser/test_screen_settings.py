@@ -11,6 +11,7 @@ from firmware.table import Phase
 from firmware.table import events as ev
 from tests.browser.conftest import Show, each_size
 from tests.browser.dealer import key_name
+from tests.browser.touches import without_camera
 from tests.browser.visits import LAYOUT, SIZES
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
@@ -121,7 +122,7 @@ def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
     page = screen.page
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     box = {"x": 720, "y": 450}
     page.touchscreen.tap(**box)
@@ -135,7 +136,7 @@ def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
     page = screen.page
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     screen.felt.pay()
     page.wait_for_selector("#asleep", state="hidden")
@@ -148,7 +149,7 @@ def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Sho
     page.route("**/events", lambda route: None)
     page.clock.install()
     page.reload()
-    page.clock.run_for(11 * 60 * 1000)
+    page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     page.unroute("**/events")
     while not page.get_attribute("body", "data-seq"):
@@ -248,12 +249,7 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
 
 
 def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -> None:
-    def dead(felt: Felt) -> None:
-        felt.to_setting()
-        felt.do("key_hand", reason="The camera does not read.")
-        felt.do("next")
-
-    screen = show(dead)
+    screen = show(without_camera)
     page = screen.page
     for seat in (1, 2, 3, 4):  # the first pad has opened by itself
         for row, cards in zip(ev.ROWS, HANDS[seat], strict=True):
@@ -270,12 +266,7 @@ def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -
 def test_the_pad_of_a_row_does_not_come_again_before_the_table_has_taken_it(show: Show) -> None:
     """News that comes between a row and its answer shows that row as missing still."""
 
-    def dead(felt: Felt) -> None:
-        felt.to_setting()
-        felt.do("key_hand", reason="The camera does not read.")
-        felt.do("next")
-
-    screen = show(dead, own=True)
+    screen = show(without_camera, own=True)
     page = screen.page
     on_their_way: list[Route] = []
     page.route("**/command", lambda route: on_their_way.append(route))

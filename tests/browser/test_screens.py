@@ -17,7 +17,6 @@ from tests.dealer_ui.felt import Felt
 pytestmark = pytest.mark.browser
 
 BACKGROUND = "(e) => getComputedStyle(e).backgroundColor"
-COLOUR = "(e) => getComputedStyle(e).color"
 LONG = "Maximiliane Wolkenstein-Oberhausen-Trost"
 
 

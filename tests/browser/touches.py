@@ -262,7 +262,7 @@ def _unsure(felt: Felt) -> None:
     felt.read(unsure={(2, "front", 1): ("9d", "6d")})
 
 
-def _camera_dead(felt: Felt) -> None:
+def without_camera(felt: Felt) -> None:
     felt.to_setting()
     felt.do("key_hand", reason="The camera does not read.")
     felt.do("next")
@@ -332,7 +332,7 @@ TASKS: Final = (
     Task(Felt.to_settled, correct_card, 3, THREE),
     Task(Felt.to_settled, correct_card_to_a_name_that_lies, 3),
     Task(Felt.to_settled, correct_row, 6, THREE),
-    Task(_camera_dead, key_hand, 45),
+    Task(without_camera, key_hand, 45),
     Task(_closed, add_chips, 2),
     Task(_nothing_at_seat_4, say_surrender, 1, profile="poker-flush-eastern"),
     Task(Felt.to_setting, void, 3),

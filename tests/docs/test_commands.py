@@ -82,7 +82,7 @@ MADE: Final = {
     ),
     "book-pdf": ("-m docs.paper build/paper/index.html", "docs/test_paper.py", '"docs.paper"'),
     "fuzz": ("-m tests.firmware.devices.fuzz", "firmware/devices/test_fuzz.py", "parser(random.Random("),
-    "fuzz-all": ("-m tests.security.fuzz", "security/test_fuzz.py", "fuzz.send("),
+    "fuzz-all": ("-m tests.campaigns.security.fuzz", "security/test_fuzz.py", "fuzz.send("),
     "fuzz-page": ("-m tests.dealer_ui.fuzz", "dealer_ui/server/test_openapi.py", "tests.dealer_ui.fuzz"),
     "golden": ("-m tests.browser.golden", "browser/test_states.py", "tests.browser.golden"),
     "hardware": (
@@ -92,17 +92,18 @@ MADE: Final = {
     ),
     "pit-demo": ("feltwatch pit demo", "pit/test_demo.py", "pit.demo.command"),
     "page-load": (
-        "-m tests.browser.load",
+        "-m tests.campaigns.browser.load",
         "browser/test_load.py",
-        "from tests.browser.load import _times, run",
+        "from tests.campaigns.browser.load import _times, run",
     ),
     "sbom": ("supply_chain licences", "security/test_supply_chain.py", "licences(bill)"),
-    "security-load": ("-m tests.security.load", "security/test_load.py", "load.measure("),
+    "security-load": ("-m tests.campaigns.security.load", "security/test_load.py", "load.measure("),
     "words": ("pybabel -q extract", "dealer_ui/text/test_languages.py", "extract_from_dir("),
 }
 """What a target's recipe runs, which test runs the same, and the words there that do."""
 OWN: Final = {
     "biome": "fetches the linter of JavaScript; make lint runs it",
+    "campaign": "minutes to hours; tests/campaigns/README.md",
     "help": "prints",
     "image": "takes the network and half an hour; systemd/test_card.py looks at its parts",
     "lint": "looks at every change, as the tests do",

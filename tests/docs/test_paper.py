@@ -21,12 +21,12 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The book as `make book-pdf` prints it."""
+def paper(tmp_path_factory: pytest.TempPathFactory, book: Path) -> Path:
+    """The book as `make book-pdf` prints it; its pages are read once for both."""
     folder = tmp_path_factory.mktemp("paper")
     build = [sys.executable, "-m", "sphinx", "-b", "singlehtml", "-W", "-q", "-D", "html_theme=basic"]
     done = subprocess.run(
-        [*build, "-d", str(folder / "trees"), "docs", str(folder / "page")],
+        [*build, "-d", str(book.parent / "trees"), "docs", str(folder / "page")],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -15,7 +15,7 @@ import pytest
 
 from tests.install.chapter import commands
 from tests.install.machine import LONG, NEXT_SUITE, PACKAGES, Machine, base_tree, make_release, why_not
-from tests.install.pit_run import (
+from tests.install.pit_house import (
     CARRIED,
     DISK,
     HERE,

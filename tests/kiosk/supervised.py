@@ -132,7 +132,7 @@ def keep(picture: Image) -> Path:
 @contextmanager
 def supervised(display: Display, page: str) -> Iterator[Supervised]:
     """Run the kiosk on a display. Nothing of it is left afterwards."""
-    home = Path(tempfile.mkdtemp(prefix="feltwatch-kiosk-", dir="/tmp"))
+    home = Path(tempfile.mkdtemp(prefix="feltwatch-kiosk-"))
     os.chown(home, user(), user()) if os.geteuid() == 0 else None
     command = [sys.executable, "-m", "tests.kiosk.as_user", str(user()), "kiosk"]
     environment = {**os.environ, **NESTED, **display.environment, "RUNTIME_DIRECTORY": str(home)}

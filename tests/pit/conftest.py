@@ -47,7 +47,11 @@ _NUMBERS = itertools.count(1)
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     need(POSTGRESQL)
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder = Path(
+        tempfile.mkdtemp(
+            prefix="feltwatch-pg-",
+        )
+    )
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
     server.start()
@@ -64,9 +68,10 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def owned(postgres: Postgres) -> str:
+def owned(postgres: Postgres) -> Iterator[str]:
     """The address of a fresh database, as its owner."""
-    return postgres.make(f"pit_{next(_NUMBERS)}", "template_pit")
+    with postgres.lent(f"pit_{next(_NUMBERS)}", "template_pit") as url:
+        yield url
 
 
 @pytest.fixture
@@ -117,9 +122,11 @@ class Pit:
 
 DOORS: Final = ("nginx", "without nginx")
 """The pit's door as in a house, behind nginx, and as in the demo."""
+HOUSE_FIRST: Final = ("nginx", pytest.param("without nginx", marks=pytest.mark.exhaustive))
+"""For what is stored behind the door: the standing pit, and the demo's tests, go through both."""
 
 
-@pytest.fixture(params=DOORS)
+@pytest.fixture(params=HOUSE_FIRST if NGINX.is_there() else DOORS)
 def pit(request: pytest.FixtureRequest, database: Database) -> Iterator[Pit]:
     with opened_pit(request.param, database) as opened:
         yield opened
@@ -141,7 +148,7 @@ def enrolment(standing_pit: Pit) -> Path:
 
 @contextmanager
 def opened_pit(door: str, database: Database) -> Iterator[Pit]:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-"))  # a Unix socket's path is short
     authority = Authority(folder / "authority")
     authority.door()
     remember(database, authority)

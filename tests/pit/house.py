@@ -151,7 +151,7 @@ class House:
 @contextmanager
 def house(*, durable: bool = True) -> Iterator[House]:
     """Make the parts in a temporary folder; PostgreSQL runs, the pit and nginx are started by `start`."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-house-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-house-"))
     folder.chmod(0o755)
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)

@@ -32,7 +32,7 @@ pytestmark = needs(POSTGRESQL)
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Postgres]:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-backup-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-backup-"))
     folder.chmod(0o711)
     made = Postgres(folder / "pg", durable=False, max_wal_size="32MB")
     made.start()
@@ -189,7 +189,7 @@ def test_the_log_since_a_postgresql_upgrade_is_kept_though_an_older_copy_lies_be
 
 
 def test_rows_on_another_disk_are_in_the_backup_and_go_with_it(disk: Path, own: Path, tmp_path: Path) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-backup-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-backup-"))
     folder.chmod(0o711)
     server = Postgres(folder / "pg", durable=False)
     try:

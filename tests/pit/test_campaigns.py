@@ -23,6 +23,7 @@ def test_nothing_is_lost_or_doubled_when_every_part_is_killed_once() -> None:
     assert report.ok, report
 
 
+@pytest.mark.exhaustive
 def test_tables_deal_on_while_the_pit_is_away_and_none_of_their_writes_waits_for_the_uplink() -> None:
     report = outage.campaign(tables=2, hours=1, say=lambda text: None)
     assert all(writes.commits >= len(report.writes) for writes in report.writes.values())
@@ -30,7 +31,15 @@ def test_tables_deal_on_while_the_pit_is_away_and_none_of_their_writes_waits_for
     assert report.found.ok, report
 
 
-@pytest.mark.parametrize("way", setback.WAYS.values(), ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way",
+    [
+        setback.backup,
+        setback.table,
+        pytest.param(setback.standby, marks=pytest.mark.exhaustive),
+        pytest.param(setback.empty, marks=pytest.mark.exhaustive),
+    ],
+)
 def test_a_pit_or_a_table_that_was_set_back_has_the_same_rows_again_by_the_tables_alone(
     way: setback.Try,
 ) -> None:

@@ -83,7 +83,7 @@ class Chain:
 def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
     """One for all tests here: each brings it back to whole."""
     tmp_path = tmp_path_factory.mktemp("records")
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-chain-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-chain-"))
     folder.chmod(0o711)
     servers = [small(folder / name) for name in ("north", "south", "office")]
     branches: list[Branch] = []

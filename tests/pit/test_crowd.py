@@ -98,7 +98,7 @@ def hold(port: int, begin: bytes, stack: ExitStack) -> None:
 def test_one_strangers_connections_keep_no_table_out(begin: str) -> None:
     def came_in(limit: int, within: float) -> bool:
         with (
-            tempfile.TemporaryDirectory(prefix="fw-", dir="/tmp") as folder,
+            tempfile.TemporaryDirectory(prefix="fw-") as folder,
             front(Path(folder), *FEW, ("of_one 64", f"of_one {limit}")) as (port, trusts),
             ExitStack() as stack,
         ):

@@ -95,7 +95,7 @@ def test_a_record_that_somebody_rewrote_verifies_at_the_table_and_the_pit_takes_
 def test_the_floor_page_opens_to_who_logs_in_and_says_of_an_unplugged_table_that_it_is_not_heard_of(
     postgres: Postgres,
 ) -> None:
-    words = ["--tables", "2", "--speed", "50", "--unplug", "1", "--from-url", postgres.url]
+    words = ["--tables", "2", "--speed", "2", "--unplug", "1", "--from-url", postgres.url]
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *words],
         stdout=subprocess.DEVNULL,

@@ -59,7 +59,7 @@ class Pair:
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-copy-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-copy-"))
     folder.chmod(0o711)
     made = Pair(folder)
     try:

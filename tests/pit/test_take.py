@@ -10,7 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from firmware.record.journal.reader import JournalReader
@@ -21,6 +21,7 @@ from pit.errors import Fork
 from pit.status import freshness
 from pit.status.tables import Table, enrol
 from pit.store.database import Database
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ def test_rows_come_back_as_they_were_sent(database: Database, table: Table, rows
     assert stored(database) == rows
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.tuples(st.integers(0, 150), st.integers(0, 60)), min_size=1, max_size=12))
 def test_any_order_of_repeated_overlapping_or_early_batches_stores_each_row_once(
     database: Database, rows: list[Entry], cuts: list[tuple[int, int]]

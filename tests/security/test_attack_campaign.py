@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from firmware.record.journal.journal import FILE, JournalReader
-from tests.security.attack_campaign import defences, flips
-from tests.security.attack_campaign.__main__ import IN_MEMORY, all_parts
-from tests.security.attack_campaign.attack import Attack
-from tests.security.attack_campaign.attacks import ATTACKS
-from tests.security.attack_campaign.flips import Ground, Judge, judged
-from tests.security.attack_campaign.pages import FILES, Flip, choose, parts
-from tests.security.attack_campaign.records import make_records
-from tests.security.attack_campaign.report import Campaign, Tried
+from tests.campaigns.security.attack_campaign import defences, flips
+from tests.campaigns.security.attack_campaign.__main__ import IN_MEMORY, all_parts
+from tests.campaigns.security.attack_campaign.attack import Attack
+from tests.campaigns.security.attack_campaign.attacks import ATTACKS
+from tests.campaigns.security.attack_campaign.flips import Ground, Judge, judged
+from tests.campaigns.security.attack_campaign.pages import FILES, Flip, choose, parts
+from tests.campaigns.security.attack_campaign.records import make_records
+from tests.campaigns.security.attack_campaign.report import Campaign, Tried
 
 pytestmark = pytest.mark.slow
 

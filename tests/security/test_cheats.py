@@ -1,4 +1,4 @@
-"""The cheat's bench and the book say the same (tests/security/cheats)."""
+"""The cheat's bench and the book say the same (tests/campaigns/security/cheats)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from tests.security.cheats.bench import played
-from tests.security.cheats.registry import CHEATS
-from tests.security.cheats.report import rows
-from tests.security.cheats.stage import Stage, stage
+from tests.campaigns.security.cheats.bench import played
+from tests.campaigns.security.cheats.registry import CHEATS
+from tests.campaigns.security.cheats.report import rows
+from tests.campaigns.security.cheats.stage import Stage, stage
 
 BOOK: Final = (Path(__file__).parents[2] / "docs" / "security.md").read_text(encoding="utf-8")
 SHORT: Final = ("swap-before-payment", "printed-card", "foreign-tag", "close-unpaid", "dispute-edited")
@@ -39,7 +39,7 @@ def test_a_cheat_ends_as_the_book_says(made: Stage, name: str) -> None:
     told = rows(BOOK)[name][1]
     if told is None:
         pytest.skip(
-            "the book does not say yet how it ends: python -m tests.security.cheats --write docs/security.md"
+            "the book does not say yet how it ends: python -m tests.campaigns.security.cheats --write docs/security.md"
         )
     assert played(made, name).verdict == told
 

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from tests.security import fuzz
+from tests.campaigns.security import fuzz
 from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def test_what_raises_or_hangs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_piece_that_never_comes_back_ends_the_run_with_the_line_on_which_it_hangs(tmp_path: Path) -> None:
     lines = (
-        "from threading import Event; from tests.security import fuzz; fuzz.LONGEST_S = 0.1\n"
+        "from threading import Event; from tests.campaigns.security import fuzz; fuzz.LONGEST_S = 0.1\n"
         "def hangs(rng, folder):\n  yield\n  Event().wait()\n  yield\n"
         "fuzz.send(hangs, 1, 5, watch=fuzz._watched)"
     )

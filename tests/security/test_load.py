@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.security import load
+from tests.campaigns.security import load
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_an_error_that_names_a_file_is_one_line(tmp_path: Path, monkeypatch: pyt
     shown = run("hands", "list", "--data", tmp_path / OBEYED.strip())
     assert shown.exit_code == 2
     assert all(line.isprintable() for line in shown.output.split("\n"))
-    monkeypatch.setattr(shell, "escaped", str)
+    monkeypatch.setattr(shell, "escape", str)
     shown = run("hands", "list", "--data", tmp_path / OBEYED.strip())
     assert "All of it holds." in shown.output.split("\n")
 

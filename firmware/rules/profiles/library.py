@@ -15,6 +15,7 @@ import re
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,9 @@ _QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
 _MOST_DOTS = 20
 
 
-def _tables(text: str) -> dict[str, Any]:
-    """Parse a TOML text. Raises ValueError, RecursionError.
+@lru_cache(maxsize=32)
+def _tables(text: str) -> Mapping[str, Any]:
+    """Parse a TOML text: the same texts are asked for again and again. Raises ValueError, RecursionError.
 
     A key with thousands of parts is refused first: tomllib takes minutes for it.
     """

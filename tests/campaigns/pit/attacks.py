@@ -495,7 +495,7 @@ def report(results: list[Found]) -> str:
 @click.option("--write", "path", type=click.Path(path_type=Path), help="Write the report here.")
 def main(path: Path | None) -> None:
     """Make every attack, with its defence and without."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-"))
     folder.chmod(0o711)
     postgres = Postgres(folder, durable=False)
     postgres.start()

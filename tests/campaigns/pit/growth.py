@@ -75,7 +75,7 @@ WHERE kind IS NOT NULL GROUP BY kind ORDER BY kind DESC
 @contextmanager
 def grown() -> Iterator[tuple[str, Path]]:
     """Start a PostgreSQL that waits for no disk, with a pit's schema."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-growth-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-growth-"))
     folder.chmod(0o711)
     postgres = Postgres(folder, durable=False, max_wal_size="4GB", full_page_writes="off")
     postgres.start()

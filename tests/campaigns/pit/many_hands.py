@@ -118,7 +118,7 @@ def pages_ms(database: Database, folder: Path) -> list[float]:
 @click.option("--tables", default=200, show_default=True)
 def main(hands: int, tables: int) -> None:
     """Time the first page of every filter and pair, and the pages of hands."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-search-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-search-"))
     folder.chmod(0o711)
     postgres = Postgres(folder, durable=False)
     postgres.start()

@@ -199,7 +199,7 @@ def evenings(database: Database, number: int, seed: int, done: Counter[str]) -> 
 
 @contextmanager
 def _database() -> Iterator[Database]:
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-"))
     folder.chmod(0o711)
     server = Postgres(folder, durable=False)
     server.start()

@@ -71,7 +71,7 @@ def campaign(sockets: int, requests: int, url: str, say: Callable[[str], None]) 
     report = Report(sockets)
     with ExitStack() as stack:
         database = stack.enter_context(Database(url, connections=8))
-        folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-", dir="/tmp"))  # a Unix socket's path is short
+        folder = Path(tempfile.mkdtemp(prefix="feltwatch-pit-"))  # a Unix socket's path is short
         stack.callback(shutil.rmtree, folder)
         for name, door in DOORS.items():
             own = folder / name.replace(" ", "-")
@@ -124,7 +124,7 @@ def _silent(address: tuple[str, int], count: int) -> Iterator[None]:
 @report_options
 def main(sockets: int, requests: int, path: Path | None) -> None:
     """Hold sockets open at both doors, and measure a table's request meanwhile."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-"))
     folder.chmod(0o711)
     server = Postgres(folder)
     server.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer_ui.profiles.form import Draft, FormInput, read, sections
@@ -16,6 +16,7 @@ from dealer_ui.text.words import capital
 from firmware.cli.main import main
 from firmware.rules import Profile, load_profile, parse_profile, profile_names
 from firmware.rules.profiles.sections import OPTIONS
+from tests.examples import examples
 
 every_profile = pytest.mark.parametrize("name", profile_names())
 
@@ -169,7 +170,7 @@ def test_naturals_take_the_order_in_which_they_stand() -> None:
     assert draft.profile.naturals.kinds == western.naturals.kinds[::-1]
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.sampled_from(profile_names()), st.data())
 def test_whatever_is_typed_is_taken_or_refused_at_a_field(name: str, data: st.DataObject) -> None:
     profile = load_profile(name)

@@ -22,6 +22,7 @@ from click.testing import CliRunner
 
 from dealer_ui.server.kiosk import BROWSER, COMPOSITOR, address_to_show, command
 from tests.dealer_ui.served import listening
+from tests.processes import is_alive
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -89,13 +90,6 @@ class Supervised:
         until(lambda: len(self.starts) >= number)
 
 
-def alive(pid: str) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.fixture
 def page() -> Page:
     return Page()
@@ -134,7 +128,7 @@ def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[S
         finally:
             process.terminate()
             assert process.wait(DEADLINE) == 0, supervised.log
-            assert not [one for pids in supervised.starts for one in pids[:2] if alive(one)]
+            assert not [one for pids in supervised.starts for one in pids[:2] if is_alive(int(one))]
 
 
 def test_a_page_that_is_painted_is_left_alone(kiosk: Supervised) -> None:
@@ -151,7 +145,7 @@ def test_a_page_that_is_not_painted_any_more_takes_every_process_with_it_and_com
     kiosk.wait_for_start(2)
     kiosk.page.painting = True
     first = kiosk.starts[0]
-    assert not any(alive(pid) for pid in first[:2])
+    assert not any(is_alive(int(pid)) for pid in first[:2])
     assert "The browser was killed: it had painted nothing new for 3." in kiosk.log
     kiosk.wait_for_asking()
     assert len(kiosk.starts) == 2
@@ -182,9 +176,9 @@ def test_a_page_that_is_being_left_is_waited_for(kiosk: Supervised) -> None:
 def test_a_browser_that_is_killed_comes_again_at_once(kiosk: Supervised, which: int) -> None:
     os.kill(int(kiosk.starts[0][which]), signal.SIGKILL)
     if which == 1:  # `wait` in the stand-in ends with its child
-        until(lambda: not alive(kiosk.starts[0][0]))
+        until(lambda: not is_alive(int(kiosk.starts[0][0])))
     kiosk.wait_for_start(2)
-    assert not any(alive(pid) for pid in kiosk.starts[0][:2])
+    assert not any(is_alive(int(pid)) for pid in kiosk.starts[0][:2])
     assert "The browser ended: " in kiosk.log
     assert "The browser is started again now." in kiosk.log
 

@@ -264,7 +264,7 @@ def _ill(name: str) -> list[Verdict]:
     """Judge a picture that is too dark and out of focus, and one that is too bright."""
     view = find_felt(bare(), layout())
     blurred = cv2.GaussianBlur(bare(), (0, 0), 4)
-    spoilt = [(blurred * 0.2).astype(np.uint8), np.minimum(blurred.astype(int) * 3, 255).astype(np.uint8)]
+    spoilt = [cv2.convertScaleAbs(blurred, alpha=times).astype(np.uint8) for times in (0.2, 3)]
     verdicts = [judge(picture, view, layout())[name] for picture in spoilt]
     assert not any(verdict.ok for verdict in verdicts)
     return verdicts

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dealer_ui.training.quiz import Question, hide_settlement, questions
@@ -22,6 +22,7 @@ from firmware.table import events as ev
 from firmware.table.settling import hand_json, settlement
 from firmware.table.state import Card, Seat
 from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
+from tests.examples import examples
 
 LIVELY: Final = Habits(natural_dealt=0.5, falsely_declared=0.15, fouled=0.3, surrendered=0.15)
 
@@ -72,7 +73,7 @@ def of_kind(asked: tuple[Question, ...], kind: str) -> list[Question]:
     return [question for question in asked if question.kind == kind]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(hands)
 def test_the_right_answers_are_those_of_the_rules(hand: tuple[State, Profile]) -> None:
     state, rules = hand
@@ -112,7 +113,7 @@ def test_the_right_answers_are_those_of_the_rules(hand: tuple[State, Profile]) -
         assert len(question.lines) == len(pair.lines) + 1
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(hands, st.text(max_size=8))
 def test_exactly_the_right_answer_is_judged_right(hand: tuple[State, Profile], noise: str) -> None:
     for question in questions(*hand):
@@ -127,7 +128,7 @@ def test_exactly_the_right_answer_is_judged_right(hand: tuple[State, Profile], n
             assert not question.is_right(noise) or int(noise) == int(question.answer)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(hands)
 def test_why_is_said_with_the_rule_behind_it(hand: tuple[State, Profile]) -> None:
     for question in questions(*hand):
@@ -136,7 +137,7 @@ def test_why_is_said_with_the_rule_behind_it(hand: tuple[State, Profile]) -> Non
         assert all(clause.title and clause.rule for clause in question.clauses)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(hands)
 def test_nothing_of_the_settlement_is_told_before_it_is_answered(hand: tuple[State, Profile]) -> None:
     state, rules = hand
@@ -164,7 +165,7 @@ washington = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(washington)
 def test_where_naturals_count_undeclared_one_question_is_about_all_hands(hand: tuple[State, Profile]) -> None:
     """A question about one hand alone would tell that it is one."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.puck_reader import iso14443
 from firmware.puck_reader.pn532 import Pn532, frame, mirror_bits, unframe
 from firmware.puck_reader.puckd import Reader, ReaderFault
 from firmware.puck_reader.rc522 import Rc522
+from tests.examples import examples
 from tests.firmware.puck_reader.chips import Bus, Chip, Pn532Chip, Rc522Chip, Tag
 
 DEALER, ACTION = bytes.fromhex("04D1A2B3C4E580"), bytes.fromhex("04AC71B2C3E580")
@@ -91,7 +92,7 @@ tag_ids = st.lists(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(tag_ids, st.sampled_from(["frame", "id"]))
 def test_an_rc522_tells_colliding_tags_apart_however_it_counts_collisions(
     tags: list[bytes], counts: str

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.record.archive import Archive
@@ -40,6 +40,7 @@ from firmware.table import CommandRefused, Phase, fold
 from firmware.table import events as ev
 from firmware.table.events import Calibration
 from firmware.table.settling import settlement
+from tests.examples import examples
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def test_the_same_record_gives_the_same_bytes(data: Path, tmp_path: Path) -> Non
     assert one.read_bytes() == other.read_bytes()
 
 
-@settings(max_examples=70, deadline=None)
+@examples(70)
 @given(st.data())
 def test_every_single_bit_that_is_changed_in_it_is_detected(
     tmp_path_factory: pytest.TempPathFactory, file: Path, draw: st.DataObject
@@ -385,7 +386,7 @@ NONSENSE = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_whatever_a_forger_writes_into_it_gets_a_sentence(
     tmp_path_factory: pytest.TempPathFactory, file: Path, draw: st.DataObject
@@ -556,7 +557,7 @@ def test_the_rfcs_signatures_hold(public: str, message: str, signature: str) -> 
     assert not ed25519_holds(bytes.fromhex(public), bytes.fromhex(signature), bytes.fromhex(message) + b"x")
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.binary(min_size=32, max_size=32), st.binary(max_size=200), st.integers(0, 511))
 def test_our_ed25519_agrees_with_the_library(seed: bytes, message: bytes, bit: int) -> None:
     key = DeviceKey(Ed25519PrivateKey.from_private_bytes(seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.record.evidence.merkle import (
@@ -18,6 +18,7 @@ from firmware.record.evidence.merkle import (
     root,
     root_of_inclusion,
 )
+from tests.examples import examples
 
 LEAVES = [leaf_hash(number.to_bytes(8, "big")) for number in range(4096)]
 TREE = of_leaves(LEAVES)
@@ -78,7 +79,7 @@ def test_every_tree_extends_all_before_it_and_no_bent_proof_holds(size: int) -> 
             assert not extends(old + 1, before, size, whole, proof)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_proofs_of_longer_trees_hold_and_bent_ones_do_not(data: st.DataObject) -> None:
     size = data.draw(st.integers(129, len(LEAVES)))

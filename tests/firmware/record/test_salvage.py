@@ -14,7 +14,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, JournalReader
 from firmware.record.salvage import LATER, LOST, salvage
-from tests.appliance.backup_faults import HANDS, PAGE, make_ground, run
+from tests.campaigns.appliance.backup_faults import HANDS, PAGE, make_ground, run
 
 
 def test_random_faults_are_restored_with_their_damage_named_or_refused_and_salvaged(tmp_path: Path) -> None:

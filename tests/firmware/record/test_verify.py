@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.record.evidence import chain
@@ -25,6 +25,7 @@ from firmware.simulation.generated_record import generate_record
 from firmware.table import JournalError, Phase
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS
+from tests.examples import examples
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 
 PAGE = 4096
@@ -100,7 +101,7 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.data())
 def test_every_single_bit_of_a_row_that_is_changed_is_found(
     written: Path, tmp_path_factory: pytest.TempPathFactory, draw: st.DataObject
@@ -133,7 +134,7 @@ def test_every_single_bit_of_a_row_that_is_changed_is_found(
     assert found.problems[0].seq == seq, said(found)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.data())
 def test_every_single_bit_of_the_file_that_is_changed_is_found_or_changes_no_row(
     written: Path, tmp_path_factory: pytest.TempPathFactory, draw: st.DataObject
@@ -151,7 +152,7 @@ def test_every_single_bit_of_the_file_that_is_changed_is_found_or_changes_no_row
         pass  # it cannot be read at all, and that is said
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_every_single_bit_of_an_image_that_is_changed_is_found(
     written: Path, tmp_path_factory: pytest.TempPathFactory, draw: st.DataObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from firmware.rules import CARDS, Hand, Profile, Rows, SeatHand, Settlement, load_profile, settle
+from firmware.rules import Hand, Profile, Rows, SeatHand, Settlement, load_profile, settle
 
 # Rows of one deck, none of which is a foul or a natural, and where nobody has a bonus hand.
 PLAIN = {
@@ -75,9 +75,3 @@ def lines(
     (pair,) = play(profile, {1: first, 2: second}, button=button, declares=declares).pairs
     sign = 1 if pair.a == 1 else -1
     return [(line.id, sign * line.points) for line in pair.lines]
-
-
-def deck_without(*texts: str) -> list[str]:
-    """Return the codes of all cards that the texts do not name."""
-    used = {code for text in texts for code in text.split()}
-    return [card.code for card in CARDS if card.code not in used]

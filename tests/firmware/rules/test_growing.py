@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import CARDS, UNREAD, Card, HandError, Profile, Rows, foul, load_profile, parse_cards
 from firmware.rules.growing import growth
+from tests.examples import examples
 from tests.firmware.rules.tables import rules
 
 FACE_UP = load_profile("california-face-up")
@@ -137,7 +138,7 @@ def growing_hands(draw: st.DrawFn) -> tuple[Rows, list[Card]]:
 @pytest.mark.parametrize("suits", [[], ["s", "h", "c", "d"]])
 @pytest.mark.parametrize("equal_rows", ["foul", "ok"])
 @given(growing_hands())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_it_agrees_with_all_completions(
     wheel: str, suits: list[str], equal_rows: str, hand: tuple[Rows, list[Card]]
 ) -> None:

@@ -8,12 +8,13 @@ from itertools import combinations
 from math import comb
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import CARDS, NATURAL_WORDS, Card, Natural, Rows, natural_finder
 from firmware.rules.cards import RANK_COUNTS
 from firmware.rules.naturals import NATURALS
+from tests.examples import examples
 
 MIXED_SUITS = 4 | 3 << 4 | 3 << 8 | 3 << 12
 """Four clubs and three of each other suit: no kind that suits decide."""
@@ -150,7 +151,6 @@ def test_pairs_within_quads_and_trips(rows: str, is_six_pairs: bool, has_trips: 
     assert bool(found & Natural.FIVE_PAIRS_TRIPS) is has_trips
 
 
-STRAIGHTS_BY_CARDS = "2h 3d 5h / 4h 4d 5s 6d 7h / 8h 9d Ts Jd Qs"
 STRAIGHTS_AS_SET = "2h 3d 4h / 4d 5h 6d 7h 8h / 8d 9d Ts Jd Qs"
 
 
@@ -235,14 +235,14 @@ def nearly_three_flushes(draw: st.DrawFn) -> tuple[Card, ...]:
     return tuple(by_suit[suit].pop() for suit in wanted)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(nearly_three_straights())
 def test_three_straights_by_cards_agree_with_a_search_through_all_partitions(cards: tuple[Card, ...]) -> None:
     found = natural_finder().find(cards[:3], cards[3:8], cards[8:])
     assert bool(found & Natural.THREE_STRAIGHTS) is naive_search(cards, naive_straight)
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(nearly_three_flushes())
 def test_three_flushes_by_cards_agree_with_a_search_through_all_partitions(cards: tuple[Card, ...]) -> None:
     found = natural_finder().find(cards[:3], cards[3:8], cards[8:])

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import ProfileError, parse_profile, parse_sent_profile
+from tests.examples import examples
 
 HEAD: Final = '[profile]\nname = "house"\nextends = "traditional"\n'
 POISON: Final[Mapping[str, tuple[str, str]]] = {
@@ -54,7 +55,7 @@ def test_poison_is_refused_in_a_sentence(name: str) -> None:
     assert "\n" not in said
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.text(max_size=60), st.sampled_from(("[foul]\npoints = ", "[bonus]\nfront = ", "[hands]\nwheel = ", ""))
 )

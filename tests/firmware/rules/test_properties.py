@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from firmware.rules import (
@@ -24,6 +24,7 @@ from firmware.rules import (
 )
 from firmware.rules.profiles.options import Choice, Flag
 from firmware.rules.strength import scale
+from tests.examples import examples
 
 PROFILES = [load_profile(name) for name in profile_names()]
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -88,7 +89,7 @@ def hands(draw: st.DrawFn, profile: Profile, *, plain: bool = False) -> Hand:
 
 
 @given(st.data())
-@settings(max_examples=250, deadline=None)
+@examples(250)
 def test_money_sums_to_zero_and_a_cap_is_never_passed(data: st.DataObject) -> None:
     profile = data.draw(profiles())
     hand = data.draw(hands(profile))
@@ -128,7 +129,7 @@ def check_caps(settlement: Settlement) -> None:
 
 @pytest.mark.slow
 @given(st.data(), st.integers(1, 4))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> None:
     profile = data.draw(profiles())
     assume(
@@ -152,7 +153,7 @@ def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> N
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_a_pairs_points_do_not_depend_on_the_other_hands(data: st.DataObject) -> None:
     profile = data.draw(profiles())
     hand = data.draw(hands(profile, plain=True))
@@ -168,7 +169,7 @@ def test_a_pairs_points_do_not_depend_on_the_other_hands(data: st.DataObject) ->
 
 
 @given(profiles())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_a_profile_round_trips_through_toml(profile: Profile) -> None:
     assert parse_profile(profile_toml(profile)) == profile
 

@@ -11,7 +11,7 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.puck_calm import CALM_S, CHANGES, LOOSE, RESTLESS, CalmPuck
 from firmware.simulation.house import simulated_house
-from tests.appliance.fault_campaign import _table
+from tests.campaigns.appliance.fault_campaign import _table
 
 A_SECOND = 4
 """Changes a second of a tag between two antennas, as it was measured."""

@@ -19,7 +19,7 @@ from firmware.runtime.table_process import TableProcess
 from firmware.simulation.house import simulated_house
 from firmware.table.errors import JournalDamaged
 from firmware.table.events import Event, HandVoided, RecordFault
-from tests.appliance.fault_campaign import _table
+from tests.campaigns.appliance.fault_campaign import _table
 from tests.firmware.record.test_dispute_file import record
 from tests.waiting import until
 

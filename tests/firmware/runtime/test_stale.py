@@ -14,6 +14,7 @@ from firmware.runtime.reading.messages import ReadingDone
 from firmware.runtime.reading.translate import lie_as_before, reading_taken
 from firmware.table import Phase, State
 from firmware.table.state import Seat
+from tests.firmware.runtime.test_table_process import to_setting
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -23,12 +24,6 @@ SCRIPT = Path(__file__).parents[3] / "dealer_ui" / "static" / "feltwatch.js"
 WHITE = '{"do":"next"}'
 CONFIRM = '{"do":"confirm"}'
 Cards = Callable[..., dict[str, Any]]
-
-
-def to_setting(table: Table) -> None:
-    table.puck_at(1)
-    table.until(lambda state: state.puck.seat == 1)
-    table.do(WHITE, WHITE)
 
 
 def test_a_void_hand_that_is_reopened_settles_by_its_own_rules_not_by_those_of_now(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from firmware.runtime.liveness import presses
-from tests.firmware.simulation.turn_campaign import campaign
+from tests.campaigns.simulation.turn_campaign import campaign
 
 
 def test_hands_played_in_haste_with_corrections_beside_them_end_with_the_right_stacks(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.record.archive import Archive
@@ -20,6 +20,7 @@ from firmware.record.reopening import end_of_hand
 from firmware.table import CommandRefused, Phase, State
 from firmware.table import events as ev
 from tests.dealer_ui.felt import Felt
+from tests.examples import examples
 
 Act = Callable[[Felt], Any]
 MISREAD = {"seat": 1, "row": "front", "index": 1, "card": "Js"}
@@ -112,7 +113,7 @@ def after_each_other(corrections: list[dict[str, Any]]) -> dict[str, int | None]
         return paid_back(felt)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(places=st.lists(st.integers(0, len(PLAY)), max_size=3))
 def test_corrections_beside_a_hand_give_the_stacks_of_the_same_acts_one_after_the_other(
     places: list[int],

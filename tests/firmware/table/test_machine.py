@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -21,6 +21,7 @@ from firmware.table.house import House, house_now
 from firmware.table.phase import OPEN
 from firmware.table.placing import compare
 from firmware.table.settling import hand_json
+from tests.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -245,6 +246,4 @@ class TableMachine(RuleBasedStateMachine):
 
 
 TestTableMachine = TableMachine.TestCase
-TestTableMachine.settings = settings(
-    max_examples=120, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
-)
+TestTableMachine.settings = examples(120, stateful_step_count=30, suppress_health_check=list(HealthCheck))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from firmware.record.journal.journal import JournalReader
@@ -14,22 +10,10 @@ from firmware.table import CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.dealing import button_due
 from firmware.table.topics.puck import awaited_opening
+from tests.dealer_ui.conftest import Lay, lay
 from tests.dealer_ui.felt import Felt
 
-Lay = Callable[..., Felt]
-
-
-@pytest.fixture
-def lay(tmp_path: Path) -> Iterator[Lay]:
-    laid: list[Felt] = []
-
-    def lay_out(**made: Any) -> Felt:
-        laid.append(Felt(tmp_path / str(len(laid)), **made))
-        return laid[-1]
-
-    yield lay_out
-    for felt in laid:
-        felt.journal.close()
+__all__ = ["lay"]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.rules import CARDS, Declaration, load_profile, profile_toml, settle_json
@@ -26,6 +26,7 @@ from firmware.table.settling import (
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
+from tests.examples import examples
 from tests.firmware.table.next_puck import puck_moved
 
 RULES = load_profile("washington-1-unit")
@@ -56,7 +57,7 @@ def test_the_states_settlement_is_what_feltwatch_settle_gives(deal: Deal) -> Non
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_nothing_is_asked_exactly_when_the_rules_find_nothing_irregular(data: st.DataObject) -> None:
     """The state's questions about cards and the rules' irregularities are two sides of one thing."""

@@ -8,14 +8,15 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.update import files
 from firmware.update.files import copy_plain, open_plain, read_plain, sha256_of
+from tests.examples import examples
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.binary(max_size=200), st.integers(0, 250), st.integers(1, 64))
 def test_a_copy_has_one_byte_more_than_was_announced_at_most_and_its_own_hash(
     data: bytes, size: int, piece: int

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.record.journal.disk import free_bytes
@@ -20,6 +20,7 @@ from firmware.update.install import (
     refuse_older,
 )
 from firmware.update.trust import Target, UpdateRefused
+from tests.examples import examples
 
 MACHINES = st.sampled_from(["x86_64", "aarch64", "card"])
 TARGETS = st.builds(
@@ -79,7 +80,7 @@ def test_the_newest_for_this_machine_is_chosen_or_none(
         assert found.made >= latest
 
 
-@settings(deadline=None)
+@examples(100)
 @given(st.lists(st.integers(0, 1000), min_size=1, max_size=8))
 def test_what_started_well_is_never_forgotten_for_something_older(made: list[int]) -> None:
     with tempfile.TemporaryDirectory() as folder:

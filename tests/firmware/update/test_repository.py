@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tuf.ngclient import Updater
 
 from firmware.record.evidence.signing import DeviceKey
 from firmware.update.repository import Repository, ends
 from firmware.update.trust import MAKER, Target, Trust, UpdateRefused, folder_files, words_of
+from tests.examples import examples
 
 LASTS: Final = timedelta(days=10)
 NAMES: Final = st.text("abc/-. é", min_size=1, max_size=12)
@@ -33,7 +34,7 @@ NAMED: Final = st.dictionaries(
     max_size=4,
 )
 FILES: Final = ("timestamp.json", "snapshot.json", "targets.json")
-THOROUGH: Final = settings(max_examples=60, deadline=None)
+THOROUGH: Final = examples(60)
 
 
 class Signer:
@@ -119,7 +120,7 @@ def test_files_of_several_states_are_taken_only_as_one_state_that_was(
             assert got == states[chosen[0]], "the timestamp says which"
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.sampled_from([*FILES, "1.root.json", "2.root.json"]), st.floats(0, 1), st.binary(max_size=3), st.data()
 )

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -23,6 +23,7 @@ from pit.channels.judge import (
     asks_twice,
     turn,
 )
+from tests.examples import examples
 
 NEW, OLD, NEWER = "2.0.0-bbbb", "1.0.0-aaaa", "3.0.0-cccc"
 T0: Final = 1_800_000_000.0
@@ -294,7 +295,7 @@ def test_a_stopped_release_goes_on_with_the_table_tried_again_or_without_it(
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_order_of_facts_does_not_matter_and_equal_facts_give_equal_answers(data: st.DataObject) -> None:
     starts = st.frozensets(
         st.builds(Start, st.integers(1, 6), st.sampled_from([OLD, NEW]), st.floats(T0, T0 + 9000)), max_size=4
@@ -402,5 +403,5 @@ class AnyRelease(RuleBasedStateMachine):
         assert all(self.shown[key] for key, judged in found.items() if judged.mark is Mark.UPDATED)
 
 
-AnyRelease.TestCase.settings = settings(max_examples=80, stateful_step_count=40, deadline=None)
+AnyRelease.TestCase.settings = examples(80, stateful_step_count=40)
 TestAnyRelease = AnyRelease.TestCase

@@ -24,7 +24,7 @@ pytestmark = needs(POSTGRESQL)
 @pytest.fixture
 def servers() -> Iterator[tuple[Postgres, Postgres]]:
     """A server that waits for its standby at each commit that asks for it."""
-    folder = Path(tempfile.mkdtemp(prefix="feltwatch-sync-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-sync-"))
     folder.chmod(0o711)
     first = Postgres(folder / "first", durable=False)
     first.start()

@@ -102,7 +102,7 @@ def test_the_service_begins_with_the_floors_role_and_tells_the_service_manager(
 ) -> None:
     assert house
     with (
-        tempfile.TemporaryDirectory(prefix="fw-", dir="/tmp") as folder,
+        tempfile.TemporaryDirectory(prefix="fw-") as folder,
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager,
     ):
         manager.bind(f"{folder}/notify")

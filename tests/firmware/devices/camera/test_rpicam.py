@@ -23,6 +23,7 @@ from firmware.devices.camera.source import (
     SettingRefused,
 )
 from firmware.devices.errors import DeviceSettings
+from tests.processes import children, is_alive
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -47,21 +48,6 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     yield camera
     for one in made:
         one.close()
-
-
-def children(pid: int) -> list[int]:
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        with suppress(OSError):
-            found += [int(child) for child in task.read_text().split()]
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_frames_come_whole_and_from_after_the_call(make: Make) -> None:
@@ -192,8 +178,8 @@ def test_a_camera_that_stops_is_late_then_hung_and_its_processes_are_gone_when_i
     helper = camera._child.pid
     (program,) = children(helper)
     camera.close()
-    until(lambda: not alive(program))
-    assert not alive(helper)
+    until(lambda: not is_alive(program))
+    assert not is_alive(helper)
 
 
 def test_frames_that_are_always_old_are_never_given(make: Make) -> None:
@@ -211,7 +197,7 @@ def test_a_killed_helper_takes_the_program_with_it(make: Make) -> None:
     os.kill(camera._child.pid, signal.SIGKILL)
     with pytest.raises(CameraMissing):
         camera.frame()
-    until(lambda: not alive(program))
+    until(lambda: not is_alive(program))
 
 
 def test_the_full_range_of_a_picture_is_kept() -> None:

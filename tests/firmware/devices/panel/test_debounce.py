@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.devices.panel.debounce import (
@@ -22,6 +22,7 @@ from firmware.devices.panel.debounce import (
 )
 from firmware.devices.panel.interface import BUTTONS, ButtonName, Press
 from firmware.devices.panel.simulated import bounces
+from tests.examples import examples
 from tests.firmware.devices import bounce_traces
 
 LOOK_US = 140_000
@@ -73,7 +74,7 @@ def play(edges: list[Edge], lost: frozenset[int] = frozenset(), until: float | N
 acts = st.lists(st.tuples(st.floats(0.04, 0.5), st.floats(0.03, 0.9)), min_size=1, max_size=LOOSE[0][0] - 1)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.integers(), acts)
 def test_bounce_traces_never_give_two_presses_nor_lose_one(
     seed: int, acts: list[tuple[float, float]]
@@ -88,7 +89,7 @@ def test_bounce_traces_never_give_two_presses_nor_lose_one(
     assert all(abs(press.at - at) < SETTLE for press, at in zip(presses, down_at, strict=True))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.integers(), st.data())
 def test_lost_edges_never_make_two_presses_of_one_nor_lose_a_calm_one(seed: int, data: st.DataObject) -> None:
     edges = trace(seed, "confirm", [(0.5, 0.4), (0.5, 0.4)])
@@ -127,7 +128,7 @@ def test_a_button_let_go_before_the_hold_is_told_once() -> None:
     assert [press.held for press in play(trace(3, "confirm", [(0.1, HOLD - 0.1)]))] == [False]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     st.integers(),
     st.sampled_from([("confirm", "reject"), ("next", "confirm")]),

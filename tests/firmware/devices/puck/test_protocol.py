@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.devices.puck.protocol import (
@@ -17,6 +17,7 @@ from firmware.devices.puck.protocol import (
     snapshot,
 )
 from firmware.devices.puck.reading import Disks, PuckState
+from tests.examples import examples
 
 DEALER, ACTION = "04D1A2B3C4E580", "04AC71B2C3E580"
 DISKS = Disks(frozenset({DEALER}), frozenset({ACTION}))
@@ -175,7 +176,7 @@ def test_a_modem_managers_probe_echoed_back_is_noise() -> None:
     assert line.reading(1.1).seat == 2
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.binary(max_size=200), max_size=10))
 def test_garbage_never_raises_and_never_names_a_seat(chunks: list[bytes]) -> None:
     line = PuckLine(DISKS, SEATS)
@@ -185,7 +186,7 @@ def test_garbage_never_raises_and_never_names_a_seat(chunks: list[bytes]) -> Non
         assert line.reading(number * 0.1).seat is None
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.tuples(st.integers(0, 200), st.binary(max_size=4)), min_size=1, max_size=6), st.data())
 def test_mutated_sentences_never_name_another_seat(
     mutations: list[tuple[int, bytes]], data: st.DataObject

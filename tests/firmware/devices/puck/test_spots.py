@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState
@@ -29,6 +29,7 @@ from firmware.devices.puck.spot_pn532 import (
     encode,
     tags_of,
 )
+from tests.examples import examples
 
 if TYPE_CHECKING:
     from tests.firmware.devices.conftest import Sink
@@ -226,7 +227,7 @@ SPOTS: list[Make] = [lambda: Em4100Spot(LF_DISKS, 3), lambda: Pn532Spot(DISKS, 3
 
 
 @pytest.mark.parametrize("make", SPOTS)
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(st.binary(max_size=300), max_size=10))
 def test_garbage_never_raises_and_never_finds_a_disk(make: Make, chunks: list[bytes]) -> None:
     spot = make()

@@ -1,6 +1,0 @@
-"""Run the bench. The reading process imports this file again and needs nothing of it."""
-
-if __name__ == "__main__":
-    from tests.security.cheats.bench import main
-
-    main()
