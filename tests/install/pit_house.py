@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from firmware.simulation.generated_record import generate_record
-
 from firmware.record.journal.journal import JournalReader
+from firmware.simulation.generated_record import generate_record
 from tests.install.chapter import commands
 from tests.install.machine import (
     Machine,
