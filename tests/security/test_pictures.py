@@ -120,7 +120,7 @@ def test_a_note_in_a_picture_takes_neither_its_hands_pages_nor_its_dispute_file_
         with Image.open(io.BytesIO(data)) as picture:
             return picture.convert("RGB")
 
-    monkeypatch.setattr("dealer_ui.reports.dispute_pdf.opened", trusted)
+    monkeypatch.setattr("dealer_ui.reports.dispute_pdf.open_picture", trusted)
     monkeypatch.setattr(stored_picture, "size_said", lambda head: trusted(head).size)
     with pytest.raises(ValueError, match=r"too l(ong|arge)|Truncated"):
         dispute_pdf(felt.folder, 1)

@@ -244,7 +244,7 @@ def test_a_name_costs_the_same_whether_it_is_listed_or_not(
         looked.append({key: value for key, value in stored.items() if isinstance(value, int)})
         return once(stored, phrase)
 
-    monkeypatch.setattr(pit_people, "verified", counted)
+    monkeypatch.setattr(pit_people, "matches_verifier", counted)
     form = {"name": name.encode("utf-8", "surrogatepass"), "passphrase": "a wrong passphrase"}
     assert asked(house.visitor(), "/log-in", "POST", data=form)[0] == 403
     stored = people._nobody
