@@ -19,9 +19,9 @@ _NOT_ASCII: Final = re.compile(r"[^\x20-\x7e]")
 def escape(text: object) -> str:
     """Return a text as one line that is safe to print; control characters are written as by `cat -v`.
 
-    >>> print(escaped("Ada\\x1b[2K\\rBert\\nAll of it holds."))
+    >>> print(escape("Ada\\x1b[2K\\rBert\\nAll of it holds."))
     Ada^[[2K^MBert^JAll of it holds.
-    >>> print(escaped("\\u9648 \\u202e \\x9b"))
+    >>> print(escape("\\u9648 \\u202e \\x9b"))
     陈 \\u202e \\u009b
     """
     line = str(text)
@@ -38,7 +38,7 @@ def _escape_character(character: str) -> str:
 def json_to_print(value: object, indent: int | None = None) -> str:
     """Return a value as JSON that is safe to print: control characters in it are escaped.
 
-    >>> escaped_json({"by": "陈\\x9b\\x7f"}) == '{"by": "陈\\\\u009b\\\\u007f"}'
+    >>> json_to_print({"by": "陈\\x9b\\x7f"}) == '{"by": "陈\\\\u009b\\\\u007f"}'
     True
     """
     text = json.dumps(value, ensure_ascii=False, indent=indent)

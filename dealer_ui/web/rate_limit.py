@@ -88,7 +88,7 @@ class Limit:
 def canonical_address(address: str) -> str:
     """Return the canonical form of an address, under which its requests are counted.
 
-    >>> counted_as("::ffff:192.0.2.7"), counted_as("2001:db8::0:7:1")
+    >>> canonical_address("::ffff:192.0.2.7"), canonical_address("2001:db8::0:7:1")
     ('192.0.2.7', '2001:db8::7:1')
     """
     try:

@@ -28,7 +28,7 @@ class NameRefused(MessageError, ValueError):
 def normal_spelling(name: str) -> str:
     """Return a name as it is stored: composed letters (NFC), one space between its words, none around them.
 
-    >>> spelled(" Jose\\u0301   Ruiz ") == "Jos\\u00e9 Ruiz"
+    >>> normal_spelling(" Jose\\u0301   Ruiz ") == "Jos\\u00e9 Ruiz"
     True
     """
     return unicodedata.normalize("NFC", " ".join(name.split()))
@@ -40,7 +40,7 @@ def check_name(name: str, most: int = LONGEST) -> str:
     It has a letter or a digit, and nothing that shows as nothing or moves its neighbours: no filler, no mark of
     direction, no joiner, no control, private or unassigned character.
 
-    >>> checked("Nguyễn Thị Ánh"), checked("O'Brien")
+    >>> check_name("Nguyễn Thị Ánh"), check_name("O'Brien")
     ('Nguyễn Thị Ánh', "O'Brien")
     """
     name = normal_spelling(name)

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final, Self
 
+from firmware.threads import start_thread
 from pit.authority import CERTIFICATE, DOOR_CERTIFICATE, DOOR_KEY, Authority
 
 _OK: Final = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -89,7 +90,7 @@ class HostilePit:
         """Answers that were begun."""
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._accept, daemon=True).start()
+        start_thread(self._accept, name="accept")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,7 +105,7 @@ class HostilePit:
             while True:
                 one, _ = self._listening.accept()
                 self._open.append(one)
-                threading.Thread(target=self._serve, args=(one,), daemon=True).start()
+                start_thread(self._serve, one, name="serve")
 
     def _serve(self, one: socket.socket) -> None:
         with suppress(OSError), one, self._context.wrap_socket(one, server_side=True) as secure:

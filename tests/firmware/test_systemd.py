@@ -109,8 +109,8 @@ def test_sockets_meant_for_another_process_are_not_taken() -> None:
 def test_a_socket_that_was_handed_over_is_listened_on() -> None:
     program = (
         "import os; os.environ['LISTEN_PID'] = str(os.getpid())\n"
-        "from firmware.systemd import handed_over\n"
-        "one, = handed_over()\n"
+        "from firmware.systemd import sockets_from_manager\n"
+        "one, = sockets_from_manager()\n"
         "print(one.getsockname()[1], one.get_inheritable(), 'LISTEN_FDS' in os.environ)"
     )
     with socket.create_server(("127.0.0.1", 0)) as ours:

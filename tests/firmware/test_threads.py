@@ -132,7 +132,7 @@ def test_a_worker_that_is_closed_ends_its_job_and_cancels_the_rest() -> None:
 
 STOPS = """
 import os, signal, sys, threading
-from firmware.stop_signals import stopped_by_signals
+from firmware.stop_signals import stop_at_signals
 """
 
 
@@ -140,7 +140,7 @@ from firmware.stop_signals import stopped_by_signals
 def test_a_program_that_hangs_is_ended_hard_once_its_time_is_over(number: signal.Signals) -> None:
     done = run(f"""
         {STOPS.strip().replace(chr(10), chr(10) + "        ")}
-        with stopped_by_signals(lambda: print("asked", flush=True), 1):
+        with stop_at_signals(lambda: print("asked", flush=True), 1):
             os.kill(os.getpid(), {int(number)})
             threading.Lock().acquire()
             stuck = threading.Lock()
@@ -155,7 +155,7 @@ def test_a_stop_without_memory_or_swallowed_by_somebody_is_ended_hard_too() -> N
         done = run(f"""
             {STOPS.strip().replace(chr(10), chr(10) + "            ")}
             def stop(): {how}
-            with stopped_by_signals(stop, 1):
+            with stop_at_signals(stop, 1):
                 while True:
                     try:
                         os.kill(os.getpid(), signal.SIGTERM)
@@ -170,7 +170,7 @@ def test_a_program_that_ends_in_time_is_not_ended_hard() -> None:
     done = run(f"""
         {STOPS.strip().replace(chr(10), chr(10) + "        ")}
         over = threading.Event()
-        with stopped_by_signals(over.set, 1):
+        with stop_at_signals(over.set, 1):
             os.kill(os.getpid(), signal.SIGTERM)
             over.wait()
         print(signal.getitimer(signal.ITIMER_REAL)[0], signal.getsignal(signal.SIGTERM) is signal.SIG_DFL)

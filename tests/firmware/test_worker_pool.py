@@ -14,11 +14,11 @@ from tests.waiting import DEADLINE
 
 WORKING = """
 import os, signal, time
-from firmware.worker_pool import shared_out, undisturbed
+from firmware.worker_pool import worker_pool, ignore_interrupts
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job is born deaf to it
-with shared_out(2) as pool:
-    with undisturbed():
+with worker_pool(2) as pool:
+    with ignore_interrupts():
         jobs = [pool.submit(os.getpid), *(pool.submit(time.sleep, 3600) for _ in range(20))]
     jobs[0].result()
     print("at work", flush=True)

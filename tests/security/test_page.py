@@ -404,7 +404,7 @@ def test_the_screen_at_the_table_has_its_stream_whatever_crowd_there_is(
         assert is_followed(stack.enter_context(streamed(port, kiosk))), "who says so last has it"
         other.settimeout(DEADLINE)
         assert b"".join(iter(lambda: other.recv(4096), b"")), "and the one before is at its end"
-    monkeypatch.setattr(stream, "KIOSK", "nobody's")
+    monkeypatch.setattr("dealer_ui.glance.stream.KIOSK", "nobody's")
     limited = create_app(Settings(felt.folder, felt.folder / "s", streams=3))
     with serving(limited, threads=8) as port, ExitStack() as stack:
         for _ in range(6):

@@ -22,7 +22,7 @@ from dealer_ui.remote.access import LanPeople, LanSessions
 from dealer_ui.review import routes as review
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
-from dealer_ui.web import guard, log_in
+from dealer_ui.web import guard, log_in, rate_limit
 from dealer_ui.web.rate_limit import Limit
 from dealer_ui.web.tls import TlsError, certificate, need_usable
 from firmware.record.hand_history import PastHand, chapter, load_hand
@@ -325,7 +325,7 @@ def test_one_machine_tries_no_passphrases_in_its_whole_networks_place(
     assert let_in(100, 1) == 5, "one address takes its own share, and its neighbour gets in"
     assert let_in(100, 2) == 10
     assert let_in(100, 100) == -1, "many addresses of one network have a limit, too"
-    monkeypatch.setattr(lan_access, "NETWORK", 1)
+    monkeypatch.setattr(rate_limit, "NETWORK", 1)
     assert let_in(100, 1) == -1
 
 

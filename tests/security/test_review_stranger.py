@@ -14,9 +14,9 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask, request
 
-from dealer_ui.remote import access as lan_access
 from dealer_ui.remote import app as lan
 from dealer_ui.remote.app import remote_access
+from dealer_ui.web import rate_limit
 from dealer_ui.web.rate_limit import Limit
 from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
@@ -168,5 +168,5 @@ def test_only_so_many_addresses_are_known(monkeypatch: pytest.MonkeyPatch) -> No
         return [limit.wait_s(f"192.0.2.{number}") for number in range(100)].count(0.0)
 
     assert known() == 64
-    monkeypatch.setattr(lan_access, "MOST_KNOWN", 1000)
+    monkeypatch.setattr(rate_limit, "MOST_KNOWN", 1000)
     assert known() == 100

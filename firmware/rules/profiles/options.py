@@ -46,7 +46,7 @@ def is_whole(value: object, least: int = 0) -> bool:
 def quote(value: object) -> str:
     """Return a value as quoted in a sentence: on one line, whatever its length, depth or size.
 
-    >>> quoted([1, "2"])
+    >>> quote([1, "2"])
     "[1, '2']"
     """
     try:
