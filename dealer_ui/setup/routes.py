@@ -20,7 +20,7 @@ from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
-from dealer_ui.view.seats import offered_names
+from dealer_ui.view.seats import names_to_offer
 from dealer_ui.web import guard
 from dealer_ui.web.answers import Trial, json_answer
 from dealer_ui.web.commands import give
@@ -300,7 +300,7 @@ def _values(name: str, state: State) -> dict[str, Any]:
         case "seats":
             seated = {seat.seat: seat.player for seat in state.house.seats}
             chairs = [(number, seated.get(number, "")) for number in SEATS]
-            return {"chairs": chairs, "offers": offered_names(state)}
+            return {"chairs": chairs, "offers": names_to_offer(state)}
         case _:
             return {}
 

@@ -18,7 +18,7 @@ from dealer_ui.text.words import (
 )
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
-from dealer_ui.view.faults import alert, changed_since, unseen_press
+from dealer_ui.view.faults import alert, unseen_press, with_change_line
 from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.floor_call import CallState, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
@@ -38,7 +38,7 @@ from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.view.screen import Action, Correction, Device, Payment, PuckDue, Screen, Tone
 from dealer_ui.view.seats import free_seats, is_between
 from dealer_ui.view.seats import players as players_of
-from dealer_ui.view.swaps import swap_notices, swap_undone, used
+from dealer_ui.view.swaps import cards_in_use, swap_notices, swap_undone
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
@@ -106,7 +106,7 @@ def view(
         transfers=transfers,
         transferred=all_marked(offered) if transfers else None,
         actions=_actions(state, offered, refused, wait=bool(puck or refused)),
-        alert=with_call(unseen_press(table) or changed_since(state, alert(state)), state, heard)
+        alert=with_call(unseen_press(table) or with_change_line(state, alert(state)), state, heard)
         if answering
         else None,
         puck_due=puck,
@@ -124,7 +124,7 @@ def view(
         more=(*call_groups(heard, offered), *puck_elsewhere(puck, offered), *more(state, offered)),
         notices=_notices(state, may, refused) if answering else (),
         cues=_cues(state, rules, may, answering),
-        used=used(state),
+        used=cards_in_use(state),
     )
 
 

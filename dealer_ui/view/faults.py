@@ -54,7 +54,7 @@ def alert(state: State) -> Alert | None:
         return None
     order = list(SAID)
     first, *others = (
-        _said(state, name)
+        _words_of(state, name)
         for name in sorted(
             faults, key=lambda name: (order.index(name) if name in order else len(order), name)
         )
@@ -62,7 +62,7 @@ def alert(state: State) -> Alert | None:
     return replace(first, others=tuple(others))
 
 
-def changed_since(state: State, faults: Alert | None) -> Alert | None:
+def with_change_line(state: State, faults: Alert | None) -> Alert | None:
     """Return the line about cards that are no longer as they were read, before the faults; the faults without it."""
     if not state.changed:
         return faults
@@ -73,7 +73,7 @@ def changed_since(state: State, faults: Alert | None) -> Alert | None:
     return Alert(title, todo, (*lines[1:], *rest))
 
 
-def _said(state: State, name: str) -> Alert:
+def _words_of(state: State, name: str) -> Alert:
     title, todo = SAID.get(name, (N_("%(device)s: not working"), PLAY_ON))
     advice = _(todo)
     if name == "puck" and state.button is not None:

@@ -96,11 +96,11 @@ def _seat(
         pads=seat_pads(state, seat, may),
         stack=money(seat.stack) if seat.stack is not None else "",
         due=turn(state) == seat.seat,
-        looked=_looked(state, seat),
+        looked=_cards_seen(state, seat),
     )
 
 
-def _looked(state: State, seat: TableSeat) -> Any:
+def _cards_seen(state: State, seat: TableSeat) -> Any:
     """Return what the camera has seen of a seat's cards while those of others are awaited."""
     awaited = state.awaited
     if state.phase is not Phase.READING or awaited is None or seat.open or seat.surrenders or seat.confirmed:
@@ -148,7 +148,7 @@ def _flags(
 
 
 def _seat_actions(state: State, seat: TableSeat, may: Offers) -> tuple[Action, ...]:
-    if _looked(state, seat) == "none":
+    if _cards_seen(state, seat) == "none":
         return silent_surrender(may, seat, _("Surrendered"), "warn")
     offered = may.of("declare", "surrender", "withdraw", "withdraw_surrender", seat=seat.seat)
     return tuple(map(Action.of, offered))
@@ -181,7 +181,7 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
     count = ROWS[row]
     if state.phase not in FACES_READ and not seat.open:
         if state.phase is Phase.READING and not seat.surrenders:
-            return _awaited(state, seat, row, count)
+            return _row_while_awaited(state, seat, row, count)
         lying: Face = "empty" if state.phase in (Phase.IDLE, Phase.DEALING) else "back"
         return (Card(lying),) * count
     lie = seat.row(row)
@@ -211,7 +211,7 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
     )
 
 
-def _awaited(state: State, seat: TableSeat, row: Any, count: int) -> tuple[Card, ...]:
+def _row_while_awaited(state: State, seat: TableSeat, row: Any, count: int) -> tuple[Card, ...]:
     """Return what the camera has seen of a row while other cards are awaited: nothing of it is settled."""
     shown = state.awaited.shown if state.awaited else ()
     seen = next((one.cards for one in shown if (one.seat, one.row) == (seat.seat, row)), ())

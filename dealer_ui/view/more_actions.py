@@ -10,7 +10,7 @@ from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import money, row_name
 from dealer_ui.view.payments import payments
-from dealer_ui.view.questions import named
+from dealer_ui.view.questions import identified_cards
 from dealer_ui.view.screen import Action, Amount, Awaits, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.messages import Message
@@ -148,7 +148,7 @@ def _whole_row(seat: Seat, offer: Offer) -> Pad:
         {**offer.command},
         ROWS[row],
         _("Seat %(seat)s · %(row)s, left to right", seat=seat.seat, row=row_name(row)),
-        named([card.card for card in seat.row(row) if card.sure], ROWS[row]),
+        identified_cards([card.card for card in seat.row(row) if card.sure], ROWS[row]),
     )
 
 

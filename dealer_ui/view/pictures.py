@@ -45,7 +45,7 @@ def row_pictures(seat: Seat, row: Row) -> tuple[Picture, ...]:
     return (Picture(capture.name, caption),)
 
 
-def enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
+def enlarge_card(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, ...]:
     """Return the card cut out of the full frame and turned upright, if the frame and the card's corners are known."""
     corners = seat.row(row)[index].corners
     crop = upright(corners)
@@ -54,7 +54,7 @@ def enlarged(state: State, seat: Seat, row: Row, index: int) -> tuple[Picture, .
     return (Picture(state.frame.name, _("this card, enlarged"), crop),)
 
 
-def marked(frame: Capture, corners: Corners) -> tuple[Picture, ...]:
+def mark_card(frame: Capture, corners: Corners) -> tuple[Picture, ...]:
     """Return a card of a frame with its surroundings, the card's place marked; nothing without corners."""
     near = upright(corners)
     if near is None:

@@ -13,7 +13,7 @@ from dealer_ui.text.words import capital, card_name, ordinal, row_name
 from dealer_ui.view.faults import needs_device
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from dealer_ui.view.natural_question import look_again, natural_question
-from dealer_ui.view.pictures import enlarged, marked, row_pictures
+from dealer_ui.view.pictures import enlarge_card, mark_card, row_pictures
 from dealer_ui.view.puck import puck_words
 from dealer_ui.view.screen import Action, Card, Need, Pad, Picture, Tone
 from firmware.messages import Message
@@ -95,7 +95,7 @@ def _wrong_button(state: State, may: Offers, why: Message) -> Need:
     )
 
 
-def named(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
+def identified_cards(codes: Iterable[str | None], count: int) -> tuple[str, ...]:
     """Return a row's identified cards; none if there are too many, or one twice."""
     known = tuple(code for code in codes if code)
     return known if len(set(known)) == len(known) <= count else ()
@@ -109,7 +109,7 @@ def _irregularity(state: State, rules: Profile, question: Question, may: Offers)
     if table:
         offered = may.of("resolve", number=seen.number, stands="table")
         answers += [Action.of(offer, table, tone="warn") for offer in offered]
-    pictures = [*marked(seen.frame, seen.seen.corners)] if seen.frame and seen.seen else []
+    pictures = [*mark_card(seen.frame, seen.seen.corners)] if seen.frame and seen.seen else []
     if seen.capture:
         where = {"seat": seen.seat, "row": row_name(seen.row)}
         pictures.append(Picture(seen.capture.name, _("seat %(seat)s, %(row)s, as seen now", **where)))
@@ -201,7 +201,7 @@ def _count(state: State, rules: Profile, question: Question, may: Offers) -> Nee
                 {**key.command},
                 expected,
                 _("Seat %(seat)s · %(row)s, left to right", **where),
-                named(sure, expected),
+                identified_cards(sure, expected),
             )
             for key in keys
         ),
@@ -256,7 +256,7 @@ def _card(state: State, rules: Profile, question: Question, may: Offers) -> Need
         place=seat.place,
         row=row,
         index=index,
-        pictures=(*enlarged(state, seat, row, index), *row_pictures(seat, row)),
+        pictures=(*enlarge_card(state, seat, row, index), *row_pictures(seat, row)),
         candidates=tuple(
             (code, Action.of(offer, card_name(code), {"card": code}))
             for code in candidates

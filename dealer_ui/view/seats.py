@@ -149,7 +149,7 @@ def _renaming(state: State, name: str, may: Offers) -> NameEntry | None:
     if offer is None:
         return None
     title = _("Another name for %(player)s", player=name)
-    return NameEntry(say(offer.words), {**offer.command}, title, into="name", offers=offered_names(state))
+    return NameEntry(say(offer.words), {**offer.command}, title, into="name", offers=names_to_offer(state))
 
 
 def _leaving(name: str, stack: int | None, may: Offers) -> Action | None:
@@ -158,7 +158,7 @@ def _leaving(name: str, stack: int | None, may: Offers) -> Action | None:
     return Action.of(offer, label, tone="warn") if offer else None
 
 
-def offered_names(state: State) -> tuple[str, ...]:
+def names_to_offer(state: State) -> tuple[str, ...]:
     """Return recent players' names, and one for a player without a name: one touch instead of typing."""
     taken = {*state.stacks, *(seat.player for seat in state.house.seats)}
     guests = (_("Guest"), *(_("Guest %(number)s", number=number) for number in range(2, len(SEATS) + 2)))
@@ -177,7 +177,7 @@ def free_seats(state: State, rules: Profile, may: Offers) -> tuple[NameEntry, ..
             _("Who sits down at seat %(seat)s?", seat=offer.command["seat"]),
             into="player",
             then=_buy_in(None, "stack", "", state.house.unit, rules) if counted else None,
-            offers=offered_names(state),
+            offers=names_to_offer(state),
         )
         for offer in may.of("seat_player", comes=True)
     )

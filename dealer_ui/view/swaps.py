@@ -7,7 +7,7 @@ from dealer_ui.text.words import card_name, row_name
 from dealer_ui.view.screen import Action, Group
 from firmware.table.offers import Offer, Offers
 from firmware.table.state import State
-from firmware.table.swaps import Spot, is_whole, spots, swapped
+from firmware.table.swaps import Spot, is_whole, spots, swaps_made
 
 
 def _undone(may: Offers) -> tuple[Offer, ...]:
@@ -16,7 +16,7 @@ def _undone(may: Offers) -> tuple[Offer, ...]:
 
 def pairs(state: State, may: Offers) -> tuple[tuple[Spot, Spot], ...]:
     """Return the pairs that can still be taken back."""
-    return swapped(state) if _undone(may) else ()
+    return swaps_made(state) if _undone(may) else ()
 
 
 def swap_notices(state: State, may: Offers) -> tuple[str, ...]:
@@ -48,7 +48,7 @@ def swap_groups(state: State, may: Offers) -> tuple[Group, ...]:
     return tuple(Group(notice, (undo,)) for notice, undo in groups)
 
 
-def used(state: State) -> tuple[tuple[str, int, bool], ...]:
+def cards_in_use(state: State) -> tuple[tuple[str, int, bool], ...]:
     """Return each sure card's name, its seat, and whether it may change places with another."""
     lie = spots(state)
     whole = is_whole(lie)

@@ -76,7 +76,7 @@ def command(upto: int, seed: int, folder: Path | None) -> Result:
                 events = generate_record(data, size - hands, seed=seed)
                 hands = size
                 progress(hands, upto)
-                sizes.append(_measured(data, hands, events, random.Random(seed)))
+                sizes.append(_measure(data, hands, events, random.Random(seed)))
         mb_per_s = _images(data / "with-images")
     return Result(
         "What a long record costs",
@@ -93,7 +93,7 @@ def command(upto: int, seed: int, folder: Path | None) -> Result:
     )
 
 
-def _measured(data: Path, hands: int, events: int, rng: random.Random) -> dict[str, float]:
+def _measure(data: Path, hands: int, events: int, rng: random.Random) -> dict[str, float]:
     index = index_to_write(data)
     index.unlink(missing_ok=True)
     archive = Archive(data)

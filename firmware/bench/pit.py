@@ -95,7 +95,7 @@ def command(
             stack.callback(target.client.close)
         load = Load(targets, hands_an_hour, seed)
         # first the floor: nginx ends a connection on which nothing comes
-        below = _measured(house, Load(floor, hands_an_hour, seed, heartbeats=False), seconds)
+        below = _measure(house, Load(floor, hands_an_hour, seed, heartbeats=False), seconds)
         memory = _connect(house, load, live)
         settled = time.monotonic() + min(SETTLES_S, seconds)
         load.run(lambda: time.monotonic() >= settled)
@@ -107,7 +107,7 @@ def command(
             "workers": workers,
             "memory_kb_a_connection": memory,
             "floor": below,
-            "live": _measured(house, load, seconds),
+            "live": _measure(house, load, seconds),
         }
         facts["times_the_floor"] = round(
             facts["live"]["core"]["centre"] / (below["core"]["centre"] + below["core_of_senders"]), 2
@@ -140,7 +140,7 @@ def _connect(house: House, load: Load, tables: int) -> dict[str, float]:
     return {name: round(kb, 1) for name, kb in each.items()} | {"centre": round(sum(each.values()), 1)}
 
 
-def _measured(house: House, load: Load, seconds: float) -> dict[str, Any]:
+def _measure(house: House, load: Load, seconds: float) -> dict[str, Any]:
     before, began = house.processor(), time.monotonic()
     samples = load.run(lambda: time.monotonic() >= began + seconds)
     passed = time.monotonic() - began

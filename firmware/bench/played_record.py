@@ -44,17 +44,17 @@ class PlayedRecord:
 def hands_of(folder: Path | None) -> Iterator[PlayedRecord]:
     """Give the hands of a record; without one the demo plays some. Raises AppError."""
     if folder is not None:
-        yield played(folder)
+        yield read_played(folder)
         return
     with tempfile.TemporaryDirectory(prefix="feltwatch-bench-") as made:
         order = feltwatch("demo", "--headless", "--hands", PLAYED, "--data", made, "--json")
         done = subprocess.run(order, capture_output=True, text=True, check=False)
         if done.returncode:
             raise AppError(f"The demo could not play: {done.stderr.strip()[-300:]}")
-        yield played(Path(made))
+        yield read_played(Path(made))
 
 
-def played(folder: Path) -> PlayedRecord:
+def read_played(folder: Path) -> PlayedRecord:
     """Return what the record in a folder holds. Raises AppError without an archived hand, JournalError."""
     reader = JournalReader(folder)
     before: list[Entry] = []

@@ -62,7 +62,7 @@ def command(hands: int, seed: int) -> Result:
     """
     measured: list[Measured] = []
     played = 0
-    with played_table(seed) as (_, play), progress_bar("hands") as progress:
+    with table_with_player(seed) as (_, play), progress_bar("hands") as progress:
         while len(measured) < hands:
             played += 1
             if one := play():
@@ -92,7 +92,7 @@ def result(measured: Sequence[Measured], asked: int) -> Result:
 
 
 @contextmanager
-def played_table(seed: int) -> Iterator[tuple[Path, Callable[[], Measured | None]]]:
+def table_with_player(seed: int) -> Iterator[tuple[Path, Callable[[], Measured | None]]]:
     """Give the data folder of a table with a page, and what plays and measures its next hand.
 
     It returns None for a hand in which the dealer would be asked about a card. Raises AppError if the table or the page

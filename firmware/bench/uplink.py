@@ -22,7 +22,7 @@ from firmware.bench.harness import Result, benchmark, number, record_option, see
 from firmware.bench.pit_house import House
 from firmware.bench.played_record import PlayedRecord, Record, hands_of
 from firmware.bench.processes import Program, feltwatch, free_port, most_resident_mb, processor_s
-from firmware.bench.table import played_table
+from firmware.bench.table import table_with_player
 from firmware.record.journal.journal import Journal
 from pit.authority import Authority
 from pit.demo.hostile_pit import FLOODS, hostile_process
@@ -137,7 +137,7 @@ def _alone(
 def _pairs(enrolments: Mapping[str, Path], folder: Path, pairs: int, seed: int) -> Iterator[dict[str, Any]]:
     """Play pairs of hands with each pit, and yield the milliseconds of both and their ratio."""
     rng = random.Random(seed)
-    with played_table(seed) as (data, play):
+    with table_with_player(seed) as (data, play):
         for pit, enrolment in enrolments.items():
             ms: dict[bool, list[float]] = {True: [], False: []}
             while min(map(len, ms.values())) < pairs:

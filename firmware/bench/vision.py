@@ -37,7 +37,7 @@ def command(decks: Path | None, photos: Path | None, tables: int, threads: int, 
     """Measure the card reader: on rendered tables, on photographs, and its time for each stage."""
     reader = CardReader(threads=threads)
     ms: dict[str, list[float]] = {}
-    by_condition, by_deck = _rendered(_decks(decks), reader, tables, seed, ms)
+    by_condition, by_deck = _read_rendered(_decks(decks), reader, tables, seed, ms)
     photographed: Scores = {}
     for manifest in sorted(photos.glob("*/manifest.csv")) if photos else ():
         score = score_photographs(manifest.parent, reader)
@@ -64,7 +64,7 @@ def _decks(folder: Path | None) -> list[Deck]:
     return [PhotoDeck.from_folder(path) for path in sorted(folder.iterdir()) if path.is_dir()]
 
 
-def _rendered(
+def _read_rendered(
     decks: list[Deck], reader: CardReader, tables: int, seed: int, ms: dict[str, list[float]]
 ) -> tuple[Scores, Scores]:
     """Read tables of each deck in each condition; return the scores by condition and by deck, and add to `ms`."""

@@ -68,8 +68,8 @@ from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.people import ListBadge
 from firmware.table.topics.pit import PitCommand
-from firmware.table.topics.profiles import KeepProfile, kept_text
-from firmware.table.topics.puck import awaited_opening
+from firmware.table.topics.profiles import KeepProfile, text_to_keep
+from firmware.table.topics.puck import opening_when_right
 from firmware.table.topics.screen import AcknowledgePaint, ScreenCommand
 from firmware.table.topics.setup import AskHealth
 
@@ -485,7 +485,7 @@ class TableProcess:
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._record.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):
-            self._record.keep("profile", kept_text(command).encode())
+            self._record.keep("profile", text_to_keep(command).encode())
         events = decide(self.state, command, self.house, self._record.rules, self._record.past)
         return self.write(events, actor)
 
@@ -546,7 +546,7 @@ class TableProcess:
         puck = self._puck_news()
         if puck is not None and not self.attempt([puck], "puck"):
             return
-        opens = awaited_opening(self.state, self.house)
+        opens = opening_when_right(self.state, self.house)
         if opens and not self.attempt(opens, "puck"):
             return
         faults = self._faults()

@@ -85,13 +85,13 @@ def command(
     "asked" is the cards that the dealer was asked about.
     """
     from firmware.runtime.config import ScreenConfig
-    from firmware.simulation.house import simulated_house
+    from firmware.simulation.house import make_config
 
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
     pace = speed or (None if headless else 1.0)
     with ExitStack() as stack:
         folder = data or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-")))
-        config = simulated_house(folder, profile, STACK_UNITS, 1.5 / pace if pace else 0.0)
+        config = make_config(folder, profile, STACK_UNITS, 1.5 / pace if pace else 0.0)
         config = config.model_copy(update={"screen": ScreenConfig(kiosk=kiosk)})
         interrupted = _play(
             config, hands or (20 if headless else None), seed, pace, None if headless else port, is_json

@@ -13,7 +13,7 @@ PLAYERS: Final = {"A": "Ann", "B": "Bao", "C": "Carla", "D": "Dev"}
 UNIT: Final = 100
 
 
-def simulated_house(
+def make_config(
     data: Path, profile: str, stack_units: int | None = 20_000, turn_up: float = 0.0, *, closed: bool = False
 ) -> Config:
     """Return the configuration; `stack_units` None caps no losses, `closed` deals a face-up game closed.

@@ -49,7 +49,7 @@ def _of_players(house: House) -> list[SeatOpened]:
     return list(first.values())
 
 
-def dealt_in(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[SeatOpened, ...]:
+def seats_to_deal(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[SeatOpened, ...]:
     """Return the seats of the next hand. Raises CommandRefused if no hand can be dealt."""
     players = {seat.seat: seat for seat in _of_players(house)}
     if not players:

@@ -74,7 +74,7 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
         settings.profile_hash == configured.profile_hash and settings.options == configured.options
     ):
         return house
-    written = stored_profile(settings.profile, content(settings.profile_hash))
+    written = parse_stored_profile(settings.profile, content(settings.profile_hash))
     return replace(
         house,
         rules=with_options(written, settings.options),
@@ -113,12 +113,12 @@ def rules_now(state: State, content: Callable[[str], bytes | None]) -> Profile |
     """
     opened, settings = state.opened, state.house
     if settings.profile_hash and state.phase in BETWEEN_HANDS:
-        written = stored_profile(settings.profile, content(settings.profile_hash))
+        written = parse_stored_profile(settings.profile, content(settings.profile_hash))
         return with_options(written, settings.options)
     return rules_of(opened, content(opened.profile_hash)) if opened else None
 
 
-def stored_profile(name: str, text: bytes | None) -> Profile:
+def parse_stored_profile(name: str, text: bytes | None) -> Profile:
     """Parse a profile's text from the journal. Raises TableError if it is missing or invalid."""
     if text is None:
         raise TableError(

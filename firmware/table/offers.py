@@ -24,7 +24,7 @@ from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS, MISDEALING, OPEN, SURRENDERING, Phase
 from firmware.table.settling import natural_verdict, pending_natural
 from firmware.table.state import Ask, State
-from firmware.table.swaps import swapped
+from firmware.table.swaps import swaps_made
 from firmware.table.topics.puck import next_hand
 from firmware.table.topics.white import payback_due
 
@@ -144,7 +144,7 @@ class Offers:
     def _of(self, do: str) -> tuple[Offer, ...]:
         if do not in self._tried:
             assert do in COMMANDS, do
-            tried = (_tried(self._at, offer) for offer in self._candidates.get(do, ()) if self._at)
+            tried = (_try(self._at, offer) for offer in self._candidates.get(do, ()) if self._at)
             self._tried[do] = tuple(offer for offer in tried if offer.is_shown or not offer.refused)
         return self._tried[do]
 
@@ -165,7 +165,7 @@ def offers(state: State, house: House, rules: Profile, past: Past = _unread) -> 
     return Offers(Context(state, house, rules, past))
 
 
-def _tried(at: Context, offer: Offer) -> Offer:
+def _try(at: Context, offer: Offer) -> Offer:
     """Return the offer with what it causes, or why it is refused."""
     state, causes = at.state, list[ev.Event]()
     try:
@@ -277,7 +277,7 @@ def _cards(at: Context) -> Iterator[Offer]:
                 swaps = card.sure and card.as_read and (seat.seat, row, index) not in asked
                 swap: dict[str, Any] = {"swap": True} if swaps else {}
                 yield offer("set_card", asks=tried, index=index, **of_row, **swap)
-    for one, other in swapped(state):
+    for one, other in swaps_made(state):
         at_one: dict[str, Any] = {"seat": one.seat, "row": one.row, "index": one.index}
         yield offer("set_card", Message("Undo"), card=other.card, swap=True, **at_one)
     for seen in state.irregularities:

@@ -86,7 +86,7 @@ def compare(
     _contradictions(this)
     placed = list(_placements(this))
     _face_down(this)
-    return (*_ended(this), *reread, *placed, *_new(this))
+    return (*_end(this), *reread, *placed, *_new(this))
 
 
 # ---- matching ----
@@ -99,7 +99,7 @@ def _match(this: _Comparison, look: RowReading, seat: Seat) -> None:
         for recorded in mine:
             if recorded.card.sure is certain and recorded.seen is None:
                 names = (recorded.card.card, recorded.card.seen) if certain else (recorded.card.card,)
-                _take(recorded, free, _named(recorded, free, names))
+                _take(recorded, free, _nearest_of_name(recorded, free, names))
         if certain:
             for recorded in mine:
                 if recorded.seen is None:
@@ -135,7 +135,7 @@ def _contradicts(recorded: _RecordedCard, card: CardReading) -> bool:
     return recorded.card.sure and card.sure and card.card not in (recorded.card.card, recorded.card.seen)
 
 
-def _named(
+def _nearest_of_name(
     recorded: _RecordedCard, free: Sequence[CardReading], names: tuple[str | None, ...]
 ) -> CardReading | None:
     """Return the nearest card with this name; for a name by which the camera misread the card, only on its spot."""
@@ -270,7 +270,7 @@ def _face_down(this: _Comparison) -> None:
 # ---- against what is known already ----
 
 
-def _ended(this: _Comparison) -> Iterator[ev.IrregularityEnded]:
+def _end(this: _Comparison) -> Iterator[ev.IrregularityEnded]:
     still = {finding.finding for finding in this.findings}
     looked = {(look.seat, look.row) for look in this.looks}
     for seen in this.state.irregularities:

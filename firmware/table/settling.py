@@ -67,7 +67,7 @@ def settlement(state: State, rules: Profile) -> dict[str, Any]:
 
     Raises CommandRefused, with the rules core's message, if the hand cannot be settled.
     """
-    return settlement_json(_settled(state, rules))
+    return settlement_json(_settle(state, rules))
 
 
 def pending_natural(state: State, rules: Profile) -> int | None:
@@ -96,7 +96,7 @@ class Verdict:
 
 def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
     """Return the verdict on the natural that a seat declared, or that was found in its cards."""
-    settled = _settled(state, rules)
+    settled = _settle(state, rules)
     judged = next((hand for hand in settled.hands if hand.seat == seat), None)
     if judged is None or judged.natural is None:
         return Verdict(None, declaration=judged.declaration if judged else None)
@@ -117,7 +117,7 @@ def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
     known = {seat.seat for seat in state.seats if seat.declares or seat.found}
     return {
         hand.seat: hand.natural.kind
-        for hand in _settled(state, rules).hands
+        for hand in _settle(state, rules).hands
         if hand.natural and hand.seat not in known
     }
 
@@ -127,11 +127,11 @@ def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
 
     Do not show it before rows are compared: it would help a player. Raises CommandRefused.
     """
-    judged = _settled(state, rules).hands
+    judged = _settle(state, rules).hands
     return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}
 
 
-def _settled(state: State, rules: Profile) -> Settlement:
+def _settle(state: State, rules: Profile) -> Settlement:
     try:
         return settle(hand_from_json(hand_json(state)), rules)
     except RulesError as error:

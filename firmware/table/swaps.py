@@ -49,7 +49,7 @@ def swap(state: State, seat: int, row: Row, index: int, code: str) -> tuple[Spot
     named = [one for one in lie if one.card == code]
     if here is None or not named:
         return None
-    changed = next((one for one in named if _crossed(here, one)), None)
+    changed = next((one for one in named if _cross(here, one)), None)
     if changed is not None:
         return here, changed  # undoes a swap, even if another card has one of these names
     there = named[0]
@@ -62,11 +62,11 @@ def is_whole(lie: Sequence[Spot]) -> bool:
     return len(lie) == len({one.card for one in lie}) == len(CARDS)
 
 
-def swapped(state: State) -> tuple[tuple[Spot, Spot], ...]:
+def swaps_made(state: State) -> tuple[tuple[Spot, Spot], ...]:
     """Return the pairs of cards that a person has swapped."""
     lie = [one for one in spots(state) if not one.lies.as_read]
-    return tuple((one, other) for one, other in combinations(lie, 2) if _crossed(one, other))
+    return tuple((one, other) for one, other in combinations(lie, 2) if _cross(one, other))
 
 
-def _crossed(one: Spot, other: Spot) -> bool:
+def _cross(one: Spot, other: Spot) -> bool:
     return one.card != other.card and (one.lies.seen, other.lies.seen) == (other.card, one.card)

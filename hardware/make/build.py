@@ -77,7 +77,7 @@ class Build(Table):
         return build
 
 
-def _named(part: Part) -> str:
+def _name(part: Part) -> str:
     return f"{part.name} (optional)" if part.optional else part.name
 
 
@@ -90,7 +90,7 @@ def order_lists(build: Build, bom: Bom) -> str:
         said += [f"### {shop.name}", ""]
         said += [f"Order {shop.weeks} week{'s' if shop.weeks > 1 else ''} before the building.", ""]
         said += [f"| pieces | part | choice | about, {bom.currency} |", "|--:|---|---|--:|"]
-        said += [f"| {p.quantity:g} | {_named(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
+        said += [f"| {p.quantity:g} | {_name(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
         said += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
     return "\n".join(said)
 
@@ -105,7 +105,7 @@ def parts_used(build: Build, bom: Bom, page: str) -> str:
     if not steps:
         raise KeyError(page)
     used = [bom.get(name) for name in dict.fromkeys(part for step in steps for part in step.uses)]
-    return "\n".join(["From the parts list:", "", *(f"- {p.quantity:g} × {_named(p)}" for p in used)])
+    return "\n".join(["From the parts list:", "", *(f"- {p.quantity:g} × {_name(p)}" for p in used)])
 
 
 class Task(Table):

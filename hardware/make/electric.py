@@ -86,7 +86,7 @@ def edge_ns(ohm: float, picofarad: float, *, driven: bool = True) -> float:
     return float(2.2 * rc if driven else rc * math.log(HIGH_V / LOW_V))
 
 
-def _listed(board: str, parts: tuple[str, ...], bom: Bom) -> Finding:
+def _list(board: str, parts: tuple[str, ...], bom: Bom) -> Finding:
     name = bom.get(f"{board}-parts").name
     held = all(part in name for part in parts)
     return Finding(f"The {board} board's parts are on the list", ", ".join(parts), "in its name", held)
@@ -117,7 +117,7 @@ def edges(said: Said, bom: Bom, baud: int = config.BAUD) -> list[Finding]:
         gated and bus["gates"] >= readers,
     )
     found = [most(f"Edge on {name}", "{:.0f} ns", edge, limit, limited) for name, edge in nets]
-    return [*found, shared, _listed("puck", parts, bom)]
+    return [*found, shared, _list("puck", parts, bom)]
 
 
 def contacts(said: Said, bom: Bom) -> list[Finding]:
@@ -132,7 +132,7 @@ def contacts(said: Said, bom: Bom) -> list[Finding]:
     return [
         most("Edge on a contact", "{:.1f} ms", ms, SETTLE * 1000, "{:g} ms to settle"),
         Finding("A contact's levels at the pin", levels, f"{LOW_V:g} and {FREE_V:g} V", held),
-        _listed("panel", parts, bom),
+        _list("panel", parts, bom),
     ]
 
 

@@ -60,7 +60,7 @@ def antennas_apart(frame: Frame) -> list[Finding]:
     ]
 
 
-def bought(frame: Frame, bom: Bom, pins: dict[str, Any]) -> list[Finding]:
+def judge_pieces(frame: Frame, bom: Bom, pins: dict[str, Any]) -> list[Finding]:
     """Judge whether as many pieces are bought as are drawn, wired and programmed, and what the bars promise."""
     pieces = {part.id: part.quantity for part in bom.part}
     measures, lamps, readers = frame.measures, len(frame.lamps_mm), len(config.ANTENNAS)

@@ -95,9 +95,9 @@ def pages(loom: Loom) -> list[Sheet]:
     across, down = PAPERS["a4"]
     sheets: list[Sheet] = []
     found, most = blocks(loom), down - 3 * EDGE_MM
-    fewest = len(_filled(found, most))
+    fewest = len(_fill(found, most))
     fair = math.ceil(sum(block.high_mm for block in found) / fewest)
-    plans = (_filled(found, min(limit, most)) for limit in range(max(fair, 1), math.ceil(most) + 1))
+    plans = (_fill(found, min(limit, most)) for limit in range(max(fair, 1), math.ceil(most) + 1))
     plan = next(plan for plan in plans if len(plan) == fewest)
     for number, page in enumerate(plan, start=1):
         sheet = Sheet(loom.title, across, down)
@@ -108,7 +108,7 @@ def pages(loom: Loom) -> list[Sheet]:
     return sheets
 
 
-def _filled(found: list[Block], most: float) -> list[list[Block]]:
+def _fill(found: list[Block], most: float) -> list[list[Block]]:
     """Fill pages one after another, each with `most` millimetres of cables."""
     plan: list[list[Block]] = [[]]
     for block in found:

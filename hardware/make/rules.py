@@ -115,7 +115,7 @@ def judge(sources: Sources) -> dict[str, list[Finding]]:
         "Antennas and cloth": [*antennas, *cloth_holds(frame)],
         "Electric": electric.judge(sources.electric, sources.pins, bom),
         "Looms and cables": wired,
-        "Parts and prices": [*fits.bought(frame, bom, sources.pins), bom.prices()],
+        "Parts and prices": [*fits.judge_pieces(frame, bom, sources.pins), bom.prices()],
     }
 
 

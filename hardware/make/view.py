@@ -119,7 +119,7 @@ def _zone_points(frame: Frame) -> Array:
     return np.concatenate(found)
 
 
-def mirrored(
+def mirror_points(
     frame: Frame, z: float, tilt_deg: float, felt_off: float = 0.0, eye_off: tuple[float, float] = (0.0, 0.0)
 ) -> Array:
     """Return where the camera sees what hangs at height z mirrored in cards that lie in the zones: points, mm.
@@ -147,7 +147,7 @@ def glare_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> float:
     """
     clear, cloth, lens = math.inf, BUILD.cloth_mm, BUILD.mounting_mm
     for (x, y, z), side, up in itertools.product(frame.lamps_mm, (-1, 1), (-lens, lens)):
-        seen = mirrored(frame, z, tilt_deg, side * cloth, (-side * lens, up))
+        seen = mirror_points(frame, z, tilt_deg, side * cloth, (-side * lens, up))
         beside = np.abs(seen - (x, y)) - (frame.said["lamp_long_mm"] / 2, frame.said["lamp_wide_mm"] / 2)
         clear = min(clear, float(beside.max(axis=1).min()))
     return clear
@@ -156,7 +156,7 @@ def glare_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> float:
 def ceiling_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> tuple[float, float]:
     """Return the half sides, from the table's middle, of what must be dark at the ceiling."""
     z = frame.said["ceiling_mm"] + frame.said["floor_z_mm"]
-    far = np.abs(mirrored(frame, z, tilt_deg) - frame.middle).max(axis=0)
+    far = np.abs(mirror_points(frame, z, tilt_deg) - frame.middle).max(axis=0)
     return float(far[0]), float(far[1])
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
-from models.training.photographs import has, marked_train
+from models.training.photographs import files_to_train, has
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
 from vision.reading.cards import CARDS, SUITS
@@ -91,12 +91,12 @@ def art_decks(cache: Path = CACHE) -> list[PictureDeck]:
     """Return the decks that `models.training.art` has fetched; none where it was never run."""
     decks = []
     for folder in sorted((cache / "art").glob("*/")):
-        pictures = {code: [_resized(load_picture(folder / f"{code}.png"))] for code in CARDS}
+        pictures = {code: [_resize(load_picture(folder / f"{code}.png"))] for code in CARDS}
         decks.append(PictureDeck(pictures, *find_index(pictures)))
     return decks
 
 
-def _resized(picture: Image, cut: int = 0) -> Image:
+def _resize(picture: Image, cut: int = 0) -> Image:
     picture = picture[cut : picture.shape[0] - cut, cut : picture.shape[1] - cut]
     shrinks = picture.shape[0] > HEIGHT
     return np.asarray(
@@ -105,7 +105,7 @@ def _resized(picture: Image, cut: int = 0) -> Image:
     )
 
 
-def photographed_decks(data: Path) -> list[PictureDeck]:
+def decks_of_photographs(data: Path) -> list[PictureDeck]:
     """Return the decks of rectified photographs in the data folder (only files marked `train`).
 
     Their index boxes were measured on the photographs.
@@ -119,8 +119,8 @@ def photographed_decks(data: Path) -> list[PictureDeck]:
         if not has(data, name):
             continue
         pictures: dict[str, list[Image]] = {}
-        for file, code in marked_train(data / name):
-            pictures.setdefault(code, []).append(_resized(load_picture(data / name / file), cut))
+        for file, code in files_to_train(data / name):
+            pictures.setdefault(code, []).append(_resize(load_picture(data / name / file), cut))
         decks.append(PictureDeck(pictures, box))
     return decks
 
@@ -129,7 +129,7 @@ def own_decks() -> list[PictureDeck]:
     """Return the deck that the project draws, in its four styles."""
     decks = []
     for style in (Style(), Style(jumbo=True), Style(four_colour=True), Style(four_colour=True, jumbo=True)):
-        pictures = {code: [_resized(card_picture(code, 2 * PX_PER_MM, style))] for code in CARDS}
+        pictures = {code: [_resize(card_picture(code, 2 * PX_PER_MM, style))] for code in CARDS}
         decks.append(PictureDeck(pictures, *find_index(pictures)))
     return decks
 
@@ -202,7 +202,7 @@ class RandomDeck:
         mixed = {s: next(sets)[s] for s in SUITS}
         glyphs = first if rng.random() < 0.8 else mixed
         self._aspect = {s: rng.uniform(0.78, 1.08) * (rng.uniform(0.8, 1) if s == "d" else 1) for s in SUITS}
-        self._suit = {s: _worn(rng, glyphs[s]) for s in SUITS}
+        self._suit = {s: _wear(rng, glyphs[s]) for s in SUITS}
         kind, narrow = rng.random(), rng.uniform(0.42, 0.85)
         if kind < 0.26:  # jumbo; some fill a third of the card's height
             self._rank_mm, suit_share = rng.uniform(10, rng.choice([17, 17, 23])), rng.uniform(0.45, 0.95)
@@ -338,7 +338,7 @@ class RandomDeck:
             stamp(picture, pip, WIDTH - x, HEIGHT - y, self._colours[suit], turned=True)
 
 
-def _worn(rng: random.Random, mask: Mask) -> Mask:
+def _wear(rng: random.Random, mask: Mask) -> Mask:
     """Make a suit glyph fatter, thinner or top-heavy now and then."""
     mask = np.asarray(cv2.resize(mask, (96, 96), interpolation=cv2.INTER_AREA), np.uint8)
     if rng.random() < 0.3:

@@ -152,7 +152,7 @@ def _is_missing(glyphs: dict[str, Mask], box: Mask | None) -> bool:
     return len(small) < 4 or (box is not None and any(m.shape == box.shape for m in glyphs.values()))
 
 
-def drawn_suits(rng: random.Random) -> dict[str, Mask]:
+def draw_suits(rng: random.Random) -> dict[str, Mask]:
     """Draw the four suits from curves with random proportions: lobes, waists, stems."""
     heart = _fill(_heart(rng))
     body = _heart(rng) * (1, -rng.uniform(0.8, 0.95)) + (0, -0.12)
@@ -214,4 +214,4 @@ def suit_sets(rng: random.Random) -> Iterator[dict[str, Mask]]:
     """Yield sets of suit glyphs for ever: two of three from fonts, every third from our own curves."""
     fonts = font_suits()
     while True:
-        yield drawn_suits(rng) if not fonts or rng.random() < 1 / 3 else rng.choice(fonts)
+        yield draw_suits(rng) if not fonts or rng.random() < 1 / 3 else rng.choice(fonts)

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from models.training.photographs import BOXED, Box, boxed_pictures, has
+from models.training.photographs import BOXED, Box, has, pictures_with_boxes
 from vision.base.arrays import Image
 
 _FELTS = [(60, 110, 30), (40, 90, 20), (110, 60, 20), (35, 30, 130)]
@@ -17,7 +17,7 @@ _TABLES = [(50, 50, 50), (90, 120, 150), (60, 80, 110), (160, 170, 180)]
 _WORDS = "AKQJ1098765432FRONTMIDDLEBACK"
 
 
-def drawn_ground(rng: random.Random, noise: np.random.Generator, size: int, px_per_mm: float) -> Image:
+def draw_ground(rng: random.Random, noise: np.random.Generator, size: int, px_per_mm: float) -> Image:
     """Draw a square of ground: a colour, noise from fine to coarse (cloth, carpet, grain), lines and letters."""
     if rng.random() < 0.4:
         base = np.array([rng.randint(10, 200) for _ in range(3)], np.float32)
@@ -65,11 +65,11 @@ Ground = tuple[Image, list[Box]]
 """A photograph with the boxes of the cards in it."""
 
 
-def photographed_grounds(data: Path) -> list[Ground]:
+def grounds_of_photographs(data: Path) -> list[Ground]:
     """Return the `train` photographs with whole-card boxes; none where they are absent."""
     if not has(data, BOXED):
         return []
-    return [(picture, [b.box for b in boxes]) for picture, boxes in boxed_pictures(data / BOXED)]
+    return [(picture, [b.box for b in boxes]) for picture, boxes in pictures_with_boxes(data / BOXED)]
 
 
 def cut_ground(rng: random.Random, photographs: list[Ground], size: int) -> Image | None:
@@ -82,11 +82,11 @@ def cut_ground(rng: random.Random, photographs: list[Ground], size: int) -> Imag
             x, y = rng.randint(0, w - side - 1), rng.randint(0, h - side - 1)
             near = (x - 6, y - 6, x + side + 6, y + side + 6)
             if all(b[2] < near[0] or b[0] > near[2] or b[3] < near[1] or b[1] > near[3] for b in boxes):
-                return _varied(rng, picture[y : y + side, x : x + side], size)
+                return _vary(rng, picture[y : y + side, x : x + side], size)
     return None
 
 
-def _varied(rng: random.Random, piece: NDArray[np.uint8], size: int) -> Image:
+def _vary(rng: random.Random, piece: NDArray[np.uint8], size: int) -> Image:
     square = cv2.resize(piece, (size, size))
     if rng.random() < 0.5:
         square = square[::-1]

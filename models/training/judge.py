@@ -171,14 +171,14 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
             hands, layout, deck, seed=rng, conditions=look.conditions, scale=look.scale, things=things
         )
         if task.webcam_px:
-            scene = replace(scene, frame=enlarged_from(scene.frame, task.webcam_px))
+            scene = replace(scene, frame=enlarge_from(scene.frame, task.webcam_px))
         plain += outcome(scene, _read(scene, layout, reader))
         if learnt:
             enrolled += outcome(scene, _read(scene, layout, learnt))
     return plain, enrolled
 
 
-def enlarged_from(frame: Image, width_px: int) -> Image:
+def enlarge_from(frame: Image, width_px: int) -> Image:
     """Take a picture as wide as a webcam gives it, and make it as large again."""
     h, w = frame.shape[:2]
     small = cv2.resize(frame, (width_px, round(h * width_px / w)), interpolation=cv2.INTER_AREA)
@@ -224,17 +224,17 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
     score = Score()
     score_table(scene.truth, reading, score)
     fit = all(reading.verdicts[name].ok for name in NEEDED)
-    judged = [_judged(laid, card, fit) for laid, card in _paired(scene, reading)]
+    judged = [_judge(laid, card, fit) for laid, card in _pair(scene, reading)]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
     judged += [JudgedCard(code, "", fit=fit) for code in sorted(passed_over)]
     return Outcome(score, judged, int(not fit), int(score.whole and score.sure == score.cards))
 
 
-def _judged(laid: str, card: ReadCard, fit: bool) -> JudgedCard:
+def _judge(laid: str, card: ReadCard, fit: bool) -> JudgedCard:
     return JudgedCard(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
 
 
-def _paired(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
+def _pair(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
     """Give each named card the code of the card it is about: its own in its zone, or else the nearest one left over."""
     there = {(card.place, card.row, card.code): card for card in scene.cards}
     pairs: list[tuple[str, ReadCard]] = []
@@ -308,7 +308,7 @@ def read_photograph(task: Photograph) -> Outcome:
     fit = verdicts["colour"].ok
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])
-    judged = [_judged(c.card if c.card in task.labels else "", c, fit) for c in cards]
+    judged = [_judge(c.card if c.card in task.labels else "", c, fit) for c in cards]
     judged += [JudgedCard(code, "", fit=fit) for code in sorted(set(task.labels) - {c.card for c in cards})]
     return Outcome(score, judged, int(not fit))
 

@@ -89,7 +89,7 @@ class Measurements:
         return total(self.part(part, decks, conditions).values())
 
 
-def added(outcomes: Outcomes, by: Callable[[Key], str]) -> dict[str, Outcome]:
+def add_up(outcomes: Outcomes, by: Callable[[Key], str]) -> dict[str, Outcome]:
     """Add outcomes up by something in their keys."""
     found: dict[str, Outcome] = defaultdict(Outcome)
     for key, outcome in outcomes.items():
@@ -123,7 +123,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measureme
                 )
         for scale in SCALES_PX_PER_MM if name in JUDGING else ():
             tasks["scale", name, f"{scale:g} px/mm"] = replace(plain, condition=at_scale(scale))
-    tasks |= softened_tables(model, JUDGING, 1, seed)
+    tasks |= soften_tables(model, JUDGING, 1, seed)
     if data:
         tasks |= real_tables(model, data, tuple(DECKS), min(tables, SOME), seed)
     return Measurements(
@@ -205,7 +205,7 @@ def softenings(base: Condition) -> dict[str, tuple[Condition, int | None]]:
     return found
 
 
-def softened_tables(model: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:
+def soften_tables(model: Path, decks: Sequence[str], tables: int, seed: int) -> Tasks:
     """Give the tables of each deck in each softening of each ordinary condition; every other one lacks a third."""
     kinds = [(base, words, soft) for base in ordinary() for words, soft in softenings(base).items()]
     return {

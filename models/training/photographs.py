@@ -23,7 +23,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels of the photograph."""
 
 
-class Boxed(NamedTuple):
+class LabelledBox(NamedTuple):
     """A box of a photograph: the card's code (or what else it is), the box, and what it surrounds."""
 
     label: str
@@ -36,7 +36,7 @@ def has(data: Path | None, name: str) -> bool:
     return data is not None and (data / name / "manifest.csv").exists()
 
 
-def marked_train(folder: Path) -> Iterator[tuple[str, str]]:
+def files_to_train(folder: Path) -> Iterator[tuple[str, str]]:
     """Yield the files of a set that are marked `train`, each with its labels."""
     with (folder / "manifest.csv").open() as rows:
         for row in csv.DictReader(rows):
@@ -44,20 +44,20 @@ def marked_train(folder: Path) -> Iterator[tuple[str, str]]:
                 yield row["file"], row.get("labels", "")
 
 
-def boxes(folder: Path) -> dict[str, list[Boxed]]:
+def boxes(folder: Path) -> dict[str, list[LabelledBox]]:
     """Return the boxes of a set by file; none where it has no boxes."""
-    found: dict[str, list[Boxed]] = defaultdict(list)
+    found: dict[str, list[LabelledBox]] = defaultdict(list)
     path = folder / "boxes.csv"
     if path.exists():
         with path.open() as rows:
             for row in csv.DictReader(rows):
                 x1, y1, x2, y2 = (float(row[k]) for k in ("x1", "y1", "x2", "y2"))
-                found[row["file"]].append(Boxed(row["label"], (x1, y1, x2, y2), row["what"]))
+                found[row["file"]].append(LabelledBox(row["label"], (x1, y1, x2, y2), row["what"]))
     return found
 
 
-def boxed_pictures(folder: Path) -> Iterator[tuple[Image, list[Boxed]]]:
+def pictures_with_boxes(folder: Path) -> Iterator[tuple[Image, list[LabelledBox]]]:
     """Yield the `train` photographs of a set that have boxes, by name."""
     known = boxes(folder)
-    for name in sorted(known.keys() & {file for file, _ in marked_train(folder)} if known else ()):
+    for name in sorted(known.keys() & {file for file, _ in files_to_train(folder)} if known else ()):
         yield load_picture(folder / name), known[name]

@@ -29,8 +29,8 @@ from models.training.decks import (
     RandomDeck,
     art_decks,
     card_back,
+    decks_of_photographs,
     own_decks,
-    photographed_decks,
 )
 from models.training.export import write_graph
 from models.training.net import Separable, conv, parameters
@@ -96,7 +96,7 @@ class CardMaker:
         self.rng = random.Random(seed)
         self._noise = np.random.default_rng(seed)
         self._art = art_decks()
-        self._given: list[Deck] = [*self._art, *own_decks(), *(photographed_decks(data) if data else [])]
+        self._given: list[Deck] = [*self._art, *own_decks(), *(decks_of_photographs(data) if data else [])]
         self._drawn = [RandomDeck(self.rng, self._art) for _ in range(pool)]
         self._faces: dict[tuple[int, str], tuple[Image, IndexBox]] = {}
         self._others = [_small(card_back(self.rng)) for _ in range(8)]

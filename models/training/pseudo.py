@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from models.training.photographs import BOXED, Box, Boxed, boxed_pictures
+from models.training.photographs import BOXED, Box, LabelledBox, pictures_with_boxes
 from models.training.samples import SIZE_PX, Sample, store_real_crops
 from models.training.scene import CORNER_FIELDS
 from vision.base.arrays import Image
@@ -40,7 +40,9 @@ def px_per_mm(box: Box) -> float:
     return float(h / height[int(np.abs(width / height - w / h).argmin())])
 
 
-def label(picture: Image, cards: Sequence[Boxed], scale: float, reader: CardReader) -> NDArray[np.float32]:
+def label(
+    picture: Image, cards: Sequence[LabelledBox], scale: float, reader: CardReader
+) -> NDArray[np.float32]:
     """Return the corners (n × 8, see `scene`) of a photograph of so many px/mm: found ones, and points to ignore."""
     seen = []
     for wanted in _SCALES_PX_PER_MM:
@@ -70,7 +72,7 @@ def _inside(places: NDArray[np.float64], box: Box) -> NDArray[np.bool_]:
     return np.asarray(((places > np.array(box[:2]) - 3) & (places < np.array(box[2:]) + 3)).all(axis=1))
 
 
-def _agreeing(indices: Indices, code: str, box: Box, cards: Sequence[Boxed]) -> list[int]:
+def _agreeing(indices: Indices, code: str, box: Box, cards: Sequence[LabelledBox]) -> list[int]:
     """Return the rows of the indices in a box that agree with its label, at most the best two."""
     want = CARDS.index(code)
     by_suit = indices.logp.reshape(-1, len(SUITS), len(RANKS))
@@ -137,7 +139,7 @@ def label_photographs(data: Path, model: Path, folder: Path, seed: int = 5) -> N
     rng, reader = random.Random(seed), CardReader(model)
     samples: list[Sample] = []
     for picture, cards in track(
-        list(boxed_pictures(data / BOXED)), "photographs", console=Console(stderr=True)
+        list(pictures_with_boxes(data / BOXED)), "photographs", console=Console(stderr=True)
     ):
         scale = max(px_per_mm(card.box) for card in cards)
         corners = label(picture, cards, scale, reader)

@@ -16,7 +16,7 @@ import cv2
 import numpy as np
 
 from models.training.art import CACHE
-from models.training.photographs import Box, Boxed, boxes, has, marked_train
+from models.training.photographs import Box, LabelledBox, boxes, files_to_train, has
 from models.training.samples import TrainingError
 from vision.base.arrays import Image, Points
 from vision.base.pictures import load_picture
@@ -89,7 +89,7 @@ def oddness(card: Image) -> float:
 def _cards(folder: Path, files: str) -> Iterator[tuple[str, Image]]:
     """Yield the cards of a set's `train` photographs, upright."""
     boxed = boxes(folder)
-    for file, code in marked_train(folder):
+    for file, code in files_to_train(folder):
         if not file.startswith(files):
             continue
         picture = load_picture(folder / file)
@@ -101,7 +101,9 @@ def _cards(folder: Path, files: str) -> Iterator[tuple[str, Image]]:
                     yield label, _straight(wide, corners)
 
 
-def _in_boxes(picture: Image, boxed: list[Boxed], *, webcam: bool) -> Iterator[tuple[str, Points, Image]]:
+def _in_boxes(
+    picture: Image, boxed: list[LabelledBox], *, webcam: bool
+) -> Iterator[tuple[str, Points, Image]]:
     """Yield the labels and corners of the cards that can be cut, with the picture to cut them from."""
     wide = _WEBCAM if webcam else 1.0
     picture = np.asarray(cv2.resize(picture, None, fx=wide, fy=1, interpolation=cv2.INTER_CUBIC), np.uint8)

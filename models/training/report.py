@@ -16,13 +16,13 @@ from models.training.measure import (
     SOME,
     Key,
     Measurements,
-    added,
+    add_up,
     confusions,
     manifest_of,
     measure,
     read_all,
     real_tables,
-    softened_tables,
+    soften_tables,
 )
 from models.training.real_decks import DECKS
 from models.training.samples import PACKAGE, TrainingError
@@ -158,28 +158,28 @@ def real_table(found: Mapping[Key, Outcome], manifest: Mapping[str, Any]) -> str
         known = "" if photographs in manifest["trained"]["photographs"] else "not "
         return f"{key[1]}: {f'{photographs} {files}'.strip()}, {known}trained on"
 
-    return _outcomes("deck, and what it is cut from", added(found, words)) + surely_wrong(found)
+    return _outcomes("deck, and what it is cut from", add_up(found, words)) + surely_wrong(found)
 
 
-def softened_table(found: Mapping[Key, Outcome]) -> str:
+def table_of_softenings(found: Mapping[Key, Outcome]) -> str:
     """Write a row for each softening, all conditions together, and what was surely wrong."""
-    rows = added(found, lambda key: key[2].partition("; ")[0])
+    rows = add_up(found, lambda key: key[2].partition("; ")[0])
     rows["**all**"] = everything = total(found.values())
     at_most = wilson(everything.score.wrong, everything.score.cards)[1]
     bound = f"\n\nSurely wrong at 95 %: at most 1 in {1 / at_most:,.0f}."
     return _outcomes("softened by", rows) + bound + surely_wrong(found)
 
 
-def softened(model: Path, tables: int, seed: int, calibrating: bool) -> str:
+def read_softened(model: Path, tables: int, seed: int, calibrating: bool) -> str:
     """Read tables softened until a person hesitates.
 
     Raises:
         TrainingError: a card was surely wrong.
     """
-    found = read_all(softened_tables(model, VALIDATION if calibrating else JUDGING, tables, seed))
+    found = read_all(soften_tables(model, VALIDATION if calibrating else JUDGING, tables, seed))
     if total(found.values()).score.wrong:
-        raise TrainingError(softened_table(found))
-    return softened_table(found)
+        raise TrainingError(table_of_softenings(found))
+    return table_of_softenings(found)
 
 
 def real(model: Path, data: Path, tables: int, seed: int, decks: Sequence[str]) -> str:
@@ -248,7 +248,7 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         "## Softened until a person hesitates",
         "Ordinary decks, not enrolled, in each ordinary condition, worsened in four ways and three steps; whole tables "
         "and tables that lack a third of their cards in turn. What is sure may fall; nothing may be surely wrong.",
-        softened_table(m.part("softened")),
+        table_of_softenings(m.part("softened")),
         "## By deck, ordinary conditions",
         by_deck(JUDGING),
         "## Odd decks: unusual colours, sizes or places of the indices",
@@ -258,7 +258,7 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         "## Photographs marked `evaluate`, loose: scale, place and number unknown",
         _photographs(m) if m.part("photographs") else no_photographs,
         "## Scale",
-        _outcomes("scale", added(m.part("scale"), lambda key: key[2])),
+        _outcomes("scale", add_up(m.part("scale"), lambda key: key[2])),
         "Where the picture is unfit, the reader says so and no card is sure.",
         "## What a margin is worth",
         "A card is sure whose name beats every other by so many nats, where there is so much evidence for a card at "
@@ -278,10 +278,10 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
 
 
 def _photographs(m: Measurements) -> str:
-    grey = added(m.part("colourless"), lambda key: key[1])
+    grey = add_up(m.part("colourless"), lambda key: key[1])
     rows = [
         (name, *_row(outcome)[:4], f"{outcome.score.whole} of {outcome.score.tables}", grey[name].score.sure)
-        for name, outcome in added(m.part("photographs"), lambda key: key[1]).items()
+        for name, outcome in add_up(m.part("photographs"), lambda key: key[1]).items()
     ]
     return (
         table(("set", *_HEAD[:4], "pictures wholly right", "sure without colour"), rows)

@@ -32,7 +32,7 @@ def write_manifest(model: Path, says: Mapping[str, object]) -> None:
     model.with_suffix(".json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
 
 
-def turned(sample: Sample, quarters: int) -> Sample:
+def turn(sample: Sample, quarters: int) -> Sample:
     """Turn a scene and its corners by quarters of a circle, counter-clockwise."""
     picture, corners = sample
     corners = corners.copy()

@@ -26,10 +26,10 @@ from models.training.decks import (
     RandomDeck,
     art_decks,
     card_back,
+    decks_of_photographs,
     own_decks,
-    photographed_decks,
 )
-from models.training.grounds import cut_ground, drawn_ground, photographed_grounds
+from models.training.grounds import cut_ground, draw_ground, grounds_of_photographs
 from models.training.photo import photograph
 from vision.base.arrays import Image
 from vision.reading.cards import RANKS, SUITS
@@ -47,7 +47,7 @@ _SUIT_WEIGHT = {"c": 1.35, "s": 1.35}
 _RANK_SHOWN, _SUIT_SHOWN, _SEEN_AT_ALL = 0.6, 0.45, 0.25
 
 
-def _rounded() -> NDArray[np.uint8]:
+def _round() -> NDArray[np.uint8]:
     radius = int(3.2 * PX_PER_MM)
     mask = np.zeros((HEIGHT, WIDTH), np.uint8)
     for thickness in (2 * radius, -1):  # a thick line has round corners
@@ -55,7 +55,7 @@ def _rounded() -> NDArray[np.uint8]:
     return mask
 
 
-_OUTLINE = _rounded()
+_OUTLINE = _round()
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ class SceneMaker:
         self._noise = np.random.default_rng(seed)
         self._art = art_decks()
         self._own = own_decks()
-        self._real = photographed_decks(data) if data else []
-        self._grounds = photographed_grounds(data) if data else []
+        self._real = decks_of_photographs(data) if data else []
+        self._grounds = grounds_of_photographs(data) if data else []
         self._pool = [RandomDeck(self.rng, self._art) for _ in range(pool)]
         self._backs = [card_back(self.rng) for _ in range(16)]
 
@@ -102,7 +102,7 @@ class SceneMaker:
         px_per_mm = math.exp(rng.uniform(math.log(1.2), math.log(3.0)))
         picture = cut_ground(rng, self._grounds, size) if rng.random() < 0.35 else None
         if picture is None:
-            picture = drawn_ground(rng, self._noise, size, px_per_mm)
+            picture = draw_ground(rng, self._noise, size, px_per_mm)
         if rng.random() < 0.25:
             for _ in range(rng.randint(1, 3)):
                 _lay_chip(rng, picture, px_per_mm)

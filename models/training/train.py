@@ -27,7 +27,7 @@ from models.training.loss import loss, targets
 from models.training.net import IndexNet
 from models.training.photographs import BOXED, TRAINED_ON, has
 from models.training.pseudo import label_photographs
-from models.training.samples import SIZE_PX, Sample, real_crops, turned
+from models.training.samples import SIZE_PX, Sample, real_crops, turn
 from models.training.scene import SceneMaker
 
 BATCH = 32
@@ -168,10 +168,10 @@ def train_until(job: Job) -> Path:
                     buffer = [*buffer[-_BUFFER:], batch]
                     fresh = True
                 except queue.Empty:
-                    batch = [turned(s, rng.randint(1, 3)) for s in rng.choice(buffer)]
+                    batch = [turn(s, rng.randint(1, 3)) for s in rng.choice(buffer)]
                     fresh = False
                 if real:
-                    chosen = [turned(s, rng.randint(0, 3)) for s in rng.sample(real, REAL_CROPS)]
+                    chosen = [turn(s, rng.randint(0, 3)) for s in rng.sample(real, REAL_CROPS)]
                     batch = batch[: BATCH - REAL_CROPS] + chosen
                 parts = trainer.step(batch, seen_before=not fresh)
                 smooth = {k: 0.98 * smooth.get(k, v) + 0.02 * v for k, v in parts.items()}

@@ -13,7 +13,7 @@ from typing import Final
 from firmware.messages import Message, text_to_store
 from pit.channels.facts import Facts
 from pit.channels.judge import turn
-from pit.channels.store import Channels, shown, stop
+from pit.channels.store import Channels, read_channels, stop
 from pit.channels.words import FAILURES, several
 from pit.errors import DatabaseError, PitError
 from pit.files.requests import ask, withdraw
@@ -58,7 +58,7 @@ class Stepper(threading.Thread):
         if not self._leads():
             return
         with self._database.transaction() as connection:
-            channels = shown(connection, is_locked=True)
+            channels = read_channels(connection, is_locked=True)
             [(now,)] = connection.execute("SELECT extract(epoch FROM now())::float8").fetchall()
             if not 0 <= now - self._looked < AWAY_S:
                 self._listening = now

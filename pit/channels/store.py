@@ -12,7 +12,7 @@ from firmware.messages import Message, Text, text_from, text_to_store
 from pit.channels.judge import SILENT_S, Failure, Mark
 from pit.channels.words import FAILURES, MARKS, NAMES, Name, several
 from pit.errors import PitError
-from pit.files.offers import found
+from pit.files.offers import find_offered
 from pit.status.freshness import NEWEST
 from pit.store.database import Connection, Database
 
@@ -81,7 +81,7 @@ class Channel:
 Channels = Mapping[Name, Channel]
 
 
-def shown(connection: Connection, *, is_locked: bool = False) -> Channels:
+def read_channels(connection: Connection, *, is_locked: bool = False) -> Channels:
     """Return all channels, the first one first. `is_locked`: others who change one wait."""
     lock = " FOR UPDATE OF channel" if is_locked else ""
     rows = connection.execute(
@@ -118,16 +118,16 @@ def obstacle(channels: Channels, sha256: str, to: Name) -> Message | None:
 def move(database: Database, sha256: str, to: Name, by: str) -> None:
     """Move an offered release to a channel. Raises PitError with a sentence where that is not possible."""
     with database.transaction() as connection:
-        file = found(connection, sha256)
+        file = find_offered(connection, sha256)
         if file is None or file.kind != "release":
             raise PitError(NO_RELEASE)
-        if why := obstacle(shown(connection, is_locked=True), sha256, to):
+        if why := obstacle(read_channels(connection, is_locked=True), sha256, to):
             raise PitError(why)
         connection.execute(
             "UPDATE channel SET sha256 = %s, moved_at = now(), moved_by = %s, stopped_why = '' WHERE channel = %s",
             (sha256, by, to),
         )
-        if found(connection, sha256) is None:  # it was being removed, and this waited for that
+        if find_offered(connection, sha256) is None:  # it was being removed, and this waited for that
             raise PitError(NO_RELEASE)
         note(connection, by, Message("%(release)s moved to: %(to)s", release=file.version, to=NAMES[to]))
 
@@ -135,14 +135,14 @@ def move(database: Database, sha256: str, to: Name, by: str) -> None:
 def put(database: Database, table: str, to: Name, by: str) -> None:
     """Put a table into a channel. One that was left out counts again. Raises PitError if there is no such table."""
     with database.transaction() as connection:
-        tables = _tables(shown(connection, is_locked=True))
+        tables = _tables(read_channels(connection, is_locked=True))
         _put(connection, [one for one in tables if one.name == table], to, by)
 
 
 def fill_tenth(database: Database, by: str) -> None:
     """Put tables of the rest that are heard of into the tenth, until it has a tenth of those that are heard of."""
     with database.transaction() as connection:
-        channels = shown(connection, is_locked=True)
+        channels = read_channels(connection, is_locked=True)
         tables = [one for one in _tables(channels) if one.is_heard]
         lack = math.ceil(len(tables) / 10) - len(set(tables) & set(channels[Name.TENTH].tables))
         if lack <= 0:
@@ -213,7 +213,9 @@ def _tables(channels: Channels) -> list[ChannelTable]:
 
 def _holding(connection: Connection, sha256: str) -> list[Channel]:
     """Return the channels that hold a release, locked. Raises PitError if there is none."""
-    if held := [one for one in shown(connection, is_locked=True).values() if sha256 and one.sha256 == sha256]:
+    if held := [
+        one for one in read_channels(connection, is_locked=True).values() if sha256 and one.sha256 == sha256
+    ]:
         return held
     raise PitError("It is in no channel any more. Look again.")
 

@@ -61,7 +61,7 @@ def channels_command(
                     "Channels are first, tenth and rest. See: feltwatch pit channels --help"
                 )
         with database.transaction() as connection:
-            found = list(store.shown(connection).values())
+            found = list(store.read_channels(connection).values())
     if is_json:
         say_json(json.loads(json.dumps([asdict(one) for one in found], default=str)))
         return
@@ -77,7 +77,7 @@ def channels_command(
 
 
 def _release(database: Any, name: str) -> str:
-    from pit.files.offers import named
+    from pit.files.offers import offered_by_name
 
     with database.transaction() as connection:
-        return named(connection, name).sha256
+        return offered_by_name(connection, name).sha256

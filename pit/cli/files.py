@@ -113,7 +113,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
     with Database(url, connections=2) as database:
         if remove is not None:
             with database.transaction() as connection:
-                file = offers.named(connection, remove)
+                file = offers.offered_by_name(connection, remove)
             what = f"{file.kind} {file.title}, {file.size:,} bytes, offered by {file.by}"
             if not yes:
                 click.confirm(f"Remove {escape(what)} from this server?", abort=True)
@@ -121,7 +121,11 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
             say(f"removed: {what}")
             return
         with database.transaction() as connection:
-            sent, offered, gone = requests(connection), offers.listed(connection), offers.removed(connection)
+            sent, offered, gone = (
+                requests(connection),
+                offers.list_offered(connection),
+                offers.list_removed(connection),
+            )
     if is_json:
         say_json(
             [

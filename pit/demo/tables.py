@@ -27,7 +27,7 @@ from firmware.simulation.evening.stepped_dealer import Dealer
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedTable
 from firmware.simulation.habits import Habits
-from firmware.simulation.house import PLAYERS, simulated_house
+from firmware.simulation.house import PLAYERS, make_config
 from firmware.simulation.live.players import Players
 from firmware.simulation.policy import Policy
 from firmware.table.errors import TableError
@@ -164,7 +164,7 @@ class DemoTable:
         self._disputed = disputed
         self._deeds: SimpleQueue[Deed] = SimpleQueue()
         self._is_to_be_rewritten = False
-        self._config = simulated_house(data, profile).model_copy(
+        self._config = make_config(data, profile).model_copy(
             update={"table": name.removeprefix("Table "), "key": data.with_name(f"{data.name}-key")}
         )
         self.key_folder: Final = self._config.key

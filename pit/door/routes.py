@@ -16,7 +16,7 @@ from flask import Flask, Request, Response, g, request, send_from_directory
 from firmware.table.entry import Entry, content_hash
 from firmware.uplink import enrolment
 from firmware.uplink.enrolment import EnrolmentError
-from firmware.uplink.inbox.requests import said_by_table
+from firmware.uplink.inbox.requests import requests_from_table
 from firmware.uplink.wire import (
     HIGHEST,
     MOST_BYTES,
@@ -116,7 +116,7 @@ def make_door(
             news.add(taken.record_id, taken.rows, taken.at_ms)
         files_now = taken.files
         if offer.files:
-            said = said_by_table(list(offer.files))
+            said = requests_from_table(list(offer.files))
             with database.transaction() as connection:
                 files_now = keep_progress(connection, taken.table_id, offer.release, said)
         answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}

@@ -141,7 +141,7 @@ def offer(
             " ON CONFLICT (sha256) DO UPDATE SET removed_at = NULL, removed_by = ''",
             vars(file),
         )
-        stored = found(connection, file.sha256)
+        stored = find_offered(connection, file.sha256)
         assert stored is not None
         house.publish(connection, add=stored)
     return stored
@@ -155,18 +155,18 @@ def name_of_sender(by: str) -> str:
         raise PitError("Who does it has no name (--by): %(why)s", why=error.sentence) from error
 
 
-def found(connection: Connection, sha256: str) -> HouseFile | None:
+def find_offered(connection: Connection, sha256: str) -> HouseFile | None:
     """Return an offered file, None if there is none of this hash, or if it was removed."""
     rows = _rows(connection, "removed_at IS NULL AND sha256 = %s", sha256)
     return HouseFile(*rows[0][:-2]) if rows else None
 
 
-def listed(connection: Connection) -> list[HouseFile]:
+def list_offered(connection: Connection) -> list[HouseFile]:
     """Return all files that are offered, the newest first."""
     return [HouseFile(*row) for *row, _, _ in _rows(connection, "removed_at IS NULL")]
 
 
-def removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]]:
+def list_removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]]:
     """Return the files that were removed, the last one first: each with when, and who it was."""
     rows = _rows(connection, "removed_at IS NOT NULL")
     return [(HouseFile(*row), at, by) for *row, at, by in rows]
@@ -180,14 +180,14 @@ def _rows(connection: Connection, where: LiteralString, *values: str) -> list[tu
     ).fetchall()
 
 
-def named(connection: Connection, name: str) -> HouseFile:
+def offered_by_name(connection: Connection, name: str) -> HouseFile:
     """Return the offered file of a name, of a release's name, or of a hash's first eight or more digits.
 
     Raises PitError where there is none, or more than one.
     """
     match = [
         one
-        for one in listed(connection)
+        for one in list_offered(connection)
         if name in (one.title, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
     ]
     if not match:

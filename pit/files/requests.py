@@ -14,7 +14,7 @@ from firmware.messages import Message, message_of, text_from, text_to_store
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, FileRequest
 from pit.errors import PitError
-from pit.files.offers import COLUMNS, found
+from pit.files.offers import COLUMNS, find_offered
 from pit.store.database import Connection
 
 LASTS: Final = timedelta(days=30)
@@ -60,7 +60,7 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     Raises PitError: no such file, no such table, or too many are open.
     """
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK | table_id,))
-    file = found(connection, sha256)
+    file = find_offered(connection, sha256)
     if file is None:
         raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
     table = connection.execute(

@@ -60,7 +60,7 @@ ORDER: Final = (Mark.FAILED, Mark.RUNS, Mark.ASKED, Mark.WAITS, Mark.UPDATED)
 def shown() -> str:
     """Show the channels, each with its release and tables, and what was decided."""
     with pit().database.transaction() as connection:
-        channels = store.shown(connection)
+        channels = store.read_channels(connection)
     tables = [table for one in channels.values() for table in one.tables]
     return page("channels", _("Releases"), part=_part(), tables=tables, NAMES=NAMES)
 
@@ -125,8 +125,8 @@ def _do(what: str, detail: str, do: Callable[[str], None]) -> Response:
 
 def _part() -> str:
     with pit().database.transaction() as connection:
-        channels = store.shown(connection)
-        releases = [one for one in offers.listed(connection) if one.kind == "release"]
+        channels = store.read_channels(connection)
+        releases = [one for one in offers.list_offered(connection) if one.kind == "release"]
         history = store.history(connection)
     held = {one.sha256: one for one in channels.values() if one.sha256}
     return render_template(

@@ -198,7 +198,7 @@ class FloorLive(SnapshotFollower[Floor]):
 
 def _find_halted(database: Database) -> tuple[Message, ...]:
     with database.transaction() as connection:
-        found = {one.release: one.stopped for one in store.shown(connection).values() if one.stopped}
+        found = {one.release: one.stopped for one in store.read_channels(connection).values() if one.stopped}
     return tuple(
         Message("%(release)s was stopped: %(why)s", release=release, why=why)
         for release, why in found.items()

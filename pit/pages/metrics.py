@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from pit.channels.store import Channel, Channels, shown
+from pit.channels.store import Channel, Channels, read_channels
 from pit.copies.backup import last
 from pit.log.keys import list_keys
 from pit.log.state import log_state, new_epoch
@@ -86,7 +86,7 @@ class _Now(Collector):
                 (LEASE_S,),
             ).fetchone() or (0, 0, 0, 0)
             log, keys, epoch = log_state(connection), list_keys(connection), new_epoch(connection)
-            channels = shown(connection)
+            channels = read_channels(connection)
         yield GaugeMetricFamily("feltwatch_pit_tables", "Tables that are enrolled", len(rows))
         yield GaugeMetricFamily(
             "feltwatch_pit_processes", "The pit's processes that take and follow rows", processes

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from firmware.runtime.config import ScreenConfig
 from firmware.runtime.socket_server import CommandSocket
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.simulation.live.table import SimulatedTable
 
 PROFILE: Final = "washington-1-unit"
@@ -99,7 +99,7 @@ def simulated_table(data: Path, room: Path, seed: int) -> Iterator[subprocess.Po
 
 def main(data: str, room: str, seed: str) -> None:
     """Run the table until SIGTERM."""
-    config = simulated_house(Path(data), PROFILE, STACK_UNITS, TURN_UP_S)
+    config = make_config(Path(data), PROFILE, STACK_UNITS, TURN_UP_S)
     config = config.model_copy(update={"screen": ScreenConfig(kiosk=True)})
     over = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

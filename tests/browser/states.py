@@ -150,7 +150,7 @@ def reopened(felt: Felt) -> None:
 def _end(felt: Felt) -> dict[str, Any]:
     from firmware.record.journal.journal import JournalReader
     from firmware.record.reopening import end_of_hand
-    from firmware.table.topics.opening import reopened as reopening
+    from firmware.table.topics.opening import reopen as reopening
 
     event = reopening(end_of_hand(JournalReader(felt.folder), 1), "The foul of seat 3 is disputed")
     return {key: value for key, value in vars(event).items() if key != "reason"}

@@ -14,7 +14,7 @@ from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.reopening import end_of_hand
 from firmware.table import events as ev
-from firmware.table.topics.opening import reopened as reopening
+from firmware.table.topics.opening import reopen as reopening
 from tests.dealer_ui.felt import Felt, Spot
 
 BEGAN_MS: Final = 1_790_000_000_000

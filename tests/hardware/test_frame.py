@@ -154,7 +154,7 @@ def test_a_flat_card_mirrors_what_hangs_where_the_formula_says() -> None:
         for zone in LAYOUT.zones
         for y in zone.to_felt(np.array([[0.0, 0.0], [0.0, zone.height_mm]]))[:, 1]
     )
-    seen = np.abs(view.mirrored(it, z, 0.0)[:, 1] - it.middle[1]).max()
+    seen = np.abs(view.mirror_points(it, z, 0.0)[:, 1] - it.middle[1]).max()
     assert seen == pytest.approx(edge * (h + z) / h)
 
 

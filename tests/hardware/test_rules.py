@@ -102,7 +102,7 @@ def test_too_few_pieces_are_found(part: str) -> None:
     named = BOM[BOM.index(f'id = "{part}"') :]
     said = named[: named.index("choices")]
     few = bom(said, re.sub(r"quantity = \d+", "quantity = 1", said))
-    assert f"1 {part}" in wrong(fits.bought(NOW.frame, few, NOW.pins))
+    assert f"1 {part}" in wrong(fits.judge_pieces(NOW.frame, few, NOW.pins))
 
 
 @pytest.mark.parametrize(

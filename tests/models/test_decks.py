@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from models.training.decks import HEIGHT, PIPS, WIDTH, RandomDeck, card_back, own_decks, photographed_decks
+from models.training.decks import HEIGHT, PIPS, WIDTH, RandomDeck, card_back, decks_of_photographs, own_decks
 from vision.reading.cards import CARDS
 
 pytestmark = [pytest.mark.usefixtures("fonts"), pytest.mark.slow]
@@ -81,9 +81,9 @@ def test_of_photographed_decks_only_what_is_marked_train_is_loaded(tmp_path: Pat
         for code, split in (("As", "train"), ("Kd", "evaluate")):
             cv2.imwrite(str(folder / f"{code}.png"), np.full((352, 228, 3), 255, np.uint8))
             rows.writerow([f"{code}.png", "card", code, split])
-    (found,) = photographed_decks(tmp_path)
+    (found,) = decks_of_photographs(tmp_path)
     assert found.codes == ("As",)
 
 
 def test_without_photographs_there_are_no_photographed_decks(tmp_path: Path) -> None:
-    assert photographed_decks(tmp_path) == []
+    assert decks_of_photographs(tmp_path) == []

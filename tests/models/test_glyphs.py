@@ -12,7 +12,7 @@ import pytest
 from models.training import glyphs
 from models.training.glyphs import (
     FONTS,
-    drawn_suits,
+    draw_suits,
     font_files,
     rank_fonts,
     suit_sets,
@@ -54,12 +54,12 @@ def test_a_set_has_four_suits_of_different_shape_cut_to_their_ink() -> None:
 
 
 def test_curves_draw_the_same_suits_for_the_same_seed_and_others_for_another() -> None:
-    first, same, other = (drawn_suits(random.Random(seed)) for seed in (3, 3, 4))
+    first, same, other = (draw_suits(random.Random(seed)) for seed in (3, 3, 4))
     assert all(np.array_equal(first[s], same[s]) for s in SUITS)
     assert not any(np.array_equal(first[s], other[s]) for s in SUITS)
 
 
 def test_a_drawn_spade_is_a_heart_upside_down_with_a_stem() -> None:
-    suits = drawn_suits(random.Random(5))
+    suits = draw_suits(random.Random(5))
     widest = {s: int(np.argmax((suits[s] > 127).sum(axis=1))) / len(suits[s]) for s in "hs"}
     assert widest["h"] < 0.5 < widest["s"]

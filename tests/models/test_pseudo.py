@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from models.training import pseudo
-from models.training.photographs import Box, Boxed
+from models.training.photographs import Box, LabelledBox
 from vision.reading.cards import CARDS
 from vision.reading.network import FEATURES, Indices
 
@@ -24,7 +24,7 @@ def seen(*indices: tuple[float, float, str, float]) -> Indices:
 
 
 def agreeing(indices: Indices, *others: Box) -> list[int]:
-    cards = [Boxed("7c", BOX, "whole card"), *(Boxed("2h", box, "whole card") for box in others)]
+    cards = [LabelledBox("7c", BOX, "whole card"), *(LabelledBox("2h", box, "whole card") for box in others)]
     return pseudo._agreeing(indices, "7c", BOX, cards)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.training import scene
-from models.training.samples import SIZE_PX, Sample, real_crops, store_real_crops, turned
+from models.training.samples import SIZE_PX, Sample, real_crops, store_real_crops, turn
 from models.training.scene import CORNER_FIELDS, SceneMaker
 from vision.reading.cards import RANKS, SUITS
 
@@ -92,20 +92,20 @@ def _marked(x: int, y: int) -> Sample:
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_turning_moves_each_corner_with_the_picture(quarters: int) -> None:
-    picture, corners = turned(_marked(20, 50), quarters)
+    picture, corners = turn(_marked(20, 50), quarters)
     (y, x), *_ = np.argwhere(picture.any(axis=2)).tolist()
     assert corners[0, :2].tolist() == [x, y]
     assert corners[0, [2, 3, 6, 7]].tolist() == [3, 1, 30, 1]
 
 
 def test_turning_counter_clockwise_makes_what_read_rightwards_read_upwards() -> None:
-    assert turned(_marked(20, 50), 1)[1][0, 4:6].tolist() == [0, -1]
+    assert turn(_marked(20, 50), 1)[1][0, 4:6].tolist() == [0, -1]
 
 
 def test_four_quarters_are_a_whole_turn_and_the_sample_itself_is_not_changed() -> None:
     sample = _marked(20, 50)
     kept = sample[1].copy()
-    picture, corners = turned(turned(sample, 3), 1)
+    picture, corners = turn(turn(sample, 3), 1)
     assert np.array_equal(picture, sample[0])
     assert np.array_equal(corners, sample[1])
     assert np.array_equal(sample[1], kept)

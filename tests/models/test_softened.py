@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from models.training import measure, report
 from models.training.__main__ import main
-from models.training.judge import JudgedCard, Outcome, enlarged_from
+from models.training.judge import JudgedCard, Outcome, enlarge_from
 from models.training.measure import Key, Tasks, softenings
 from vision.synthetic.evaluation import Score, grid
 
@@ -30,7 +30,7 @@ def test_every_softening_worsens_its_condition_and_none_comes_twice() -> None:
 def test_a_webcams_picture_is_as_large_as_before_and_has_lost_what_is_fine() -> None:
     fine = np.zeros((60, 80, 3), np.uint8)
     fine[:, ::2] = 255
-    soft = enlarged_from(fine, 20)
+    soft = enlarge_from(fine, 20)
     assert soft.shape == fine.shape
     assert np.ptp(soft.astype(int)) < 100
 
@@ -42,7 +42,9 @@ def test_a_card_that_was_surely_wrong_is_told_with_its_condition() -> None:
         JudgedCard("2c", "2c", 9.0, 6.0, 0.99, sure=True),
     ]
     other = Outcome(Score(cards=50, right=50, sure=50), [])
-    text = report.softened_table({SOFT: outcome, ("softened", "anglo", "noise; ordinary evening"): other})
+    text = report.table_of_softenings(
+        {SOFT: outcome, ("softened", "anglo", "noise; ordinary evening"): other}
+    )
     assert "| blur 4.0 px | 2 | 50.00 %" in text
     assert "| **all** | 52 |" in text
     assert "Surely wrong: Kc as Ks, 9.0 nats, evidence 6.0 (anglo, blur 4.0 px; ordinary evening)." in text

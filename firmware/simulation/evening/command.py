@@ -85,7 +85,7 @@ def command(
                 data = Path(folder)
             elif (data / FILE).exists():
                 raise click.UsageError(f"There is a record in {data} already; choose an empty folder.")
-            outcome = _played(data, pixels or hands, faults, seed, profile, pixels is not None)
+            outcome = _play(data, pixels or hands, faults, seed, profile, pixels is not None)
     finally:
         logging.disable(logging.NOTSET)
     if is_json:
@@ -98,7 +98,7 @@ def command(
         sys.exit(1)
 
 
-def _played(
+def _play(
     data: Path, hands: int, faults: tuple[FaultName, ...], seed: int, profile: str, pixels: bool
 ) -> Outcome:
     """Play, with a progress bar on stderr."""
@@ -106,9 +106,9 @@ def _played(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     from firmware.simulation.evening.run import simulate
-    from firmware.simulation.house import simulated_house
+    from firmware.simulation.house import make_config
 
-    simulated_house(data, profile)  # reports an invalid house before there is a progress bar
+    make_config(data, profile)  # reports an invalid house before there is a progress bar
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         bar = progress.add_task("hands", total=hands)

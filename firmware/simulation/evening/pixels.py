@@ -24,8 +24,8 @@ from firmware.simulation.evening.audited_hand import Dealt
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
-from firmware.simulation.evening.run import Outcome, audited
-from firmware.simulation.house import simulated_house
+from firmware.simulation.evening.run import Outcome, end_audit
+from firmware.simulation.house import make_config
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
 from firmware.simulation.live.table import SimulatedTable
@@ -106,7 +106,7 @@ def simulate_pixels(
     played: Callable[[int], None] = lambda hand: None,
 ) -> Outcome:
     """Play this many hands in a new data folder. Raises AppError, TableError if the run cannot continue."""
-    config = simulated_house(data, profile)
+    config = make_config(data, profile)
     strikes = Faults(
         [name for name in faults if name in FAULTS], random.Random(f"faults {seed}"), SHARE, short=True
     )
@@ -125,7 +125,7 @@ def simulate_pixels(
             )
             strikes.plan(time.monotonic())
             for report in dealer.play(hands):
-                _dealt(auditor, report)
+                _deal(auditor, report)
                 page.follow()
                 _count_reads(report, reads)
                 auditor.counts["questions"] += len(report["asked"])
@@ -133,10 +133,10 @@ def simulate_pixels(
                 strikes.plan(time.monotonic())
                 played(report["hand"])
     page.follow()
-    return audited(data, hands, seed, profile, auditor, strikes, reads)
+    return end_audit(data, hands, seed, profile, auditor, strikes, reads)
 
 
-def _dealt(auditor: Auditor, report: Mapping[str, Any]) -> None:
+def _deal(auditor: Auditor, report: Mapping[str, Any]) -> None:
     rows = {
         int(seat): {row: truth[row].split() for row in ROWS if row in truth}
         for seat, truth in report["truth"].items()

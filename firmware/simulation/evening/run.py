@@ -19,7 +19,7 @@ from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
-from firmware.simulation.house import PLAYERS, simulated_house
+from firmware.simulation.house import PLAYERS, make_config
 from firmware.simulation.live.players import Players
 from firmware.simulation.policy import Policy
 
@@ -86,7 +86,7 @@ def simulate(
 
     Raises AppError, TableError if the run itself cannot continue.
     """
-    config = simulated_house(data, profile)
+    config = make_config(data, profile)
     _, rules = house_rules(config)
     strikes = Faults(faults, random.Random(f"faults {seed}"), share)
     errors = errors or ReaderErrors.load()
@@ -121,10 +121,10 @@ def simulate(
         )
     for what in table.broken:
         auditor.problem("broken", what)
-    return audited(data, hands, seed, profile, auditor, strikes, {"restarts": table.restarts - 1})
+    return end_audit(data, hands, seed, profile, auditor, strikes, {"restarts": table.restarts - 1})
 
 
-def audited(
+def end_audit(
     data: Path,
     hands: int,
     seed: int,

@@ -18,7 +18,7 @@ from firmware.runtime.reading.messages import CameraJob, JobLost, ReaderState, R
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.runtime.timestamps import box_clock
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.simulation.live.players import Habits, Players
 from firmware.simulation.policy import Policy
 from firmware.table import Phase, State
@@ -88,7 +88,7 @@ class TrainingTable:
 
     def __init__(self, data: Path, profile: str, seed: int) -> None:
         """Open the table. Raises ConfigError, AppError, TableError: a real table's record is refused."""
-        config = simulated_house(data, profile, None, closed=True)  # settling is trained, not placing
+        config = make_config(data, profile, None, closed=True)  # settling is trained, not placing
         self.data: Final = data
         self.socket: Final = config.socket
         self._readings = LaidCards()

@@ -86,7 +86,7 @@ class Room:
     def answer(self, line: bytes) -> dict[str, Any]:
         """Execute one order; return the new state, or a message about what was wrong."""
         try:
-            order = _parsed(line)
+            order = _parse(line)
             do = self._orders.get(str(order.get("do")))
             if do is None:
                 raise BadOrder("That is no order of this page.")
@@ -158,7 +158,7 @@ def _one_of(refusal: str, **orders: Order) -> Order:
     return do
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def _parse(line: bytes) -> dict[str, Any]:
     try:
         order = json.loads(line)
     except ValueError:

@@ -48,7 +48,7 @@ class HandArchived(Event, leads=leads_to({Phase.SETTLED}, *Phase)):
         settlement = state.settlement or {}
         waiting = _fantasyland(state, settlement)
         if state.suspended_state is not None:
-            return _closed_again(state, settlement, waiting)
+            return _close_again(state, settlement, waiting)
         after = settlement.get("stacks", {})
         stacks = {player: after.get(player, stack) for player, stack in state.stacks.items()}
         return replace(state, phase=Phase.ARCHIVED, stacks=stacks, fantasyland=waiting, puck_awaited=False)
@@ -65,7 +65,7 @@ class HandVoided(Event, leads=leads_to(OPEN, *Phase)):
         need_reason(self.reason, Message("Say why the hand is void."))
         if state.suspended_state is not None:
             assert state.opened is not None
-            return _closed_again(state, {}, frozenset(state.opened.fantasyland))
+            return _close_again(state, {}, frozenset(state.opened.fantasyland))
         return _void(state, self.reason)
 
 
@@ -166,7 +166,7 @@ def _void(state: State, reason: str) -> State:
     )
 
 
-def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
+def _close_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
     """Return the table's own state with the new paybacks. Chips move when a payback is marked.
 
     What the table's own hand was doing goes on where it was; what became of the puck meanwhile holds for it too.
@@ -177,8 +177,8 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
     def called(player: str) -> str:
         return state.names.get(player, player)
 
-    change = _won(state, settlement)
-    for player, won in _won(state, state.previous_settlement or {}).items():
+    change = _winnings(state, settlement)
+    for player, won in _winnings(state, state.previous_settlement or {}).items():
         change[player] -= won
     owed = tuple(
         Payback(state.hand, called(transfer.payer), called(transfer.winner), transfer.amount)
@@ -197,7 +197,7 @@ def _closed_again(state: State, settlement: Mapping[str, Any], waiting: frozense
     return with_puck(table, state.puck)
 
 
-def _won(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+def _winnings(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
     """Return what each player of the hand won, in cents."""
     won = {seat.player: 0 for seat in state.seats}
     for seat in state.seats:

@@ -25,7 +25,7 @@ from firmware.table.settings import HouseSeat
 from firmware.table.state import State
 from firmware.table.topics.chips import Cents, came_with, limits
 from firmware.table.topics.players import Place, need_seats, without
-from firmware.table.topics.profiles import sent_profile
+from firmware.table.topics.profiles import profile_of_text
 
 HIGHEST_TABLE: Final = 9999
 LONGEST_TABLE: Final = 20
@@ -115,15 +115,15 @@ def profile_text(command: SetHouse) -> str | None:
 
     Raises CommandRefused, with the rules core's message, for an invalid profile.
     """
-    written = _written(command)
+    written = _profile_to_write(command)
     return profile_toml(written) if written else None
 
 
-def _written(command: SetHouse) -> Profile | None:
+def _profile_to_write(command: SetHouse) -> Profile | None:
     if command.profile is not None and command.profile_text is not None:
         raise CommandRefused("Give a profile's name or its text, not both.")
     if command.profile_text is not None:
-        return sent_profile(command.profile_text)
+        return profile_of_text(command.profile_text)
     if command.profile is None:
         return None
     if command.profile.endswith(".toml") or "/" in command.profile:
@@ -135,7 +135,7 @@ def _written(command: SetHouse) -> Profile | None:
 
 
 def _set(state: State, command: SetHouse, house: House) -> HouseSet:
-    written = _written(command)
+    written = _profile_to_write(command)
     rules = house.rules
     options = command.options
     if written or options is not None:

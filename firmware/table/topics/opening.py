@@ -11,7 +11,7 @@ from firmware.messages import Message
 from firmware.rules import offers_fantasyland
 from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason, without_reading
 from firmware.table.command import Command, Context, Past, Reason
-from firmware.table.dealing import dealt_in
+from firmware.table.dealing import seats_to_deal
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to
 from firmware.table.house import House
@@ -145,7 +145,7 @@ class HandReopened(Event, leads=leads_to(frozenset(Phase) - {Phase.IDLE}, Phase.
             suspended_state=replace(state, puck_awaited=False),
             names=self.names,
         )
-        return _resumed(laid, self) if self.resumed else laid
+        return _resume(laid, self) if self.resumed else laid
 
 
 class Reopen(Command, roles=FLOOR):
@@ -156,7 +156,7 @@ class Reopen(Command, roles=FLOOR):
     reason: Reason
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        return (reopened(context.past(self.past), self.reason),)
+        return (reopen(context.past(self.past), self.reason),)
 
 
 class UndoClose(Command, roles=AT_TABLE):
@@ -170,7 +170,7 @@ class UndoClose(Command, roles=AT_TABLE):
         return (closing_undone(context.state),)
 
 
-def opened(state: State, house: House) -> HandOpened:
+def open_hand(state: State, house: House) -> HandOpened:
     """Return the next hand's opening. Raises CommandRefused if no hand can be dealt.
 
     Stacks continue from the last hand; a new player starts with the configured stack.
@@ -193,7 +193,7 @@ def opened(state: State, house: House) -> HandOpened:
         software=house.software,
         **state.lasting,
         hand=state.next_hand,
-        seats=dealt_in(state, house, stacks),
+        seats=seats_to_deal(state, house, stacks),
         button=state.puck.seat if state.button_kept is None else state.button_kept,
         button_keyed=state.button_kept not in (None, state.puck.seat),
         options=dict(house.options),
@@ -215,7 +215,7 @@ def _can_be_taken_back(state: State) -> int:
         return 0
 
 
-def _resumed(laid: State, event: HandReopened) -> State:
+def _resume(laid: State, event: HandReopened) -> State:
     """Return the state before the last hand was closed too soon; so its end moves chips and Fantasy Land only once."""
     assert laid.suspended_state is not None
     table = laid.suspended_state
@@ -237,7 +237,7 @@ def _resumed(laid: State, event: HandReopened) -> State:
     )
 
 
-def reopened(past: State, reason: str) -> HandReopened:
+def reopen(past: State, reason: str) -> HandReopened:
     """Return the reopening of a past hand that was settled or void.
 
     Raises CommandRefused for a misdeal, and for a hand whose button is unknown.
@@ -269,7 +269,7 @@ def closing_undone(state: State) -> HandReopened:
             "Chips or players have changed since hand %(hand)s was closed; reopen it as a disputed hand.",
             hand=state.hand,
         )
-    return replace(reopened(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
+    return replace(reopen(state, "Closed too soon"), resumed=True, paid=tuple(sorted(state.paid)))
 
 
 def is_dealt(state: State) -> bool:
@@ -288,7 +288,7 @@ def opening_withdrawn(state: State, past: Past) -> tuple[Event, ...]:
             closed=state.opened.closed,
         )
     end = past(state.opened.closed)
-    again = replace(reopened(end, "Closed too soon"), resumed=True, paid=tuple(sorted(end.paid)))
+    again = replace(reopen(end, "Closed too soon"), resumed=True, paid=tuple(sorted(end.paid)))
     return HandWithdrawn(), again
 
 

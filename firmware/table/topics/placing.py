@@ -31,7 +31,7 @@ class CardPlaced(Event, leads=stays(WATCHING)):
         seat = need_open_seat(state, self.seat)
         need_room(seat, self.row)
         cards = (*seat.row(self.row), as_card(self.card))
-        captures = _captured(seat, self.row, self.capture)
+        captures = _capture_of(seat, self.row, self.capture)
         return with_seat(state, self.seat, captures=captures, **{self.row: cards})
 
 
@@ -55,7 +55,7 @@ class CardReread(Event, leads=stays(WATCHING)):
             )
         if not self.card.sure:
             raise CommandRefused("That look is no surer.")
-        captures = _captured(seat, self.row, self.capture)
+        captures = _capture_of(seat, self.row, self.capture)
         return with_card(state, self.seat, self.row, self.index, as_card(self.card), captures=captures)
 
 
@@ -155,7 +155,7 @@ def as_card(read: CardReading) -> Card:
     return Card(read.card, read.sure, "camera", read.confidence, read.candidates, read.corners)
 
 
-def _captured(seat: Seat, row: Row, capture: Capture | None) -> dict[Row, Capture]:
+def _capture_of(seat: Seat, row: Row, capture: Capture | None) -> dict[Row, Capture]:
     return {**seat.captures, row: capture} if capture else dict(seat.captures)
 
 
@@ -170,11 +170,11 @@ def _dealer_said(state: State, seen: Irregularity, stands: Stands) -> State:
         case "out_of_turn", "record":
             return _without(state, seen)
         case "card_moved", "table":
-            return _moved(state, seen)
+            return _move(state, seen)
         case "card_missing", "table":
             return _without(state, seen)
         case "card_changed", _:
-            return _changed(state, seen, stands)
+            return _change(state, seen, stands)
     return state
 
 
@@ -192,7 +192,7 @@ def _without(state: State, seen: Irregularity) -> State:
     return with_card(state, seen.seat, seen.row, index)
 
 
-def _moved(state: State, seen: Irregularity) -> State:
+def _move(state: State, seen: Irregularity) -> State:
     card, _ = _lying(state, seen)
     assert seen.to_seat is not None
     assert seen.to_row is not None
@@ -202,7 +202,7 @@ def _moved(state: State, seen: Irregularity) -> State:
     return with_seat(state, to.seat, **{seen.to_row: (*to.row(seen.to_row), card)})
 
 
-def _changed(state: State, seen: Irregularity, stands: Stands) -> State:
+def _change(state: State, seen: Irregularity, stands: Stands) -> State:
     """Set the card that the dealer confirmed, and remember the camera's name for it."""
     card, index = _lying(state, seen)
     assert seen.seen is not None

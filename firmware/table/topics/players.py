@@ -49,7 +49,7 @@ class PlayerSeated(Event, leads=stays(BETWEEN_HANDS)):
         seats = (*others, HouseSeat(self.seat, self.player, self.place, came))
         need_seats(seats)
         stacks = dict(state.stacks) if was else {**state.stacks, self.player: self.stack}
-        return replace(state, house=_seated(state, seats), stacks=stacks)
+        return replace(state, house=_seat(state, seats), stacks=stacks)
 
 
 class PlayerLeft(Event, leads=stays(BETWEEN_HANDS)):
@@ -65,7 +65,7 @@ class PlayerLeft(Event, leads=stays(BETWEEN_HANDS)):
         if self.stack != state.stack_of(self.player):
             raise CommandRefused("%(player)s leaves with another stack than that.", player=self.player)
         seats = (seat for seat in state.house.seats if seat.player != self.player)
-        return replace(without(state, {self.player}), house=_seated(state, seats))
+        return replace(without(state, {self.player}), house=_seat(state, seats))
 
 
 class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
@@ -88,7 +88,7 @@ class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
         need_seats(seats)
         return replace(
             state,
-            house=_seated(state, seats),
+            house=_seat(state, seats),
             stacks={called(player): stack for player, stack in state.stacks.items()},
             fantasyland=frozenset(map(called, state.fantasyland)),
             sits_out=frozenset(map(called, state.sits_out)),
@@ -230,7 +230,7 @@ def need_place(place: str) -> None:
         raise CommandRefused("There is no place %(place)s; places are A to D.", place=place)
 
 
-def _seated(state: State, seats: Iterable[HouseSeat]) -> HouseSettings:
+def _seat(state: State, seats: Iterable[HouseSeat]) -> HouseSettings:
     ordered = tuple(sorted(seats, key=lambda seat: seat.seat))
     return replace(state.house, seats=ordered).saying("seats")
 

@@ -64,8 +64,8 @@ class KeepProfile(Command, roles=FLOOR):
     def decide(self, context: Context) -> tuple[Event, ...]:
         if not self.reason.strip():
             raise CommandRefused("Say why the profile is changed.")
-        text = kept_text(self)
-        return (ProfileKept(sent_profile(text).name, content_hash(text.encode()), self.reason.strip()),)
+        text = text_to_keep(self)
+        return (ProfileKept(profile_of_text(text).name, content_hash(text.encode()), self.reason.strip()),)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Version:
     seq: int
 
 
-def sent_profile(text: str) -> Profile:
+def profile_of_text(text: str) -> Profile:
     """Parse a profile's text from a client. Raises CommandRefused with the rules core's message."""
     try:
         profile = parse_sent_profile(text)
@@ -91,9 +91,9 @@ def sent_profile(text: str) -> Profile:
     return profile
 
 
-def kept_text(command: KeepProfile) -> str:
+def text_to_keep(command: KeepProfile) -> str:
     """Return the complete text to store, which extends no other profile. Raises CommandRefused."""
-    profile = sent_profile(command.text)
+    profile = profile_of_text(command.text)
     if not NAME.fullmatch(profile.name):
         raise CommandRefused(
             "A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game."

@@ -16,7 +16,7 @@ from firmware.table.people import AT_TABLE
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 from firmware.table.topics.ending import HandArchived
-from firmware.table.topics.opening import opened
+from firmware.table.topics.opening import open_hand
 
 BEFORE_NEXT: Final = stays(BETWEEN_HANDS | {Phase.SETTLED})
 
@@ -58,7 +58,7 @@ class KeepButton(Command, roles=AT_TABLE):
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         kept = ButtonKept(self.seat)
-        return (kept, *awaited_opening(apply(context.state, kept), context.house))
+        return (kept, *opening_when_right(apply(context.state, kept), context.house))
 
 
 class OpenHand(Command, roles=AT_TABLE):
@@ -68,10 +68,10 @@ class OpenHand(Command, roles=AT_TABLE):
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         need_puck(context.state, context.house)
-        return (opened(context.state, context.house),)
+        return (open_hand(context.state, context.house),)
 
 
-def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
+def ask_for_next(state: State, house: House) -> tuple[Event, ...]:
     """Return what follows when white asks for the next hand: its opening, or that the puck is awaited.
 
     Raises CommandRefused if no hand can be dealt, or if the puck is awaited already.
@@ -87,7 +87,7 @@ def asked_for_next(state: State, house: House) -> tuple[Event, ...]:
     return (PuckAwaited(due),)
 
 
-def awaited_opening(state: State, house: House) -> tuple[Event, ...]:
+def opening_when_right(state: State, house: House) -> tuple[Event, ...]:
     """Return the opening for which white has asked, once the puck lies right; otherwise nothing."""
     if not state.puck_awaited or button_due(state, house) is not None:
         return ()
@@ -99,7 +99,7 @@ def next_hand(state: State, house: House) -> tuple[Event, ...] | Message:
     """Return the events that close a paid hand, if it is still open, and open the next; or why none can be dealt."""
     ends = (HandArchived(),) if state.phase is Phase.SETTLED else ()
     try:
-        return (*ends, opened(fold(ends, state), house))
+        return (*ends, open_hand(fold(ends, state), house))
     except CommandRefused as error:
         return error.sentence
 

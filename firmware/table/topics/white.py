@@ -18,7 +18,7 @@ from firmware.table.settling import settlement
 from firmware.table.state import Ask, State
 from firmware.table.topics.ending import HandArchived, PaybackMarked
 from firmware.table.topics.playing import PhaseAdvanced
-from firmware.table.topics.puck import asked_for_next, next_hand
+from firmware.table.topics.puck import ask_for_next, next_hand
 from firmware.table.topics.reading import LookedAgain
 from firmware.table.topics.settlement import HandSettled, PaymentMarked
 
@@ -37,7 +37,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
     match state.phase:
         case Phase.IDLE | Phase.ARCHIVED | Phase.VOID:
             due = payback_due(state)
-            return (PaybackMarked(due),) if due else asked_for_next(state, house)
+            return (PaybackMarked(due),) if due else ask_for_next(state, house)
         case Phase.DEALING:
             need_right_seats(state, house)
             opens = any(seat.open for seat in state.seats)
@@ -49,7 +49,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
                 return (PaymentMarked(*state.unpaid[0]),)
             if state.reopened or payback_due(state) or isinstance(next_hand(state, house), Message):
                 return (HandArchived(),)
-            return asked_for_next(state, house)
+            return ask_for_next(state, house)
         case Phase.SHOWDOWN | Phase.READING:
             raise CommandRefused("The cards are being read; wait for the reading.")
         case Phase.REVIEW:

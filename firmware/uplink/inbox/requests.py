@@ -109,7 +109,7 @@ def requests_of(values: object) -> tuple[FileRequest, ...]:
     return tuple(found.values())
 
 
-def said_by_table(values: object) -> list[FileRequest]:
+def requests_from_table(values: object) -> list[FileRequest]:
     """Return what a table's offer says of its requests. A later release's states are kept. Raises WireError."""
     try:
         if isinstance(values, list) and len(values) <= MOST_OPEN:

@@ -7,7 +7,7 @@ from typing import Final
 
 from firmware.table.errors import CommandRefused
 from firmware.table.people import check_name
-from firmware.table.topics.profiles import KeepProfile, kept_text, sent_profile
+from firmware.table.topics.profiles import KeepProfile, profile_of_text, text_to_keep
 
 LARGEST: Final = 1e4
 """Beyond any figure of a deck: those that `vision.reading.enrolment` learns stay below 50, as large ones cost it."""
@@ -18,13 +18,13 @@ SHAPES: Final = {"weight": (17, 112), "bias": (17,), "pips": (52, 15)}
 def profile_of(data: bytes) -> tuple[str, str]:
     """Return a profile's name and its complete text. Raises CommandRefused for one that no table can play."""
     try:
-        text = kept_text(KeepProfile(text=data.decode(), reason="Sent by the pit"))
+        text = text_to_keep(KeepProfile(text=data.decode(), reason="Sent by the pit"))
     except CommandRefused:
         raise
     except ValueError as error:
         why = str(error).partition("\n")[0]
         raise CommandRefused("The profile cannot be used: %(error)s.", error=why) from error
-    return sent_profile(text).name, text
+    return profile_of_text(text).name, text
 
 
 def deck_of(data: bytes, model: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, sync_playwright
 
 from firmware.record.journal.journal import JournalReader
 from firmware.simulation.habits import Habits
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
 from firmware.table import Phase
@@ -161,7 +161,7 @@ class Evening:
                     self.seen.problems.append(f"{work.__name__}: {error}")
 
     def _deal(self) -> None:
-        config = simulated_house(self.data, PROFILE, STACK_UNITS)
+        config = make_config(self.data, PROFILE, STACK_UNITS)
         link = TableLink(config.socket, timeout=PATIENCE_S)
         self._wait(lambda: self.reader.recover()[0].people)
         rules = Players(self.seed, rules_of(config))

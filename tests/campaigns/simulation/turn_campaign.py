@@ -35,7 +35,7 @@ from firmware.simulation.evening.stepped_dealer import Dealer
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.simulation.live.players import Players
 from firmware.simulation.policy import Act, Policy
 from firmware.table import Phase, State
@@ -279,7 +279,7 @@ def check_painted(rows: list[Entry], table: HastyTable) -> int:
 
 def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
     """Play, compare, and return what was done; raises AssertionError where stacks or payments differ."""
-    config = simulated_house(data, profile, closed=True).model_copy(update={"screen": ScreenConfig()})
+    config = make_config(data, profile, closed=True).model_copy(update={"screen": ScreenConfig()})
     _, rules = house_rules(config)
     faults = Faults((), random.Random(seed))
     errors = ReaderModel(ReaderErrors.load(), random.Random(f"reader {seed}"))

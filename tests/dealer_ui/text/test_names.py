@@ -10,7 +10,7 @@ import pytest
 
 import dealer_ui
 from dealer_ui.text.i18n import speaking
-from dealer_ui.view.seats import offered_names
+from dealer_ui.view.seats import names_to_offer
 from firmware.record.journal.journal import JournalReader
 from firmware.table.topics.players import RECENT
 from tests.dealer_ui.felt import Felt
@@ -56,12 +56,12 @@ def felt(tmp_path: Path) -> Iterator[Felt]:
 def test_who_left_lately_is_offered_again_the_last_one_first(felt: Felt) -> None:
     for player in ("Lin", "Tran"):
         felt.do("leave_seat", player=player)
-    assert offered_names(felt.state) == ("Guest", "Tran", "Lin")
+    assert names_to_offer(felt.state) == ("Guest", "Tran", "Lin")
     felt.do("seat_player", seat=1, player="Tran")
     felt.do("seat_player", seat=4, player="Guest")
-    assert offered_names(felt.state) == ("Guest 2", "Lin")
+    assert names_to_offer(felt.state) == ("Guest 2", "Lin")
     with speaking("zh_Hans"):
-        assert offered_names(felt.state)[0] == "客人"
+        assert names_to_offer(felt.state)[0] == "客人"
 
 
 def test_the_names_outlive_a_restart_in_the_next_hand(felt: Felt, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.bench.pit import command as pit_command
-from firmware.bench.played_record import Record, played
+from firmware.bench.played_record import Record, read_played
 from firmware.bench.uplink import command as uplink_command
 from firmware.simulation.generated_record import generate_record
 from firmware.table.entry import Entry
@@ -24,7 +24,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_played_record_is_written_again_as_another_tables_and_chained(record: Path) -> None:
-    source = played(record)
+    source = read_played(record)
     one, two = Record(source, "one"), Record(source, "two", first=1)
     rows: list[Entry] = [*one.opening()]
     for commit in one.commits():

@@ -10,7 +10,7 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.puck_calm import CALM_S, CHANGES, LOOSE, RESTLESS, CalmPuck
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from tests.campaigns.appliance.fault_campaign import _table
 
 A_SECOND = 4
@@ -84,7 +84,7 @@ def rows_of(config: Config, seconds: float, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_quarter_of_an_hour_of_it_writes_a_few_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = rows_of(simulated_house(tmp_path, "washington-1-unit"), 900, monkeypatch)
+    rows = rows_of(make_config(tmp_path, "washington-1-unit"), 900, monkeypatch)
     assert [kind for kind, _ in rows].count("device_fault") == 1
     assert [kind for kind, _ in rows].count("device_recovered") == 1
     assert len(rows) <= CHANGES + 4

@@ -16,7 +16,7 @@ from firmware.record.journal.journal import FILE, Journal
 from firmware.runtime import record_check
 from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.table_process import TableProcess
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.table.errors import JournalDamaged
 from firmware.table.events import Event, HandVoided, RecordFault
 from tests.campaigns.appliance.fault_campaign import _table
@@ -46,7 +46,7 @@ def bend(data: Path) -> None:
 @contextmanager
 def started(data: Path) -> Iterator[TableProcess]:
     with Journal(data) as journal:
-        table = _table(simulated_house(data, PROFILE), journal)
+        table = _table(make_config(data, PROFILE), journal)
         try:
             table.begin()
             yield table

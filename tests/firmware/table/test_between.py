@@ -19,7 +19,7 @@ from firmware.table.decide import decide, step
 from firmware.table.events import canonical
 from firmware.table.house import House
 from firmware.table.settling import hand_json
-from firmware.table.topics.opening import opened
+from firmware.table.topics.opening import open_hand
 from tests.firmware.table.next_puck import puck_moved
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def moved(state: State, house: House) -> State:
 
 def test_four_of_five_are_dealt_in_from_the_button_clockwise_and_each_has_a_place() -> None:
     state = fold([ev.PuckSeen("seat", 3)])
-    seats = opened(state, house_of(5, FACE_UP)).seats
+    seats = open_hand(state, house_of(5, FACE_UP)).seats
     assert [seat.seat for seat in seats] == [1, 3, 4, 5]
     assert sorted(seat.place for seat in seats) == ["A", "B", "C", "D"]
     assert all(seat.open for seat in seats)
@@ -109,7 +109,7 @@ def test_of_two_hands_both_or_the_one_that_earned_it_is_in_fantasyland(
     played = do(do(INITIAL, house, "two_hands"), house, "next")
     hands = [{"seat": seat.seat, "fantasyland_next": seat.seat == 3} for seat in played.seats]
     over = replace(played, phase=Phase.ARCHIVED, settlement={"hands": hands}, fantasyland=frozenset({"p1"}))
-    assert {seat.seat for seat in opened(over, house).seats if seat.fantasyland} == expected
+    assert {seat.seat for seat in open_hand(over, house).seats if seat.fantasyland} == expected
 
 
 def test_when_everybody_is_in_fantasyland_the_hand_is_set_like_a_closed_one() -> None:

@@ -9,7 +9,7 @@ from firmware.table import CommandRefused, Phase, apply, fold
 from firmware.table import events as ev
 from firmware.table.events import parse
 from firmware.table.house import currency_now
-from firmware.table.topics.opening import opened
+from firmware.table.topics.opening import open_hand
 from tests.firmware.table.test_house import Table, face_up, house_of, table
 
 __all__ = ["face_up", "table"]
@@ -22,7 +22,7 @@ def test_a_currency_is_set_and_its_place_alone_and_the_next_hand_carries_it(tabl
     state = table.do("set_house", symbol_after=False, reason="as the floor writes it")
     assert state.house.currency == Currency("€")
     assert state.house.said == ("currency", "unit")
-    assert opened(state, table.house).house.currency == Currency("€")
+    assert open_hand(state, table.house).house.currency == Currency("€")
     again = apply(state, ev.TableStarted(house=house_of().settings))
     assert again.house.currency == Currency("€"), "a configuration does not take it back"
 
@@ -53,7 +53,7 @@ def test_the_house_is_refused_in_its_own_currency(face_up: Table) -> None:
 def test_a_past_hand_on_the_table_again_is_paid_in_its_own_currency(table: Table) -> None:
     table.do("set_house", symbol="€", reason="the house's")
     assert currency_now(table.state) == Currency("€")
-    hand = opened(table.state, table.house)
+    hand = open_hand(table.state, table.house)
     table.state = apply(table.state, hand)
     assert table.state.phase is Phase.DEALING
     table.do("misdeal", reason="a card was exposed")

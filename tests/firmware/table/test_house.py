@@ -22,7 +22,7 @@ from firmware.table.house import House, house_now
 from firmware.table.people import Role
 from firmware.table.settings import FIELDS, HouseSeat, HouseSettings
 from firmware.table.topics.house import SetHouse, profile_text
-from firmware.table.topics.opening import opened
+from firmware.table.topics.opening import open_hand
 
 if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
@@ -79,7 +79,7 @@ def players(state: State) -> list[str]:
 def test_a_fresh_table_holds_what_is_configured(table: Table) -> None:
     assert table.state.house == house_of().settings
     assert table.house == house_of()
-    assert opened(table.state, table.house).house == table.state.house
+    assert open_hand(table.state, table.house).house == table.state.house
 
 
 def test_what_is_said_at_the_table_holds_over_a_configuration_that_changes_later(table: Table) -> None:
@@ -98,7 +98,7 @@ def test_every_setting_can_be_said_and_every_field_belongs_to_one() -> None:
 def test_the_next_hand_opens_with_what_was_set_and_carries_it(table: Table) -> None:
     table.do("set_house", profile="california-face-up", unit=250, reason="the face-up game")
     assert table.house.rules == FACE_UP
-    hand = opened(table.state, table.house)
+    hand = open_hand(table.state, table.house)
     assert (hand.profile, hand.unit) == (FACE_UP.name, 250)
     assert table.kept[hand.profile_hash] == profile_toml(FACE_UP).encode()
     assert fold([hand]).house == table.state.house, "recovery begins at the opened hand"
@@ -214,7 +214,7 @@ def test_all_seats_are_set_at_once_and_who_is_gone_takes_his_chips(table: Table)
 def test_a_player_takes_a_free_seat_with_its_own_place_and_buys_in(table: Table) -> None:
     table.do("seat_player", seat=4, player="  Ann  Lee ", stack=20_000)
     assert table.state.house.seats[-1] == HouseSeat(4, "Ann Lee", "D", 20_000)
-    hand = opened(table.state, table.house)
+    hand = open_hand(table.state, table.house)
     assert [(seat.seat, seat.player, seat.stack) for seat in hand.seats][-1] == (4, "Ann Lee", 20_000)
 
 
@@ -225,14 +225,14 @@ def test_a_player_who_sits_changes_seats_with_his_chips(table: Table) -> None:
         (2, "p2", "B"),
         (3, "p1", "C"),
     ]
-    assert opened(table.state, table.house).stacks["p1"] == 7_777
+    assert open_hand(table.state, table.house).stacks["p1"] == 7_777
 
 
 def test_five_players_share_four_places(table: Table) -> None:
     for seat in (3, 4, 5):
         table.do("seat_player", seat=seat, player=f"p{seat}", stack=10_000)
     assert table.state.house.seats[-1].place == ""
-    assert len({seat.place for seat in opened(table.state, table.house).seats}) == 4
+    assert len({seat.place for seat in open_hand(table.state, table.house).seats}) == 4
 
 
 def test_who_leaves_takes_everything_and_the_hand_goes_on_without_him(table: Table) -> None:
@@ -241,7 +241,7 @@ def test_who_leaves_takes_everything_and_the_hand_goes_on_without_him(table: Tab
     state = table.do("leave_seat", player="p1")
     assert players(state) == ["p2", "p3"]
     assert "p1" not in state.sits_out
-    assert opened(table.state, table.house).stacks == {"p2": 10_000, "p3": 10_000}
+    assert open_hand(table.state, table.house).stacks == {"p2": 10_000, "p3": 10_000}
     with pytest.raises(CommandRefused, match="no player"):
         table.do("leave_seat", player="p1")
 
@@ -509,7 +509,7 @@ def test_settings_survive_a_kill_and_a_hand_that_was_reopened(
     assert reader.recover()[0] == table.state
     reopen(table, reader, 1)
     assert table.do("next").house.unit == 250
-    hand = opened(table.state, table.house)
+    hand = open_hand(table.state, table.house)
     journal.append([hand], "test")
     assert reader.recover()[0].house == table.state.house
 

@@ -9,7 +9,7 @@ from firmware.rules import profile_names
 from firmware.table import CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.dealing import button_due
-from firmware.table.topics.puck import awaited_opening
+from firmware.table.topics.puck import opening_when_right
 from tests.dealer_ui.conftest import Lay, lay
 from tests.dealer_ui.felt import Felt
 
@@ -33,7 +33,7 @@ def paid(felt: Felt, puck: int = 2) -> Felt:
 
 def arrive(felt: Felt) -> State:
     """Do what the table process does after every reading of the puck: open the hand for which white has asked."""
-    events = awaited_opening(felt.state, felt.house)
+    events = opening_when_right(felt.state, felt.house)
     return felt.say(*events) if events else felt.state
 
 

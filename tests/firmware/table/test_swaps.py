@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware.table import Ask, Phase, State
-from firmware.table.swaps import swapped
+from firmware.table.swaps import swaps_made
 from tests.dealer_ui.felt import Felt
 
 PLACE = {"seat": 1, "row": "front", "index": 2}
@@ -34,7 +34,7 @@ def test_both_cards_change_in_one_command_and_the_hand_settles_again(settled: Fe
     assert sum(a != b for a, b in zip(names(before), names(state), strict=True)) == 2
     assert state.phase is Phase.SETTLED
     assert state.settlement != before.settlement
-    [(one, other)] = swapped(state)
+    [(one, other)] = swaps_made(state)
     assert [(spot.seat, spot.row, spot.index, spot.card) for spot in (one, other)] == [
         (1, "front", 2, "Kc"),
         (4, "back", 4, "7c"),
@@ -46,7 +46,7 @@ def test_the_same_change_again_takes_it_back(settled: Felt) -> None:
     settled.do("set_card", **PLACE, card="Kc", swap=True)
     state = settled.do("set_card", **PLACE, card="7c", swap=True)
     assert (names(state), state.settlement) == (names(before), before.settlement)
-    assert swapped(state) == ()
+    assert swaps_made(state) == ()
 
 
 def test_a_change_is_taken_back_whole_while_one_of_its_names_is_claimed_by_a_third_card(
@@ -84,7 +84,7 @@ def test_where_cards_are_missing_the_other_card_is_asked_about(tmp_path: Path) -
     state = felt.do("set_card", **PLACE, card="Qd", swap=True)
     felt.journal.close()
     assert state.questions, "the seven of clubs is not the only name that is left for it"
-    assert swapped(state) == ()
+    assert swaps_made(state) == ()
 
 
 def test_a_free_name_is_a_correction_as_before(tmp_path: Path) -> None:
@@ -93,4 +93,4 @@ def test_a_free_name_is_a_correction_as_before(tmp_path: Path) -> None:
     state = felt.do("set_card", **PLACE, card="Kc", swap=True)
     felt.journal.close()
     assert state.seats[0].front[2].card == "Kc"
-    assert swapped(state) == ()
+    assert swaps_made(state) == ()

@@ -23,7 +23,7 @@ from firmware.rules import load_profile, profile_toml
 from firmware.table import CommandRefused, Phase, State
 from firmware.table import events as ev
 from firmware.table.decide import step
-from firmware.table.topics.opening import opened, opening_withdrawn
+from firmware.table.topics.opening import open_hand, opening_withdrawn
 from tests.dealer_ui.felt import Felt
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
 from tests.firmware.table.test_between import house_of
@@ -50,14 +50,14 @@ def data(tmp_path: Path) -> Path:
 
         say(replace(deal.opened(), profile_hash=rules), *deal.until(Phase.REVIEW)[1:])
         say(ev.HandArchived(state.unpaid))
-        say(opened(state, house))
+        say(open_hand(state, house))
         say(*opening_withdrawn(state, lambda hand: end_of_hand(JournalReader(tmp_path), hand)))
         assert FinishedReader(tmp_path).events_since(0)[-1].type == "hand_withdrawn", (
             "hand 1 lies there again"
         )
         say(ev.PaymentMarked(*state.unpaid[0]))
         say(ev.HandArchived(state.unpaid))
-        say(opened(state, house))
+        say(open_hand(state, house))
         say(ev.HandVoided("a test"))
     return tmp_path
 

@@ -20,7 +20,7 @@ from firmware.uplink.follow import Follower
 from firmware.uplink.inbox.requests import FileRequest
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
-from pit.channels.store import Channel, ChannelTable, move, put, shown, try_again
+from pit.channels.store import Channel, ChannelTable, move, put, read_channels, try_again
 from pit.channels.words import Name
 from pit.files.requests import keep_progress, requests
 from pit.follow.now import Follower as Floor
@@ -156,7 +156,7 @@ class Room:
 
     def shown(self) -> Mapping[Name, Channel]:
         with self.database.transaction() as connection:
-            return shown(connection)
+            return read_channels(connection)
 
     @property
     def stopped(self) -> str:

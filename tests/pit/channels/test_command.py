@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from pit.channels.judge import Mark
-from pit.channels.store import move, put, shown
+from pit.channels.store import move, put, read_channels
 from pit.cli.main import command
 from pit.store.database import Database
 from tests.pit.channels.room import FIRST, NEW, OLD, REST, SHA, TENTH, Room, RoomTable
@@ -103,7 +103,9 @@ def test_a_pit_that_is_killed_at_any_moment_goes_on_and_asks_each_table_once() -
 
             def marks() -> dict[str, Mark]:
                 with database.transaction() as connection:
-                    return {its.name: its.mark for one in shown(connection).values() for its in one.tables}
+                    return {
+                        its.name: its.mark for one in read_channels(connection).values() for its in one.tables
+                    }
 
             def heard() -> int:
                 with database.transaction() as connection:
@@ -138,5 +140,5 @@ def test_a_pit_that_is_killed_at_any_moment_goes_on_and_asks_each_table_once() -
                 asked = connection.execute(
                     "SELECT table_id, count(*) FROM file_request GROUP BY table_id ORDER BY table_id"
                 ).fetchall()
-                assert not any(one.stopped for one in shown(connection).values())
+                assert not any(one.stopped for one in read_channels(connection).values())
             assert asked == [(table.table_id, 1) for table in tables]

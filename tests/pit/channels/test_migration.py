@@ -9,7 +9,7 @@ import pytest
 
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
-from pit.channels.store import history, shown, withdraw
+from pit.channels.store import history, read_channels, withdraw
 from pit.channels.words import UPGRADED
 from pit.files.requests import requests
 from pit.store import database as pit_database
@@ -57,7 +57,7 @@ def test_a_wave_that_was_not_over_becomes_a_stopped_release_in_the_channels_it_h
     with Database(migrated(postgres, monkeypatch, phase, step), connections=2) as database:
         Stepper(database).turn()
         with database.transaction() as connection:
-            channels = shown(connection)
+            channels = read_channels(connection)
             asked = [one.table for one in requests(connection) if not one.is_over]
             notes = [str(what) for _, _, what in history(connection)]
         assert [len(one.tables) for one in channels.values()] == [1, 1, 3]
@@ -77,7 +77,7 @@ def test_a_wave_that_was_over_leaves_its_tables_in_their_channels_and_no_release
     with Database(migrated(postgres, monkeypatch, "done", 2), connections=2) as database:
         Stepper(database).turn()
         with database.transaction() as connection:
-            channels = shown(connection)
+            channels = read_channels(connection)
             asked = sorted(one.table for one in requests(connection) if not one.is_over)
             assert history(connection) == []
         assert [channels[name].tables[0].name for name in (FIRST, TENTH, REST)] == [

@@ -15,7 +15,7 @@ from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import history, move, try_again, withdraw
 from pit.errors import PitError
-from pit.files.offers import found, remove
+from pit.files.offers import find_offered, remove
 from pit.files.requests import ask
 from pit.files.requests import withdraw as withdraw_request
 from tests.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room, RoomTable
@@ -147,7 +147,7 @@ def test_a_release_stays_while_a_channel_holds_it(room: Room) -> None:
     """Also an older one in another channel, and one that every table has taken."""
     room.add(1)
     with room.database.transaction() as connection:
-        release = found(connection, SHA)
+        release = find_offered(connection, SHA)
     assert release is not None
     room.begin()
     with pytest.raises(PitError, match=f"A channel holds {NEW}. Withdraw it first"):
@@ -167,7 +167,7 @@ def test_of_a_release_that_is_moved_and_removed_at_one_moment_one_is_refused(roo
     room.add(1)
     room.put(FIRST, "Table 1")
     with room.database.transaction() as connection:
-        release = found(connection, SHA)
+        release = find_offered(connection, SHA)
     assert release is not None
     for _ in range(8):
         said = at_once(room.move, lambda: remove(room.database, room.pit.house, release, "Ines"))

@@ -14,7 +14,7 @@ from firmware.simulation.generated_record import generate_record
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, move, put
-from pit.channels.store import shown as channels
+from pit.channels.store import read_channels as channels
 from pit.channels.words import Name
 from pit.follow.now import Follower as Floor
 from pit.follow.projector import project

@@ -30,14 +30,14 @@ from firmware.uplink.inbox.requests import (
     FileRequest,
     place,
     read_list,
+    requests_from_table,
     requests_of,
-    said_by_table,
     write_list,
 )
 from firmware.uplink.settings import HOUSE
 from firmware.uplink.wire import WireError
 from pit.authority import Authority
-from pit.files.offers import HouseRepository, found
+from pit.files.offers import HouseRepository, find_offered
 from pit.store.files import FilesError
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
@@ -87,7 +87,7 @@ def forged(
         )
         if signer is not None:
             HouseRepository(here.pit.folder, signer).publish(connection, add=file)
-        stored = found(connection, digest)
+        stored = find_offered(connection, digest)
     assert stored is not None
     return stored
 
@@ -353,7 +353,7 @@ def test_a_release_of_another_maker_or_of_another_name_is_refused_by_the_uplink(
     )
     with here.pit.database.transaction() as connection:
         here.pit.house.publish(connection, add=renamed)
-        other = found(connection, renamed.sha256)
+        other = find_offered(connection, renamed.sha256)
     assert other is not None
     here.ask(other)
     here.turn()
@@ -472,7 +472,7 @@ def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: H
 )
 def test_what_no_table_says_of_its_files_is_refused(value: Any) -> None:
     with pytest.raises(WireError):
-        said_by_table(value)
+        requests_from_table(value)
 
 
 def test_what_no_pit_asks_for_is_left_out() -> None:

@@ -14,7 +14,15 @@ from firmware.update.house import HouseFile
 from firmware.uplink.inbox.requests import FileRequest
 from pit.cli.main import command
 from pit.errors import PitError
-from pit.files.offers import HouseRepository, found, listed, named, offer, remove, removed
+from pit.files.offers import (
+    HouseRepository,
+    find_offered,
+    list_offered,
+    list_removed,
+    offer,
+    offered_by_name,
+    remove,
+)
 from pit.files.requests import ask, keep_progress, requests, withdraw
 from pit.status.tables import enrol
 from pit.store.database import Database
@@ -31,8 +39,8 @@ def test_a_removed_file_is_gone_and_offered_again_it_is_back(
     remove(database, house, one, "Max")
     assert not house.files.path(one.sha256).exists()
     with database.transaction() as connection:
-        assert (listed(connection), found(connection, one.sha256)) == ([], None)
-        [(gone, _, by)] = removed(connection)
+        assert (list_offered(connection), find_offered(connection, one.sha256)) == ([], None)
+        [(gone, _, by)] = list_removed(connection)
         assert (gone, by) == (one, "Ines")
         table = enrol(database, "Table 1", 1)
         with pytest.raises(PitError, match="There is no such file"):
@@ -40,7 +48,7 @@ def test_a_removed_file_is_gone_and_offered_again_it_is_back(
     assert offered("friday.toml", PROFILE) == one
     assert house.files.path(one.sha256).exists()
     with database.transaction() as connection:
-        assert (listed(connection), removed(connection)) == ([one], [])
+        assert (list_offered(connection), list_removed(connection)) == ([one], [])
 
 
 def test_a_file_stays_while_a_table_is_to_fetch_or_take_it(
@@ -73,13 +81,17 @@ def test_a_file_is_named_by_its_name_or_its_hash_and_two_of_one_name_by_the_hash
     second = offered("b.toml", PROFILE.replace("Friday", "Later Friday"))
     deck = offered("d.json", deck_text())
     with database.transaction() as connection:
-        assert named(connection, "blue backs") == deck
-        assert named(connection, first.sha256) == named(connection, first.sha256[:8]) == first
+        assert offered_by_name(connection, "blue backs") == deck
+        assert (
+            offered_by_name(connection, first.sha256)
+            == offered_by_name(connection, first.sha256[:8])
+            == first
+        )
         with pytest.raises(PitError, match=f"There are 2 files friday-game.*{second.sha256[:12]}"):
-            named(connection, "friday-game")
+            offered_by_name(connection, "friday-game")
         for name in ("", "friday", first.sha256[:7], "%", "' OR '1'='1"):
             with pytest.raises(PitError, match="See: feltwatch pit files"):
-                named(connection, name)
+                offered_by_name(connection, name)
 
 
 def test_the_command_asks_first_and_tells_what_was_removed(

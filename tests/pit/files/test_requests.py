@@ -15,7 +15,7 @@ from firmware.update.trust import MAKER, Trust, folder_files
 from firmware.uplink.inbox.requests import MOST_OPEN, FileRequest
 from pit.authority import Authority
 from pit.errors import PitError
-from pit.files.offers import HouseRepository, found, listed, offer
+from pit.files.offers import HouseRepository, find_offered, list_offered, offer
 from pit.files.requests import (
     LATE,
     NEWER,
@@ -92,7 +92,7 @@ def test_a_release_of_another_key_is_not_offered(
     with pytest.raises(PitError, match="not signed by the maker"):
         offer(database, house, archive, "Ines", maker_root=tmp_path / "root.json")
     with database.transaction() as connection:
-        assert listed(connection) == []
+        assert list_offered(connection) == []
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_no_table_could_use_is_not_offered(
     with pytest.raises(PitError, match=why):
         offer(database, house, path, "Ines", maker_root=tmp_path / "root.json")
     with database.transaction() as connection:
-        assert listed(connection) == []
+        assert list_offered(connection) == []
 
 
 def test_a_request_is_in_the_tables_answer_until_it_ends(database: Database, offered: Offering) -> None:
@@ -229,7 +229,7 @@ def test_a_table_is_asked_for_no_more_than_fits_into_an_answer(database: Databas
             ask(connection, table.table_id, made[-1].sha256, "Ines")
         assert len(asked_now(connection, table.table_id)) == MOST_OPEN
         assert len(requests(connection)) == len(requests(connection, table.table_id)) == MOST_OPEN
-        assert found(connection, "0" * 64) is None
+        assert find_offered(connection, "0" * 64) is None
         with pytest.raises(PitError, match="no such file"):
             ask(connection, table.table_id, "0" * 64, "Ines")
         with pytest.raises(PitError, match="no such table"):
@@ -267,4 +267,4 @@ def test_a_release_whose_file_is_another_offered_one_is_refused_and_that_one_sta
         sent(later)
     assert house.files.path(first.sha256).exists()
     with database.transaction() as connection:
-        assert [one.sha256 for one in listed(connection)] == [first.sha256]
+        assert [one.sha256 for one in list_offered(connection)] == [first.sha256]

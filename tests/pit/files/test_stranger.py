@@ -30,7 +30,7 @@ from firmware.uplink.inbox.requests import (
     FileRequest,
     place,
     read_list,
-    said_by_table,
+    requests_from_table,
     write_list,
 )
 from firmware.uplink.inbox.texts import LARGEST
@@ -176,7 +176,7 @@ def test_an_error_of_our_own_with_a_file_refuses_the_file_and_the_table_deals_on
 def test_a_reason_whose_template_asks_for_memory_is_refused(template: str) -> None:
     why = {"message": template, "args": {"a": 1 << 40}}
     with pytest.raises(WireError):
-        said_by_table([{"number": 1, "sha256": "0" * 64, "state": "asked", "why": why}])
+        requests_from_table([{"number": 1, "sha256": "0" * 64, "state": "asked", "why": why}])
 
 
 # ---- room on the card ----

@@ -10,7 +10,7 @@ import pytest
 
 from firmware.messages import Message
 from pit.channels.stepper import Stepper
-from pit.channels.store import Channel, history, shown, stop
+from pit.channels.store import Channel, history, read_channels, stop
 from pit.channels.words import Name
 from pit.pages.people import PitRole
 from tests.pit.pages.conftest import House
@@ -38,7 +38,7 @@ def post(house: House, address: str, **fields: Any) -> tuple[int, str]:
 
 def channels(house: House) -> Mapping[Name, Channel]:
     with house.database.transaction() as connection:
-        return shown(connection)
+        return read_channels(connection)
 
 
 def begun(house: House) -> None:

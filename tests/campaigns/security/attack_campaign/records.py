@@ -34,7 +34,7 @@ from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.simulation.evening.run import simulate
 from firmware.simulation.evening.stepped_table import CrampedJournal
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.table import State, TableError
 from firmware.table.errors import JournalError
 from tests.campaigns.appliance.fault_campaign import NoReadings
@@ -107,7 +107,7 @@ def at_table(data: Path, journal: Journal, key: Path, *, notes: bool = False) ->
     with TemporaryDirectory() as own:
         if not notes:
             key = Path(shutil.copytree(key, Path(own) / "key"))
-        config = simulated_house(data, PROFILE)
+        config = make_config(data, PROFILE)
         ticks = count()
         table = TableProcess(
             data,

@@ -24,7 +24,7 @@ from firmware.record.journal.journal import JournalReader
 from firmware.record.journal.row_index import ENDS
 from firmware.runtime.timestamps import box_clock
 from firmware.simulation.demo import PINS, sign_ons
-from firmware.simulation.house import simulated_house
+from firmware.simulation.house import make_config
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Phase, State
 from firmware.table import events as ev
@@ -284,7 +284,7 @@ def stage() -> Iterator[Stage]:
 def started(folder: Path) -> Iterator[Stage]:
     """Start the table's programs on this folder."""
     clock = Wall()
-    config = simulated_house(folder / "data", "washington-1-unit")
+    config = make_config(folder / "data", "washington-1-unit")
     patient = ("answer", "still", "reading", "reading_start", "reader_silence")  # only a hang exceeds these
     limits = {name: DEADLINE for limit in patient for name in (limit, f"{limit}_ceiling")}
     times = config.times.model_copy(
