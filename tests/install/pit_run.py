@@ -151,7 +151,8 @@ def test_a_tables_rows_come_through_nginx_and_the_table_stands_on_the_floor_page
     is_whole(server)
     server.wait(lambda: "Table 7" in look(server, owner[0], "/")[1], "the table is on the floor page")
     server.wait(lambda: "Table 7" in look(server, owner[0], "/hands")[1], "its hands are listed")
-    assert f"Table 7: {seq} rows, 0 behind" in pit(server, "feltwatch-pit", "table", "list")
+    all_of_it = f"Table 7: {seq} rows, 0 behind"
+    server.wait(lambda: all_of_it in pit(server, "feltwatch-pit", "table", "list"), "its rows are followed")
     nothing_failed(server)
 
 
