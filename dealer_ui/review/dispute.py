@@ -33,7 +33,7 @@ REASONS: Final = (
     N_("The puck was wrong"),
     N_("The payment is disputed"),
 )
-"""Reasons for reopening or disputing a hand. The screen has no keyboard, so a person chooses from this list."""
+"""Reasons for reopening or disputing a hand. There is no keyboard: a person touches one. None is preselected."""
 DECIDED: Final = (
     N_("The settlement stands"),
     N_("The hand was corrected"),
