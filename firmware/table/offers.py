@@ -155,7 +155,7 @@ class Offers:
 
 
 class _NeedsPastHand(CommandRefused):
-    """A command cannot be tried without a past hand, which the state does not hold."""
+    """Raised when a command cannot be tried, because it needs a past hand that the state does not hold."""
 
 
 def _past_not_known(hand: int) -> State:
