@@ -33,60 +33,64 @@ REASONS: Final = (
     N_("The puck was wrong"),
     N_("The payment is disputed"),
 )
-"""Why a hand is reopened or disputed: there is no keyboard. A person chooses one; none is chosen before."""
+"""Reasons for reopening or disputing a hand. There is no keyboard: a person touches one. None is preselected."""
 DECIDED: Final = (
     N_("The settlement stands"),
     N_("The hand was corrected"),
     N_("Settled between the players"),
 )
+"""Ways in which a dispute ended. A floor person chooses one to close it."""
 
 
 @blueprint.get("/review/<hand>/dispute")
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def dispute(recalled: PastHand) -> str:
-    """Show a hand's corrections, before and after; for a floor person, the actions to reopen, mark and export it."""
+    """Show what corrections changed in a hand; to a floor person, also the actions to reopen, mark and export it."""
     guard.need(PAST, _("Correcting and keeping a hand"))
     state = services().live.state()
     number = recalled.hand
     is_floor = guard.role() is Role.FLOOR
     archive = archive_of_record()
-    whole = archive.hand(number)
+    archived = archive.hand(number)
     return shown(
         "dispute",
         recalled,
         "dispute",
-        proofs=proofs(whole, archive.images(whole)),
-        reopens=_because("reopen", number) if is_floor and recalled.settlement is not None else (),
+        proofs=proofs(archived, archive.images(archived)),
+        reopens=_action_per_reason("reopen", number) if is_floor and recalled.settlement is not None else (),
         is_free=not state.reopened,
         waiting=state.hand if state.phase in OPEN and not state.reopened else 0,
-        disputes=_because("dispute", number) if is_floor and number not in state.disputed else (),
-        closes=_closes(number) if is_floor and number in state.disputed else (),
+        disputes=_action_per_reason("dispute", number) if is_floor and number not in state.disputed else (),
+        closes=_action_per_decision(number) if is_floor and number in state.disputed else (),
         reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
         if is_floor
         else None,
         file=find_dispute_file(data(), number),
         stick=None if current_app.config.get("LAN") else _stick(number),
-        **_picture(recalled),
+        **_last_frame(recalled),
     )
 
 
-def _picture(recalled: PastHand) -> dict[str, Any]:
-    """Return the last camera frame without drawings: a dispute begins with the cards, not with the reading."""
+def _last_frame(recalled: PastHand) -> dict[str, Any]:
+    """Return the last camera frame, without drawings: a dispute is about the cards, not about the reading."""
     seen = frame_annotations(recalled)
     return {"look": seen[-1], "size": size_of(seen[-1])} if seen else {"look": None}
 
 
 @dataclass(frozen=True)
 class _Stick:
-    """The actions that make a hand's dispute file and copy it to a stick; `job`: the last request."""
+    """The actions that make a hand's dispute file and copy it to a USB stick.
+
+    `job`: the name of the last request to copy. `silent`: the text to show if the copy stops reporting progress.
+    """
 
     put: Action
     make: Action
     job: str
     silent: str
     is_kiosk: bool
-    """The screen at the table can keep no file."""
+    """Whether this is the screen at the table, which cannot save a file."""
 
 
 def _stick(hand: int) -> _Stick:
@@ -100,12 +104,13 @@ def _stick(hand: int) -> _Stick:
     )
 
 
-def _because(do: str, hand: int) -> tuple[Action, ...]:
-    """Return a command for each reason: one touch chooses it and gives the command; none is chosen before."""
+def _action_per_reason(do: str, hand: int) -> tuple[Action, ...]:
+    """Return an action for each reason: one touch chooses the reason and sends the command."""
     return tuple(Action(_(why), {"do": do, "past": hand, "reason": why}) for why in REASONS)
 
 
-def _closes(hand: int) -> tuple[Action, ...]:
+def _action_per_decision(hand: int) -> tuple[Action, ...]:
+    """Return an action that closes the dispute for each decision."""
     return tuple(Action(_(why), {"do": "close_dispute", "past": hand, "reason": why}) for why in DECIDED)
 
 
@@ -113,7 +118,7 @@ def _closes(hand: int) -> tuple[Action, ...]:
 @guard.open_to(PAST)
 @of_hand
 def dispute_file(recalled: PastHand) -> Response:
-    """Return a hand's dispute file, once the table has made it."""
+    """Return a hand's dispute file. Answers 404 until the table has made it."""
     try:
         path = plain_file(data(), recalled.hand)
         return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)

@@ -1,4 +1,4 @@
-"""A limit on requests: for each address, for its network, and for all addresses together."""
+"""A rate limit on requests: for each address, for its IPv6 network, and for all addresses together."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from collections.abc import Callable
 from typing import Final
 
 NETWORK: Final = 4
-"""So many times an address's share all of one IPv6 network (/64) have together: a machine has as many addresses as it
-likes, and must not take its neighbours' share with one of them."""
+"""All addresses of one IPv6 network (/64) together get this many times the limit of one address.
+
+One machine can use any number of addresses in its network. Without this limit it could use up the limit of all.
+"""
 MOST_KNOWN: Final = 64
-"""Addresses from which somebody has logged in: a person there is not delayed by the tries of other addresses."""
+"""How many addresses from which people logged in are remembered. Attempts from other addresses do not delay them."""
 MOST_ADDRESSES: Final = 4096
-"""Addresses whose requests are counted each by itself; one that is dropped for more still counts among all."""
+"""How many addresses are counted individually. The least recent are dropped, but still count in the total."""
 
 
 class Bucket:
-    """A token bucket: a burst, then a constant rate per second."""
+    """A token bucket: it allows a burst, then a constant rate per second."""
 
     def __init__(self, burst: int, per_s: float) -> None:
         self._burst, self._per_s = burst, per_s
@@ -37,12 +39,12 @@ class Bucket:
 
 
 class Limit:
-    """A rate limit: per address, and for all addresses together."""
+    """A rate limit: for each address, for its IPv6 network, and for all addresses together."""
 
     def __init__(
         self, each: tuple[int, float], of_all: tuple[int, float], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """`each` and `of_all`: the burst, then the rate per second."""
+        """`each`: the limit of one address. `of_all`: that of all together. Both: a burst, and a rate per second."""
         self._each, self._clock = each, clock
         self._all = Bucket(*of_all)
         self._of: OrderedDict[str, Bucket] = OrderedDict()
@@ -50,7 +52,7 @@ class Limit:
         self._lock = threading.Lock()
 
     def wait_s(self, address: str) -> float:
-        """Count one request, and return 0; beyond the limit, return the seconds to wait."""
+        """Count one request and return 0. Beyond a limit, do not count it, and return the seconds to wait."""
         with self._lock:
             now = self._clock()
             buckets = self._buckets(address)
@@ -61,7 +63,7 @@ class Limit:
             return 0.0
 
     def know(self, address: str) -> None:
-        """From now on, count an address separately from its network: an authorized person uses it."""
+        """From now on, apply only its own limit to an address, because an authorized person uses it."""
         with self._lock:
             self._known.setdefault(address, self._bucket(address, 1))
             self._known.move_to_end(address)
@@ -69,6 +71,7 @@ class Limit:
                 self._known.popitem(last=False)
 
     def _buckets(self, address: str) -> list[Bucket]:
+        """Return the buckets that a request from an address takes a token from."""
         if known := self._known.get(address):
             return [known]
         buckets = [self._all, self._bucket(address, 1)]
@@ -77,6 +80,7 @@ class Limit:
         return buckets
 
     def _bucket(self, name: str, times: int) -> Bucket:
+        """Return the bucket of an address or a network. A new one has `times` the limit of one address."""
         burst, per_s = self._each
         bucket = self._of.setdefault(name, Bucket(times * burst, times * per_s))
         self._of.move_to_end(name)
@@ -86,7 +90,7 @@ class Limit:
 
 
 def canonical_address(address: str) -> str:
-    """Return the canonical form of an address, under which its requests are counted.
+    """Return the canonical form of an address, under which its requests are counted; "" if it is not an IP address.
 
     >>> canonical_address("::ffff:192.0.2.7"), canonical_address("2001:db8::0:7:1")
     ('192.0.2.7', '2001:db8::7:1')

@@ -1,7 +1,7 @@
 """`feltwatch bench appliance`: the demo's start time, and its use of memory and processor.
 
-The demo runs as a user starts it, and its processes are watched from outside, like `ps`: first until its page answers
-and every device is open, then at rest between hands, then in play.
+The demo runs as a user starts it. Its processes are watched from outside, as `ps` does: until the page answers and
+every device is open, then in play or at rest between hands.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from firmware.bench.processes import Program, family, feltwatch, fetch, free_por
 from firmware.runtime.errors import AppError
 
 READY_WITHIN: Final = 120.0
+"""Seconds to wait until the demo is ready, and until it is at rest."""
 QUIET_S: Final = 6.0
+"""Seconds without a new row after which the demo is at rest."""
 PLAYED: Final = 20
-"""Minimum number of rows in a record after one hand."""
+"""The minimum number of rows in the record after one hand."""
 LIMIT_S: Final = 3.0
-"""Limit in seconds for the demo to be ready."""
+"""The demo should be ready within this number of seconds."""
 DEVICES: Final = ("camera", "puck", "buttons", "lamps")
 
 
@@ -50,7 +52,7 @@ def command(runs: int, seconds: int) -> Result:
 
 
 def measure(runs: int, seconds: float) -> dict[str, Any]:
-    """Start the demo `runs` times and watch the last two. Raises AppError if it does not start."""
+    """Start the demo `runs` times. Watch the last two, one in play and one at rest. Raises AppError if one fails."""
     ready: list[float] = []
     watched: dict[str, Any] = {}
     for load in ["play"] * (runs - 1) + ["rest"]:
@@ -61,14 +63,14 @@ def measure(runs: int, seconds: float) -> dict[str, Any]:
                 continue
             if load == "rest":
                 _wait_for_rest(port)
-            time.sleep(2.0)  # excludes the work of the start
+            time.sleep(2.0)  # so that the work of the start is not measured
             watched[load] = watch(program, seconds)
     return {"ready_s": ready, "seconds": seconds} | watched
 
 
 @contextmanager
 def demo(*options: str) -> Iterator[tuple[Program, int]]:
-    """Start the demo; give its process and its page's port."""
+    """Start the demo. Yield its process and the port of its page."""
     port = free_port()
     with (
         tempfile.TemporaryDirectory(prefix="feltwatch-bench-") as folder,
@@ -103,7 +105,7 @@ def _wait_for_rest(port: int) -> None:
 
 
 def watch(program: Program, seconds: float) -> dict[str, Any]:
-    """Return the use of a process and all its children: maximum memory (PSS), and share of one core."""
+    """Return what a process and all its children use: maximum memory (PSS), and share of one core."""
     before, began, most = processor_s(program.pid), time.monotonic(), 0.0
     while time.monotonic() - began < seconds:
         most = max(most, memory_mb(program.pid))

@@ -1,7 +1,7 @@
-"""The box's power supply and temperature. UNTESTED on hardware: written to Raspberry Pi's documentation.
+"""The box's power supply and temperature. UNTESTED on hardware: written from Raspberry Pi's documentation.
 
-A failed reading is None and never an old value. The Pi throttles from 80 °C; its undervoltage flag means less than 4.63
-V.
+A value that cannot be read is None, never an old value. The Pi throttles its processor from 80 °C. Its undervoltage
+flag means a supply of less than 4.63 V.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from firmware.threads import start_thread
 
 VCGENCMD = "vcgencmd"
 ANSWER_WITHIN = 2.0
-"""Timeout of vcgencmd in seconds; it calls the firmware and can hang with it."""
+"""Timeout of vcgencmd in seconds. The program calls the Pi's firmware and hangs if the firmware hangs."""
 HOT_C = 80.0
+"""The temperature in °C from which a warning is shown."""
 LOOK_EVERY = 5.0
 """Seconds between two readings of the sensors."""
 log = logging.getLogger(__name__)
 _THROTTLED = re.compile(r"throttled=0x([0-9a-fA-F]{1,8})\s*")
-# Bits of get_throttled: now, and 16 places up since boot
+# Bits of get_throttled for the present. The bit for "since boot" is 16 places higher.
 _UNDERVOLTAGE, _CAPPED, _THROTTLED_NOW, _SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _SINCE_BOOT = 16
 
@@ -34,10 +35,10 @@ class PowerReading:
     """The power supply and the temperature; None: unknown."""
 
     undervoltage: bool | None
-    """The supply is below 4.63 V now."""
+    """Whether the supply is below 4.63 V now."""
     undervoltage_since_boot: bool | None
     throttled: bool | None
-    """The processor is throttled now, because of undervoltage or heat."""
+    """Whether the processor is throttled now, because of undervoltage or heat."""
     throttled_since_boot: bool | None
     temperature_c: float | None
     """The processor's temperature in °C."""
@@ -64,14 +65,14 @@ class PowerReading:
 
 
 class Power:
-    """Reads the Pi's own sensors; each reading is independent."""
+    """Reads the Pi's built-in sensors. Each value is read independently of the others."""
 
     def __init__(self, sys: Path = Path("/sys"), vcgencmd: str = VCGENCMD) -> None:
         self._sys = sys
         self._vcgencmd = vcgencmd
 
     def read(self) -> PowerReading:
-        """Read the sensors now. Takes up to two seconds if the firmware does not answer; never raises."""
+        """Read the sensors now. Takes up to two seconds if the firmware does not answer. Never raises."""
         flags = self._throttled()
 
         def flag(bits: int) -> bool | None:
@@ -112,7 +113,10 @@ class Power:
 
 
 class PowerWatch:
-    """Reads the sensors on a separate thread, because vcgencmd can hang, and keeps the warnings."""
+    """Reads the sensors regularly, and keeps the last reading and its warnings.
+
+    It uses its own thread, because vcgencmd can hang.
+    """
 
     def __init__(self, power: Power | None = None, every: float = LOOK_EVERY) -> None:
         self._power = power or Power()
@@ -122,14 +126,14 @@ class PowerWatch:
         self.reading: PowerReading | None = None
         """The last reading; None before the first."""
         self.warning: Text = ""
-        """Warnings that need action, as sentences; empty if there are none or nothing is known."""
+        """The warnings of the last reading, as one text; empty if there are none or nothing is known."""
 
     def start(self) -> None:
-        """Start."""
+        """Start the thread."""
         self._thread = start_thread(self._run, name="power")
 
     def close(self) -> None:
-        """Stop. May be called twice."""
+        """Stop the thread, and wait until it ends. May be called twice."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()

@@ -1,6 +1,7 @@
-"""The one rule of names: which are accepted, and when one looks like another.
+"""The rules for all names: which names are accepted, and when two names look alike.
 
-Only new names are judged. A name that a record or a list holds already stays as it is: it replays, logs on, is removed.
+Only new names are checked. A name that is already in a record or a list stays as it is. It can still be replayed, used
+to log on, and removed.
 """
 
 from __future__ import annotations
@@ -13,20 +14,22 @@ from firmware.messages import Message, MessageError
 from firmware.names.skeleton import skeleton, without_invisible
 
 LONGEST: Final = 40
-"""Letters of a name of a person, a player, a table or a deck."""
+"""The maximum length of a name of a person, a player, a table or a deck, in characters."""
 MOST_MARKS: Final = 4
-"""Marks in a row over or under one letter (UTS #39, 5.4). Hebrew and Vietnamese need up to four; more cover the names
-above and below."""
+"""The maximum number of successive marks on one letter (UTS #39, 5.4).
+
+Hebrew and Vietnamese need up to four. More would cover the names in the lines above and below.
+"""
 _SMALL_CAPITALS: Final = str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋĸʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", "ABCDEFGHIJKKLMNOPRSTUVWYZ")
 _SPACES: Final = frozenset({"Zs", "Zl", "Zp"})
 
 
 class NameRefused(MessageError, ValueError):
-    """A name that nobody may be given."""
+    """A new name is not allowed."""
 
 
 def normal_spelling(name: str) -> str:
-    """Return a name as it is stored: composed letters (NFC), one space between its words, none around them.
+    """Return a name as it is stored: composed letters (NFC), one space between words, none before or after.
 
     >>> normal_spelling(" Jose\\u0301   Ruiz ") == "Jos\\u00e9 Ruiz"
     True
@@ -35,10 +38,10 @@ def normal_spelling(name: str) -> str:
 
 
 def check_name(name: str, most: int = LONGEST) -> str:
-    """Return a new name as it is stored. Raises NameRefused for one that cannot be read or told on a screen.
+    """Return a new name as it is stored. Raises NameRefused if people could not read it, or tell it from others.
 
-    It has a letter or a digit, and nothing that shows as nothing or moves its neighbours: no filler, no mark of
-    direction, no joiner, no control, private or unassigned character.
+    A name needs a letter or a digit. It must not contain characters that are invisible or move their neighbours:
+    fillers, direction marks, joiners, and control, private or unassigned characters.
 
     >>> check_name("Nguyễn Thị Ánh"), check_name("O'Brien")
     ('Nguyễn Thị Ánh', "O'Brien")
@@ -46,14 +49,14 @@ def check_name(name: str, most: int = LONGEST) -> str:
     name = normal_spelling(name)
     if not 1 <= len(name) <= most:
         raise NameRefused("A name has 1 to %(most)s letters.", most=most)
-    if strange := next((letter for letter in name if _is_strange(letter)), None):
+    if forbidden := next((letter for letter in name if _is_forbidden(letter)), None):
         raise NameRefused(
             "A name has only letters that can be seen. This one holds %(code)s. Type it again.",
-            code=f"U+{ord(strange):04X}",
+            code=f"U+{ord(forbidden):04X}",
         )
     if not any(unicodedata.category(letter)[0] in "LN" for letter in name):
         raise NameRefused("A name has a letter or a digit.")
-    if _is_piled(name):
+    if _has_wrong_marks(name):
         raise NameRefused(
             "A letter of a name has at most %(most)s marks above and below, each once.", most=MOST_MARKS
         )
@@ -61,9 +64,10 @@ def check_name(name: str, most: int = LONGEST) -> str:
 
 
 def new_name(name: str, taken: Iterable[str], most: int = LONGEST) -> str:
-    """Return a new name as it is stored; one that is taken letter by letter is returned as well, for the caller.
+    """Check a new name, also against the taken names. Return it as it is stored.
 
-    Raises NameRefused, also for one that looks like a taken one.
+    A name that is exactly a taken one is returned too: the caller decides about it. Raises NameRefused if the name is
+    not allowed, or looks like a taken one.
     """
     taken = list(taken)
     for form in (name, normal_spelling(name)):
@@ -76,7 +80,7 @@ def new_name(name: str, taken: Iterable[str], most: int = LONGEST) -> str:
 
 
 def looks_like(name: str, other: str) -> Message:
-    """Return the sentence for a name that looks like another."""
+    """Return the message that refuses a name because it looks like another one."""
     return Message(
         "%(name)s looks like %(other)s, a name that is taken. Choose one that nobody takes for it.",
         name=name,
@@ -85,19 +89,19 @@ def looks_like(name: str, other: str) -> Message:
 
 
 def look_alike(name: str, others: Iterable[str]) -> str | None:
-    """Return the first of the other names that a person at a screen may take for this one; None if there is none.
+    """Return the first of the other names that people could confuse with this one on a screen; None if there is none.
 
     Small and capital letters count as the same.
 
     >>> look_alike("К\\u0456m", ["Ada", "Kim"]), look_alike("kim", ["Kim"]), look_alike("Kit", ["Kim"])
     ('Kim', 'Kim', None)
     """
-    looks = _looks(name)
-    return next((other for other in others if looks & _looks(other)), None)
+    forms = _visual_forms(name)
+    return next((other for other in others if forms & _visual_forms(other)), None)
 
 
 def is_blank(name: str) -> bool:
-    """Return whether a name shows as nothing at all.
+    """Return whether nothing of a name is visible.
 
     >>> is_blank("\\u3164 \\u2800"), is_blank("Kim")
     (True, False)
@@ -105,16 +109,16 @@ def is_blank(name: str) -> bool:
     return not any(unicodedata.category(letter) not in _SPACES for letter in without_invisible(name))
 
 
-def _is_strange(letter: str) -> bool:
-    """Return whether a character is none that is seen by itself or on a letter; a space is one."""
+def _is_forbidden(letter: str) -> bool:
+    """Return whether a name must not contain a character: an invisible, control, private or unassigned one."""
     if letter == " ":
         return False
     category = unicodedata.category(letter)
     return category[0] in "CZ" or not without_invisible(letter)
 
 
-def _is_piled(name: str) -> bool:
-    """Return whether a letter has too many marks, the same one twice, or a mark stands without a letter."""
+def _has_wrong_marks(name: str) -> bool:
+    """Return whether a letter has too many marks or the same mark twice, or a mark has no letter before it."""
     marks: list[str] = []
     before = " "
     for letter in unicodedata.normalize("NFD", name):
@@ -128,10 +132,10 @@ def _is_piled(name: str) -> bool:
     return False
 
 
-def _looks(name: str) -> frozenset[str]:
-    """Return what a name looks like: as written, plain letters for fancy ones (NFKC), and all in capitals.
+def _visual_forms(name: str) -> frozenset[str]:
+    """Return the skeletons of three forms of a name: as written, with plain letters (NFKC), and in capitals.
 
-    Names of which one of these is the same look alike. Capitals also join what small letters part: к and k.
+    Two names look alike if they have one of these in common. Some letters look alike only as capitals: к and k.
     """
     name = normal_spelling(name)
     plain = unicodedata.normalize("NFKC", without_invisible(name))

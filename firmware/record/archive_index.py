@@ -1,8 +1,8 @@
-"""The archive's index: one line for each hand, and the positions of rows, so that a list of a million hands opens fast.
+"""The archive's index: one line for each hand, and the positions of rows. A list of a million hands opens fast with it.
 
-It is a cache, not evidence: it lies in the runtime folder (`row_index`), and is made from the journal after each start.
-The table process makes it in the background; where there is none, any program makes one of its own. It is updated in
-batches, each in one transaction, and read once it is complete.
+The index is a cache, not evidence. It is in the runtime folder (`row_index`), and is made from the journal after each
+start. The table process makes it in the background. Where no table process runs, a program makes its own. The index is
+updated in batches, each in one transaction. It is read only when it is complete.
 """
 
 from __future__ import annotations
@@ -22,18 +22,20 @@ from firmware.record.journal.transaction import Transaction
 from firmware.table.errors import JournalError
 
 BATCH: Final = 20_000
-"""Rows of the journal in one transaction."""
+"""The number of journal rows that one transaction adds."""
 LOCKED_S: Final = 1.0
-"""Seconds to wait for a reader; after that another process is taken to be writing the index, which is left to it."""
+"""Seconds to wait for a lock. After that, another process is assumed to write the index, and does the work."""
 BEFORE: Final = ("index.sqlite", "index.sqlite-sum", "index.sqlite-lock", "index.sqlite-journal")
-"""Where releases up to 0.2.0 had it, in the data folder."""
-_TAKEN: Final = tuple(sorted(INDEXED.union(TOLD)))
+"""The files of the index in releases up to 0.2.0, in the data folder."""
+_TYPES: Final = tuple(sorted(INDEXED.union(TOLD)))
+"""The types of the journal rows that the index is made from."""
 
 
 def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
-    """Add the journal's new rows to its index; make it again if it is damaged or belongs to another journal.
+    """Add the journal's new rows to its index. Make the index again if it is damaged or belongs to another journal.
 
-    `done` is called after each batch with the rows indexed and their total. Raises JournalError.
+    `done` is called after each batch with the number of the last indexed row and of the last row. If another process is
+    writing the index, this returns without an error. Raises JournalError.
     """
     reader = JournalReader(data)
     for name in BEFORE:
@@ -41,14 +43,14 @@ def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, 
             (data / name).unlink(missing_ok=True)
     try:
         try:
-            _bring(reader, index_to_write(data), done)
+            _add_new_rows(reader, index_to_write(data), done)
         except (sqlite3.Error, UnicodeDecodeError, JournalError) as error:
             if is_busy(error):
                 return
             if isinstance(error, JournalError):
                 raise
             forget_index(data)
-            _bring(reader, index_to_write(data), done)
+            _add_new_rows(reader, index_to_write(data), done)
     except JournalError:
         raise
     except (sqlite3.Error, OSError) as error:
@@ -64,48 +66,51 @@ def is_busy(error: Exception) -> bool:
     )
 
 
-def _bring(reader: JournalReader, path: Path, done: Callable[[int, int], None]) -> None:
+def _add_new_rows(reader: JournalReader, path: Path, done: Callable[[int, int], None]) -> None:
+    """Add all rows that the index lacks. Start with an empty index if it has another format or another journal."""
     make_file(path)
     give_to_owner(path)
     with closing(sqlite3.connect(path, isolation_level=None, timeout=LOCKED_S)) as db:
-        # No WAL: readers would need write access for it, and readers of the same group have none.
+        # No WAL: with it, readers would need write access, and readers of the same group do not have that.
         db.execute("PRAGMA journal_mode = TRUNCATE")
         db.execute("PRAGMA synchronous = NORMAL")
-        if abs(db.execute("PRAGMA user_version").fetchone()[0]) != SHAPE or not _is_of(db, reader):
-            _clear(db)
+        if abs(db.execute("PRAGMA user_version").fetchone()[0]) != SHAPE or not _is_of_journal(db, reader):
+            _make_empty(db)
         with reader.opened() as journal:
             end = journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0] if journal else 0
-            while journal and (at := _batch(db, journal, end)) < end:
+            while journal and (at := _add_batch(db, journal, end)) < end:
                 done(at, end)
         db.execute(f"PRAGMA user_version = {SHAPE}")
     done(end, end)
 
 
-def _is_of(db: sqlite3.Connection, reader: JournalReader) -> bool:
+def _is_of_journal(db: sqlite3.Connection, reader: JournalReader) -> bool:
+    """Return whether the last indexed row is in the journal, with the same hash."""
     seq, digest, _ = db.execute("SELECT seq, hash, subject FROM head").fetchone()
     rows = reader.events_since(seq - 1, 1) if seq else []
     return seq == 0 or (bool(rows) and (rows[0].seq, rows[0].hash) == (seq, digest))
 
 
-def _clear(db: sqlite3.Connection) -> None:
+def _make_empty(db: sqlite3.Connection) -> None:
+    """Make an empty index, marked as incomplete (a negative `user_version`)."""
     tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     drops = "".join(f"DROP TABLE {name};" for name in tables)
     db.executescript(f"BEGIN IMMEDIATE; {drops} {SCHEMA} PRAGMA user_version = -{SHAPE}; COMMIT;")
 
 
-def _batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
-    """Add the next batch of rows, and return the number of the last one."""
+def _add_batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
+    """Add the next batch of rows, up to row `end`. Return the number of the last row that was added."""
     with Transaction(db):
         seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
         upto = min(end, seq + BATCH)
         if upto <= seq:
             return int(seq)
         batch = Batch(partial(line_in, db), subject)
-        marks = ", ".join("?" * len(_TAKEN))
+        marks = ", ".join("?" * len(_TYPES))
         for row in journal.execute(
             "SELECT seq, hand, wall_ms, type, payload FROM journal "
             f"WHERE seq > ? AND seq <= ? AND type IN ({marks}) ORDER BY seq",
-            (seq, upto, *_TAKEN),
+            (seq, upto, *_TYPES),
         ):
             try:
                 batch.take(*row)

@@ -1,7 +1,8 @@
-"""What may be done now: each command that the table offers, its words, and why it is refused where it is refused.
+"""What may be done now: the commands that the table offers, their words, and why some of them are refused.
 
-No rule stands here. Each command is tried on the state: `decide`, then `apply` of its events. What the table refuses is
-not offered, except where the page shows it with the reason. The page, the lamps and the simulated dealer ask only this.
+This module has no rules of the game. It tries each command on the state: `decide`, then `apply` of the events. A
+command that the table refuses is not offered, except where the page shows it with the reason. The page, the lamps and
+the simulated dealer use only these offers.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ DEALT_WRONG: Final = (
     Message("Dealt to the wrong player"),
     Message("Short deck"),
 )
-"""Why a hand is dealt again; once the cards are read, why it is void."""
+"""Reasons for a misdeal. Once the cards are read, they are reasons to void the hand."""
 NOT_PLAYED: Final = (Message("Damaged or marked card"), Message("Dealer's error"))
-"""Why a hand is void at any time."""
+"""Reasons to void a hand, at any time."""
 _ANY_STATE: Final = frozenset(
     {"log_on", "log_off", "call_floor", "end_floor_call", "read_record_fault", "reopen"}
 )
-"""Commands that are meant for no hand in particular."""
+"""Commands that are not bound to a hand."""
 _ONE_PHASE: Final = frozenset({"next", "undo_close", "keep_button"})
-"""Commands that are meant for one phase of an open hand."""
+"""Commands that are bound to the present phase, also while a hand is open."""
 
 
 _WHITE: Final = {
@@ -55,16 +56,20 @@ _WHITE: Final = {
     **dict.fromkeys((Phase.SHOWDOWN, Phase.READING, Phase.REVIEW), Message("Look again")),
     Phase.SETTLED: Message("Close the corrected hand"),
 }
-"""What white does in each phase, except with a hand that is being paid and with paybacks."""
+"""What the white push-button does in each phase. `_white_words` handles payments and paybacks."""
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A command that is offered. `words`: what it does; empty where that depends on where it is shown.
+    """A command that is offered.
 
-    `command`: the command's fields, with the hand and the phase for which it is meant. `asks`: the fields that the
-    person still gives, with values with which it was tried. `also`: commands that follow it at once. `refused`: why
-    the table would refuse it. `hold`: it cannot be undone, or the cards do not show it. `causes`: its events.
+    - `words`: what the command does; empty if the words depend on where it is shown.
+    - `command`: the command's fields, with the hand and the phase for which it is meant.
+    - `asks`: the fields that a person has yet to fill in, with example values for trying the command.
+    - `also`: commands that follow it at once.
+    - `hold`: the button must be held, because the command cannot be undone or the cards do not confirm it.
+    - `refused`: why the table would refuse the command; None if it would not.
+    - `causes`: the events that it would cause.
     """
 
     words: Message
@@ -73,16 +78,16 @@ class Offer:
     also: tuple[Fields, ...]
     hold: bool
     is_shown: bool
-    """Whether it is offered even while it is refused."""
+    """Whether it is offered even if the table would refuse it."""
     refused: Message | None = None
     causes: tuple[ev.Event, ...] = ()
 
 
 class Offers:
-    """What may be done in a state. A command is tried when it is first asked for."""
+    """The offers in one state. A command is tried when it is first asked for."""
 
     def __init__(self, at: Context | None) -> None:
-        """Without a context nothing is known of the game, and nothing is offered."""
+        """`at`: the state and rules to try commands on; None if no game is known, so that nothing is offered."""
         self._at = at
         self._candidates: dict[str, list[Offer]] = {}
         self._tried: dict[str, tuple[Offer, ...]] = {}
@@ -90,13 +95,13 @@ class Offers:
             self._candidates.setdefault(offer.command["do"], []).append(offer)
 
     def of(self, *names: str, **fields: Any) -> tuple[Offer, ...]:
-        """Return the offers of these commands that have these fields."""
+        """Return the offers of the named commands whose fields have these values."""
         return tuple(
             offer for do in names for offer in self._of(do) if fields.items() <= offer.command.items()
         )
 
     def first(self, do: str, **fields: Any) -> Offer | None:
-        """Return the first of these offers; None if there is none."""
+        """Return the first offer of a command whose fields have these values; None if there is none."""
         return next(iter(self.of(do, **fields)), None)
 
     @property
@@ -106,24 +111,24 @@ class Offers:
 
     @property
     def white(self) -> Offer | None:
-        """What the white push-button does, if it does anything now."""
+        """The offer of the white push-button; None if it does nothing now."""
         return None if self.white_refused else self.first("next")
 
     @property
     def white_refused(self) -> Message | None:
-        """Why the white push-button does nothing now; None if it does something."""
+        """Why the white push-button is refused now; None if it is not."""
         offer = self.first("next")
         return offer.refused if offer else None
 
     @property
     def payback(self) -> Offer | None:
-        """The payback that is due: white marks it."""
+        """The offer to mark the payback that is due, which the white push-button does; None without one."""
         due = payback_due(self._at.state) if self._at else None
         return self.first("mark_paid_back", number=due) if due else None
 
     @cached_property
     def next_hand(self) -> tuple[ev.Event, ...] | Message:
-        """The events that open the next hand, or why none can be dealt; empty while it is not the next step."""
+        """The events that open the next hand, or why no hand can be dealt; empty if that is not the next step."""
         if self._at is None or not self._at.state.house.seats:
             return ()
         state = self._at.state
@@ -132,12 +137,12 @@ class Offers:
 
     @cached_property
     def puck_due(self) -> int | None:
-        """The seat at which the puck is missing for the next hand; None if it lies right."""
+        """The seat where the puck must be put for the next hand; None if nothing has to be done."""
         return button_due(self._at.state, self._at.house) if self._at else None
 
     @property
     def right_buttons(self) -> tuple[Offer, ...]:
-        """The keyed seats of the puck with which exactly those who were dealt in play."""
+        """The offers to key a seat of the puck with which exactly the players who were dealt in would play."""
         seats = right_buttons(self._at.state, self._at.house) if self._at else ()
         return tuple(offer for offer in self.of("key_button") if offer.command["seat"] in seats)
 
@@ -149,24 +154,24 @@ class Offers:
         return self._tried[do]
 
 
-class _InTheRecord(CommandRefused):
-    """Whether it is refused depends on a past hand, which the state does not hold."""
+class _NeedsPastHand(CommandRefused):
+    """Raised when a command cannot be tried, because it needs a past hand that the state does not hold."""
 
 
-def _unread(hand: int) -> State:
-    raise _InTheRecord("There is no record of hand %(hand)s here.", hand=hand)
+def _past_not_known(hand: int) -> State:
+    raise _NeedsPastHand("There is no record of hand %(hand)s here.", hand=hand)
 
 
-def offers(state: State, house: House, rules: Profile, past: Past = _unread) -> Offers:
-    """Return what may be done; `rules` are those of the open hand, `house` is what the next hand opens with.
+def offers(state: State, house: House, rules: Profile, past: Past = _past_not_known) -> Offers:
+    """Return what may be done. `rules`: those of the open hand. `house`: the settings for the next hand.
 
-    Without `past` a command is offered that only the record of a past hand could refuse.
+    `past` reads past hands. Without it, a command that depends on a past hand is offered without a check.
     """
     return Offers(Context(state, house, rules, past))
 
 
 def _try(at: Context, offer: Offer) -> Offer:
-    """Return the offer with what it causes, or why it is refused."""
+    """Try an offer. Return it with the events that it would cause, or with the reason why it is refused."""
     state, causes = at.state, list[ev.Event]()
     try:
         for fields in ({**offer.command, **offer.asks}, *offer.also):
@@ -174,7 +179,7 @@ def _try(at: Context, offer: Offer) -> Offer:
             events = decide(state, command, at.house, at.rules, at.past)
             causes += events
             state = ev.fold(events, state)
-    except _InTheRecord:
+    except _NeedsPastHand:
         return offer
     except CommandRefused as error:
         return replace(offer, refused=error.sentence, causes=tuple(causes))
@@ -192,7 +197,7 @@ def _offer(
     also: tuple[Fields, ...] = (),
     **fields: Any,
 ) -> Offer:
-    """Return an offer, not tried yet, whose commands are meant for this state."""
+    """Return an offer that is not tried yet. Its commands are bound to the state's hand, and some to its phase."""
     meant: dict[str, Any] = {} if do in _ANY_STATE else {"hand": state.hand}
     follow = tuple({**meant, **command} for command in also)
     if meant and (do in _ONE_PHASE or state.phase in BETWEEN_HANDS):
@@ -263,7 +268,7 @@ def _seats(at: Context) -> Iterator[Offer]:
 
 
 def _cards(at: Context) -> Iterator[Offer]:
-    """Offer each card and row to be named or changed; last, each pair that changed places to be taken back."""
+    """Offer to name or change each card and row. Then offer to undo swaps of cards, and to resolve irregularities."""
     state, offer = at.state, partial(_offer, at.state)
     asked = {(q.seat, q.row, q.index) for q in state.questions if q.what in (Ask.CARD, Ask.DUPLICATE)}
     for seat in state.seats:
@@ -286,7 +291,7 @@ def _cards(at: Context) -> Iterator[Offer]:
 
 
 def _payments(at: Context) -> Iterator[Offer]:
-    """Offer to mark each payment, or to take its mark back; last, to mark all of them, while none is marked."""
+    """Offer to mark each payment or undo its mark, to mark all while none is marked, and the same for paybacks."""
     state, offer = at.state, partial(_offer, at.state)
     pairs = [{"a": p["a"], "b": p["b"]} for p in (state.settlement or {}).get("pairs", ()) if p["paid"]]
     for pair in pairs:
@@ -304,7 +309,7 @@ def _payments(at: Context) -> Iterator[Offer]:
 
 
 def _past(at: Context) -> Iterator[Offer]:
-    """Offer the newest hand that is over, then any before it. A hand that is being played waits meanwhile."""
+    """Offer to reopen the newest hand that is over, then any earlier one. A hand in play waits meanwhile."""
     state, reason = at.state, str(Message("Disputed at the table"))
     newest = state.hand - (state.phase in OPEN)
     if newest < 1 or state.reopened:

@@ -1,4 +1,4 @@
-"""Values that events carry and the state keeps; an event that is such a value inherits from it."""
+"""Values that events carry and the table's state keeps. An event with the same fields as a value inherits from it."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class Puck:
 
 
 Calibrates = Literal["felt", "lens", "deck"]
-"""What can be calibrated: the felt's position, the lens distortion, the faces of the house's deck."""
+"""What can be calibrated: the felt's position, the lens distortion, and the faces of the house's deck."""
 
 
 @dataclass(frozen=True)
 class Calibration:
     """A calibration: `hash` is the SHA-256 of its text in the journal's content table.
 
-    `name` is the deck's. `stands_on` are the hashes on which it depends: for a felt those of its "layout" and "lens"
-    ("": none), for a deck that of its "model". `figures` are measurements for people to compare.
+    `name` is the deck's name. `stands_on` holds the hashes of what the calibration depends on. For a felt these are its
+    "layout" and "lens" ("" for none). For a deck this is its "model". `figures` are measurements for people to compare.
     """
 
     hash: str
@@ -44,9 +44,10 @@ class Calibration:
 
 @dataclass(frozen=True)
 class SeatOpened:
-    """A seat that plays: its place on the felt, and the stack before the hand in cents (None: uncapped).
+    """A seat that plays in a hand.
 
-    `open`: its cards are placed face up; `fantasyland`: its player plays a Fantasy Land hand.
+    `place`: its place on the felt. `stack`: the stack before the hand, in cents (None: uncapped). `open`: its cards are
+    placed face up. `fantasyland`: its player plays a Fantasy Land hand.
     """
 
     seat: int
@@ -61,8 +62,8 @@ class SeatOpened:
 class SeatDecisions:
     """What a seat declared in a hand, and the pictures of its rows.
 
-    `found`: the cards hold a natural that counts undeclared. `acted` is the position of its declaration or surrender
-    among all those of the hand, from 1.
+    `found`: its cards hold a natural that counts without a declaration. `acted`: when the seat declared or surrendered,
+    as a position among all declarations and surrenders of the hand, from 1.
     """
 
     declares: bool = False
@@ -99,25 +100,31 @@ class Payback:
 
 @dataclass(frozen=True, kw_only=True)
 class LastingState:
-    """What outlasts a hand: the state has it, and each opening holds it, so that recovery needs no earlier row."""
+    """The part of the state that outlasts a hand.
+
+    `State` has these fields, and `Opening` stores them at the start of each hand. So recovery needs no earlier row.
+    """
 
     puck: Puck = field(default_factory=Puck)
     faults: dict[str, Text] = field(default_factory=dict)
     """The faults of the devices."""
     people: tuple[Person, ...] = ()
     wrong_pins: dict[str, int] = field(default_factory=dict)
-    """Wrong PINs since the last right one, by the place at which they were entered; places without any are absent."""
+    """The number of wrong PINs since the last right one, by the place where they were entered. No entry means none."""
     dealer: str = ""
+    """The dealer who is logged on; "" if nobody is."""
     down: int = 0
+    """The number of the dealer's down (a turn at this table)."""
     two_hands: bool = False
+    """Whether two players play two hands each."""
     house: HouseSettings = field(default_factory=HouseSettings)
     """The settings with which the next hand opens."""
     calibrations: dict[str, Calibration] = field(default_factory=dict)
-    """Those in force, by "felt", "lens", "deck"."""
+    """The calibrations in force, by "felt", "lens" and "deck"."""
     recent: tuple[str, ...] = ()
     """The players who left the table recently, the last one first."""
     floor_called: bool = False
-    """Whether a floor person is called and nobody has ended the call."""
+    """Whether a floor person was called and the call has not ended."""
 
     @property
     def lasting(self) -> dict[str, Any]:
@@ -127,15 +134,15 @@ class LastingState:
 
 @dataclass(frozen=True)
 class Opening(LastingState):
-    """How a hand was opened: the whole table state, so that recovery needs no earlier row.
+    """The whole state of the table when a hand was opened, so that recovery needs no earlier row.
 
     - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
-      that the house overrides, by dotted path. `unit`: cents a point.
-    - `button`: the puck's seat, if known; `button_keyed`: by the dealer's word, which no reading overrides.
-    - `stacks`: those of all players, including players who do not play. `fantasyland`, `sits_out`: names of players.
-      `passed`: the players who pass this hand.
-    - `paybacks`: those still open. `disputed`: the hands under dispute.
-    - `closed`: the hand whose closing can be undone until a card is dealt, 0 for none.
+      that the house overrides, by dotted path. `unit`: cents per point.
+    - `button`: the puck's seat, if known. `button_keyed`: the dealer entered that seat, and no reading overrides it.
+    - `stacks`: the stacks of all players, including those who do not play this hand. `fantasyland`, `sits_out`: names
+      of players. `passed`: the players who pass this hand.
+    - `paybacks`: the paybacks that are still open. `disputed`: the hands under dispute.
+    - `closed`: the hand whose closing can be undone until a card is dealt; 0 for none.
     """
 
     hand: int
@@ -160,7 +167,7 @@ class Opening(LastingState):
 
 @dataclass(frozen=True)
 class ShownRow:
-    """The cards that a reading saw in a row: `"??"` for one that it is not sure of."""
+    """The cards that a reading saw in a row. `"??"` is a card that the reading is not sure of."""
 
     seat: int
     row: Row
@@ -169,9 +176,10 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class AwaitedCards:
-    """The seats at which a reading after the showdown signal found too few cards; `empty`: those without any card.
+    """The seats at which a reading after the showdown signal found too few cards.
 
-    `shown`: what that reading saw, to be shown only; the reading that is complete decides.
+    `empty`: those of the seats that have no card at all. `shown`: what that reading saw. It is only displayed: the
+    first complete reading decides.
     """
 
     seats: tuple[int, ...]
@@ -181,9 +189,9 @@ class AwaitedCards:
 
 @dataclass(frozen=True)
 class ChangedRow:
-    """A row that a later look at the table saw otherwise than the record has it.
+    """A row in which a later look at the table saw other cards than the record has.
 
-    `was`: the cards of the record that it did not see there, `now`: the cards that it is sure of in their place.
+    `was`: the recorded cards that the look did not see there. `now`: the cards that it saw instead and is sure of.
     """
 
     seat: int
@@ -194,16 +202,17 @@ class ChangedRow:
 
     @property
     def finding(self) -> tuple[Any, ...]:
-        """The key by which two changes are the same."""
+        """The key by which two changes count as the same."""
         return (self.seat, self.row, frozenset(self.now))
 
 
 WhyNotCompared = Literal["gone", "unsure"]
+"""Why a row was not compared: its cards were (partly) gone, or they were not certain."""
 
 
 @dataclass(frozen=True)
 class UncomparedRow:
-    """A row that a later look could not compare: its cards were (partly) gone, or not certain."""
+    """A row that a later look could not compare, and why."""
 
     seat: int
     row: Row
@@ -212,10 +221,11 @@ class UncomparedRow:
 
 @dataclass(frozen=True)
 class ComparedCards:
-    """A later look at the cards on the table, compared with the record. What was not compared is never "the same".
+    """A later look at the cards on the table, compared with the record.
 
-    `last`: the look after the last payment was marked, or in its place `reason`: why there was none. `same`: the number
-    of rows that were seen as recorded. `frame`: kept only if something has changed.
+    `last`: this is the look after the last payment was marked. `reason`: why that look did not take place ("" if it
+    did). `same`: the number of rows that match the record. A row that was not compared is never counted as the same.
+    `frame`: the picture, kept only if something has changed.
     """
 
     last: bool
@@ -232,15 +242,16 @@ Irregular = Literal[
 
 
 Stands = Literal["record", "table"]
+"""Which one is right when an irregularity is resolved: the record, or what lies on the table."""
 
 
 @dataclass(frozen=True)
 class Irregularity:
-    """A contradiction between a reading of the open seats and the record; README.md defines the values of `what`.
+    """A contradiction between a reading of the open seats and the record. README.md defines the values of `what`.
 
-    `seat`, `row`, `index` and `card` are those in the record (for an extra card, where it lies). `to_seat` and `to_row`
-    are where the card lies now, `seen` the card that the reading shows there, `detail` the object that lies on it.
-    `number` counts from 1 in a hand.
+    `seat`, `row`, `index` and `card` say which recorded card it concerns (for an extra card, where it lies). `to_seat`
+    and `to_row`: where the card lies now. `seen`: the card that the reading shows there. `detail`: the object that lies
+    on the card. `number`: counts from 1 in each hand.
     """
 
     number: int
@@ -258,21 +269,27 @@ class Irregularity:
 
     @property
     def finding(self) -> tuple[Any, ...]:
-        """The key by which two irregularities are the same."""
+        """The key by which two irregularities count as the same."""
         seen = self.seen.card if self.seen else None
         return (self.what, self.seat, self.row, self.index, self.card, self.to_seat, self.to_row, seen)
 
 
 @dataclass(frozen=True)
 class RecordDamage:
-    """What is wrong with the record, or may be.
+    """What is wrong with the record, or may be wrong.
 
-    `what`: "short": the record ends at row `seq`, but row `seen` had been written; "rewritten": row `seen` is not the
-    one that was written; "witness": the witness file is missing or damaged; "captures": there are images of hands
-    without rows; "beyond": there are more rows after row `seen` than one commit writes; "rolled_back": the record ends
-    before row `seen`, a head that this box signed; "forked": row `seen` is not the one that this box signed;
-    "damaged": `detail` is what `verify` found. `seen_hash`: the hash of row `seen`. `captures`: images
-    that no row names, as far as known.
+    The values of `what`:
+
+    - "short": the record ends at row `seq`, but row `seen` had been written.
+    - "rewritten": row `seen` is not the one that was written.
+    - "witness": the witness file is missing or damaged.
+    - "captures": there are images of hands that have no rows.
+    - "beyond": there are more rows after row `seen` than one commit writes.
+    - "rolled_back": the record ends before row `seen`, a head that this box signed.
+    - "forked": row `seen` is not the one that this box signed.
+    - "damaged": `detail` is what `verify` found.
+
+    `seen_hash`: the hash of row `seen`. `captures`: the known images that no row names.
     """
 
     what: Literal["short", "rewritten", "witness", "captures", "beyond", "rolled_back", "forked", "damaged"]
@@ -284,7 +301,7 @@ class RecordDamage:
 
     @property
     def problem(self) -> Message:
-        """Return the message that describes a record self."""
+        """The message that describes the damage."""
         match self.what:
             case "short":
                 return Message(
@@ -331,7 +348,7 @@ class RecordDamage:
 
     @property
     def sentence(self) -> Message:
-        """The message that describes it and its consequence."""
+        """The message that describes the damage and its consequence."""
         return Message(
             "%(damage)s Nothing is played until a floor person has read this; nothing is deleted.",
             damage=self.problem,

@@ -1,7 +1,8 @@
-"""The pit's PostgreSQL: connections, and the schema's migrations.
+"""The pit's PostgreSQL database: its connections, and the migrations of its schema.
 
-Migrations go forward only, each in one transaction, under an advisory lock, so that two services that start at once do
-not both migrate. A database of a later release is refused: the pit is updated before its tables, and never set back.
+Migrations only go forward. Each runs in one transaction and under an advisory lock, so that two services that start at
+the same time do not both migrate. A database of a later release is refused. The pit is updated before its tables, and
+is never set back to an older release.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ Connection = psycopg.Connection[TupleRow]
 
 
 def rows_by_name(connection: Connection, text: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-    """Return the rows of a query, each by the names of its columns. Raises psycopg.Error."""
+    """Return the rows of a query as dictionaries, by column name. Raises psycopg.Error."""
     return connection.cursor(row_factory=dict_row).execute(text, values).fetchall()
 
 
@@ -39,9 +40,9 @@ _OPTIONS: Final = "-c lock_timeout={:d} -c statement_timeout={:d} -c idle_in_tra
 
 
 class Limits(NamedTuple):
-    """Seconds for which the database lets a connection wait for a lock, work on a statement, leave a transaction idle.
+    """Seconds for which a connection may wait for a lock, work on a statement, or leave a transaction idle.
 
-    What takes longer is undone by the database itself, so that nothing waits for it for ever.
+    The database itself aborts what takes longer, so that nothing waits for it for ever.
     """
 
     lock_s: float
@@ -55,51 +56,54 @@ class Limits(NamedTuple):
 
 
 ANSWERING: Final = Limits(5.0, 30.0, 60.0)
-"""Of the door, the pages, and what follows the rows: somebody waits, or others' rows do."""
+"""For the door, the pages and `pit/follow`: a person waits for them, or the rows of other tables do."""
 LONG_JOB: Final = Limits(30.0, 3600.0, 600.0)
-"""Of what reads or makes everything again: reindexing, verifying, a restored record's rows."""
+"""For work that reads or makes everything again: reindexing, verifying, copying the rows of a restored record."""
 MIGRATING: Final = Limits(60.0, 3600.0, 600.0)
-"""Of migrations and rights: a table is rewritten, and another service may be at it."""
+"""For migrations and rights: they may rewrite a whole table, or wait for another service that does."""
 REFUSED_S: Final = 2
-"""Seconds within which a server that refuses connections says why."""
+"""Seconds to wait for the reason when the server refuses connections."""
 ANSWER_WITHIN_S: Final = 10.0
-"""Seconds to wait for a connection before the door says "later"."""
+"""Seconds to wait for a connection before the door answers "later"."""
 IDLE_S: Final = 30.0
-"""Seconds after which a connection that was not needed is closed: few that are used often cost less than many."""
+"""Seconds after which an unused connection is closed. A few busy connections cost less than many."""
 SURE_S: Final = 1.0
-"""Seconds for which a connection that was used counts as open: asking costs as much as a statement."""
+"""Seconds after its last use for which a connection is not checked. A check costs as much as a statement."""
 FEW: Final = 10
-"""Up to so many rows, inserting costs less than COPY."""
+"""Up to this number of rows, INSERT costs less than COPY."""
 REFUSED: Final = (
     *UNREADABLE,
     *(psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError),
     psycopg.errors.ProgramLimitExceeded,  # a text too long for an index
 )
-"""What writing values that no release wrote may raise."""
-_OF_THE_SCHEMA: Final = (
+"""The errors of writing a row with values that no release of Feltwatch wrote."""
+_SCHEMA_ERRORS: Final = (
     *(psycopg.errors.InsufficientPrivilege, psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn),
 )
-"""What no value causes, though `REFUSED` covers it."""
+"""Errors that `REFUSED` includes, but that no value causes: the schema or the rights are wrong."""
 log = logging.getLogger(__name__)
 _LOCK: Final = 0x46454C54
 """The advisory lock of migrations."""
-logging.getLogger("alembic").setLevel(logging.WARNING)  # it tells of each of its plug-ins
+logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs each of its plug-ins
 
 
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
-"""It logs each try to connect: a server's log has that, a command at the console says one sentence instead."""
+"""The pool logs each attempt to connect.
+
+A service writes these lines to its log. A command at the console prints one sentence instead.
+"""
 
 
 class Database:
-    """Connections to one database, for several threads. A context manager that closes them."""
+    """A pool of connections to one database, for several threads. A context manager: it opens and closes the pool."""
 
     def __init__(self, url: str, *, connections: int = 8, limits: Limits = ANSWERING) -> None:
-        """`url` as libpq takes it: `postgresql:///pit` is the local one. Nothing is connected yet."""
+        """`url`: as for libpq; `postgresql:///pit` is the local database. Does not connect yet."""
         self.url: Final = url
         self._limits = limits
         self._pool: ConnectionPool[Connection] = ConnectionPool(
             url,
-            # `transaction` begins and ends its own. Nothing waits for a standby but a checkpoint (log/keeper.py).
+            # `transaction` begins transactions itself. Only a checkpoint waits for a standby (log/keeper.py).
             kwargs={"autocommit": True, "options": f"-c synchronous_commit=local {limits.options}"},
             min_size=1,
             max_size=connections,
@@ -119,16 +123,17 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
-        """Yield a connection in a transaction: committed at the end, undone by an error.
+        """Yield a connection in a transaction, which is committed at the end and undone by an error.
 
-        Raises DatabaseError if the database is away; then nothing, or an unknown part of the commit, is stored. Every
-        writer here can be repeated. Raises LockTimeout or StatementTimeout beyond the limits.
+        Raises DatabaseError if the database does not answer. Then nothing is stored, or it is unknown whether the
+        transaction was committed. Every write here can be repeated. Raises LockTimeout or StatementTimeout beyond the
+        limits.
         """
         with self._connected() as connection, connection.transaction():
             yield connection
 
     def at_once(self, query: str, values: Sequence[Any]) -> TupleRow | None:
-        """Run one statement, a transaction of its own; return its first row. Raises what `transaction` raises."""
+        """Run one statement in its own transaction, and return its first row. Raises the errors of `transaction`."""
         with self._connected() as connection:
             return connection.execute(query.encode(), values).fetchone()
 
@@ -170,7 +175,7 @@ class Database:
             raise DatabaseError("The database does not answer (%(why)s).", why=first_line(error)) from error
 
     def _refusal(self, timeout: PoolTimeout) -> str:
-        """Return why nothing connects: the pool itself says only that it has waited."""
+        """Return why no connection could be had. The pool's own error says only that it has waited."""
         try:
             psycopg.connect(self.url, connect_timeout=REFUSED_S).close()
         except psycopg.Error as error:
@@ -178,26 +183,26 @@ class Database:
         return first_line(timeout)  # all connections are in use
 
     def _check(self, connection: Connection) -> None:
-        """Let the pool replace a connection that was lost; one that was used a moment ago is not asked."""
+        """Let the pool replace a lost connection. One that was used a moment ago is not checked."""
         if time.monotonic() - self._used.get(connection, 0.0) > SURE_S:
             ConnectionPool.check_connection(connection)
 
 
 def take_long(connection: Connection) -> None:
-    """Let the rest of a transaction take as long as a long job may."""
+    """Give the rest of a transaction the limits of a long job (`LONG_JOB`)."""
     for name, seconds in (("statement", LONG_JOB.statement_s), ("lock", LONG_JOB.lock_s)):
         connection.execute("SELECT set_config(%s, %s, true)", (f"{name}_timeout", f"{seconds:g}s"))
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of an error of PostgreSQL: the others quote the statement."""
+    """Return the first line of a PostgreSQL error. The other lines quote the statement."""
     return str(error).partition("\n")[0] or type(error).__name__
 
 
 def migrate(url: str) -> str:
-    """Bring the database to this release's schema; return its revision. Raises DatabaseError.
+    """Bring the database to this release's schema, and return its revision. Raises DatabaseError.
 
-    A schema that is this release's needs no rights but to read it: the door's role cannot migrate.
+    If the schema is current, the right to read it is enough. The door's role has no right to migrate.
     """
     from alembic.operations import Operations
     from alembic.runtime.migration import MigrationContext
@@ -207,9 +212,9 @@ def migrate(url: str) -> str:
 
     scripts, newest = _scripts()
     try:
-        with psycopg.connect(url, autocommit=True, options=MIGRATING.options) as held:
-            held.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
-            if _known_revision(held, scripts) == newest:
+        with psycopg.connect(url, autocommit=True, options=MIGRATING.options) as lock_holder:
+            lock_holder.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
+            if _known_revision(lock_holder, scripts) == newest:
                 return newest
             engine = create_engine(
                 "postgresql+psycopg://",
@@ -234,7 +239,7 @@ def migrate(url: str) -> str:
 
 
 def is_current(url: str) -> bool:
-    """Return whether the database has this release's schema, not an older one. Raises DatabaseError."""
+    """Return whether the database has this release's schema; False for an older one. Raises DatabaseError."""
     scripts, newest = _scripts()
     try:
         with psycopg.connect(url, options=ANSWERING.options) as connection:
@@ -271,12 +276,12 @@ def _revision(connection: psycopg.Connection[Any]) -> str | None:
 
 
 def columns(names: tuple[str, ...]) -> sql.Composed:
-    """Return names as a list of SQL identifiers."""
+    """Return column names as a comma-separated list of SQL identifiers."""
     return sql.SQL(", ").join(map(sql.Identifier, names))
 
 
 def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Sequence[Sequence[Any]]) -> None:
-    """Insert rows: a few as one statement each, many by COPY."""
+    """Insert rows: a few (`FEW`) with one INSERT each, more with COPY."""
     into = sql.SQL("{} ({})").format(sql.Identifier(table), columns(names))
     if len(rows) > FEW:
         with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(into)) as copy:
@@ -290,15 +295,17 @@ def insert(connection: Connection, table: str, names: tuple[str, ...], rows: Seq
 def write_each(
     connection: Connection, changes: Mapping[int, Change], write: Callable[[Mapping[int, Change]], None]
 ) -> set[int]:
-    """Write what has changed, by record, in a transaction that is open; return the records that could not be written.
+    """Write the changes of several records; return the records whose changes could not be written.
 
-    All are written together. If a value is refused, nothing of that is kept, and each half is tried by itself: so the
-    record with that value is found, and the others are written. `write` may be called again with the same changes.
+    `changes`: the changes, by record. The transaction of `connection` is already open. All changes are written
+    together. If the database refuses a value, this write is undone and each half of the records is tried separately.
+    This finds the record with the refused value, and writes the others. `write` may be called again with the same
+    changes.
     """
     try:
         with connection.transaction():
             write(changes)
-    except _OF_THE_SCHEMA:
+    except _SCHEMA_ERRORS:
         raise
     except REFUSED as error:
         if len(changes) == 1:

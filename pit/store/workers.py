@@ -1,9 +1,11 @@
-"""Several processes of the pit on one database share the work behind the door, and notice by themselves who is away.
+"""Divides the work behind the door among the processes of the pit that use one database.
 
-Every process says each second that it is there. Those that did within `LEASE_S` share the records among them by number;
-the one that has been there longest keeps the log and takes the channels' turns. A process that is frozen or away loses
-its share, and gets one again when it is back. What is written stays right even where two believe that they share alike:
-each record, the log and the channels are locked in the database while they are worked on.
+Each process renews its row in the table `worker` every second. The processes that did so within `LEASE_S` are alive.
+They divide the records among them by number. The oldest of them also keeps the log and runs the channels. A process
+that is frozen or gone loses its share, and gets one again when it is back.
+
+For a moment two processes may both believe that they own the same share. This does no harm: each record, the log and
+the channels are locked in the database while a process works on them.
 """
 
 from __future__ import annotations
@@ -16,29 +18,32 @@ from typing import Final, NamedTuple
 from pit.store.database import Connection
 
 LEASE_S: Final = 15.0
-"""Seconds after which a process that was not heard of has no share any more."""
+"""Seconds since its last renewal after which a process loses its share."""
 FORGOTTEN: Final = "1 hour"
-"""After this time a process that is gone is no longer listed."""
+"""Time since its last renewal after which the row of a process may be deleted."""
 LEFT_S: Final = 5.0
-"""Seconds after which rows that nobody has followed are everybody's: whose share they are, may be in dispute."""
+"""Seconds after which any process may follow rows that are still waiting, because their owner may be unclear."""
 OURS: Final = f"(record_id %% %s = %s OR coalesce(head.taken_at < now() - interval '{LEFT_S:g} s', true))"
-"""The condition on a record and its head that it is of a share, or left; its values are `Share.values`."""
+"""An SQL condition: the record belongs to a share, or its rows have waited for `LEFT_S`. Values: `Share.values`."""
 
 
 class Share(NamedTuple):
-    """Which records a process follows: those whose number leaves `number` when it is divided by `of`."""
+    """The records that a process follows: those whose id modulo `of` is `number`."""
 
     number: int = 0
     of: int = 1
 
     @property
     def values(self) -> tuple[int, int]:
-        """The values of `OURS`."""
+        """The values for the placeholders of `OURS`."""
         return self.of, self.number
 
 
 class Membership:
-    """This process among those that share a database. `renew` on one thread; the rest from any."""
+    """This process as a member of the group that shares a database.
+
+    Call `renew` from one thread only. `leads` may be read from any thread.
+    """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._name = secrets.token_hex(8)
@@ -47,7 +52,7 @@ class Membership:
         self._renewed = float("-inf")
 
     def renew(self, connection: Connection) -> Share:
-        """Say that this process is there; return its share from now on."""
+        """Renew the row of this process. Return its share from now on."""
         if self._share is None:
             connection.execute("DELETE FROM worker WHERE seen < now() - %s::interval", (FORGOTTEN,))
         began = self._clock()
@@ -55,7 +60,7 @@ class Membership:
             "INSERT INTO worker (worker) VALUES (%s) ON CONFLICT (worker) DO UPDATE SET seen = now()",
             (self._name,),
         )
-        # Seen later than now: before the database's clock was set back.
+        # abs(): a row is later than now if the database's clock was set back after it was written.
         living = connection.execute(
             "SELECT worker FROM worker WHERE abs(extract(epoch FROM now() - seen)) < %s ORDER BY since, worker",
             (LEASE_S,),
@@ -66,5 +71,5 @@ class Membership:
 
     @property
     def leads(self) -> bool:
-        """Whether this process keeps the log and the channels. False as soon as another one may think that it does."""
+        """Whether this process keeps the log and runs the channels. False as soon as another process may take over."""
         return self._share is not None and not self._share.number and self._clock() - self._renewed < LEASE_S
