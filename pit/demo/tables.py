@@ -278,7 +278,7 @@ class DemoTable:
             *(config, faults, rng, readings),
         )
 
-        def played(hand: int) -> None:
+        def after_hand(hand: int) -> None:
             if self._disputed and hand == 1:
                 dispute(table, hand)
                 table.speed, pictures.renders = self._speed, False
@@ -289,7 +289,7 @@ class DemoTable:
             players = Players(seed, rules, BACKS_TRIED)
             policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
             page = Page(config.data, auditor)
-            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, played)
+            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, after_hand)
         finally:
             table.close()
 

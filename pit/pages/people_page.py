@@ -106,7 +106,7 @@ def add() -> tuple[str, int] | str | Response:
     """Add a person. If the pit makes the passphrase, it is shown once."""
     name, role, typed = request.form.get("name", "")[:LONGEST], _role_of_form(), _passphrase_of_form()
     try:
-        passphrase = _same(typed) or people_changes.make_passphrase()
+        passphrase = _typed_twice(typed) or people_changes.make_passphrase()
         done = people_changes.add(pit().database, guard.who(), name, role, passphrase)
     except AccessError as error:
         _abort_if_gone(error)
@@ -140,7 +140,7 @@ def give_passphrase(number: int) -> tuple[str, int] | str | Response:
     typed = _passphrase_of_form()
     name = _find_person(number).name
     try:
-        passphrase = _same(typed) or people_changes.make_passphrase()
+        passphrase = _typed_twice(typed) or people_changes.make_passphrase()
         done = people_changes.give_passphrase(pit().database, guard.who(), number, passphrase)
     except AccessError as error:
         _abort_if_gone(error)
@@ -171,7 +171,7 @@ def _passphrase_of_form() -> tuple[str, str]:
     return request.form.get("passphrase", "")[: MOST + 1], request.form.get("again", "")[: MOST + 1]
 
 
-def _same(typed: tuple[str, str]) -> str:
+def _typed_twice(typed: tuple[str, str]) -> str:
     """Return the passphrase that was typed twice. Raises AccessError if the two differ."""
     if typed[0] != typed[1]:
         raise AccessError("The two passphrases differ. Type the same one twice.")
