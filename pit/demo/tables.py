@@ -60,7 +60,7 @@ class DemoEnded(AppError):
 
 
 class SteppedHeartbeat(Heartbeat):
-    """Checks that a simulated table process answers. It has no socket, so it is called directly, as the page does."""
+    """Checks that a simulated table process answers. It has no socket, so commands are given to it directly."""
 
     def __init__(self, table: SteppedTable, data: Path, pulse: Path) -> None:
         super().__init__(data, data / "no.sock", pulse)
