@@ -18,10 +18,11 @@ from dealer_ui.text.i18n import speaking
 from firmware.record.shift_report import Report
 
 PLOT_HIGH = 46 * mm
+"""The height of a plot."""
 LONGEST = 100
-"""Characters of a name: a row that is higher than a page cannot be set."""
+"""The most characters of a name. A longer name could make a row higher than a page, and that fails."""
 LARGER = 1.5
-"""How much wider a figure is than a letter of its column's head."""
+"""The width of a figure, as a multiple of the width of a letter in its column's heading."""
 
 
 def report_pdf(
@@ -31,9 +32,10 @@ def report_pdf(
     group: tuple[str, Sequence[Line]] | None = None,
     covers: str = "",
 ) -> bytes:
-    """Return a report as a PDF, in a language of the page; the same report gives the same bytes.
+    """Return a report as a PDF in one of the page's languages. The same report always gives the same bytes.
 
-    `group`: a title and lines in the place of the downs and dealers. `covers`: up to when it is complete.
+    `group`: a title and lines to show instead of the downs and dealers. `covers`: words that say up to which time the
+    report is complete.
     """
     with speaking(language):
         title = _("Shift report") + (f" · {table}" if table else "")
@@ -58,12 +60,12 @@ def _flow(
     columns = zip(
         *(line.cells for line in (*(line for _title, of in tables for line in of), view.total)), strict=True
     )
-    room = [
+    widths = [
         max(6, *map(len, head.split()), *(LARGER * len(cell) for cell in column))
         for head, column in zip(view.heads, columns, strict=True)
     ]
 
-    def lines(of: Sequence[Line]) -> Flowable:
+    def grid(of: Sequence[Line]) -> Flowable:
         cells = [
             [
                 type_.text(line.name[:LONGEST] + (f"\n{line.when}" if line.when else "")),
@@ -71,14 +73,14 @@ def _flow(
             ]
             for line in (*of, view.total)
         ]
-        shares = (0.17, *(0.83 * wide / sum(room) for wide in room))
+        shares = (0.17, *(0.83 * width / sum(widths) for width in widths))
         return type_.grid(
             [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(of) + 1]
         )
 
     for head, of in tables:
         yield from type_.titled(head)
-        yield lines(of)
+        yield grid(of)
     yield from _plot(
         _("Hands closed in each hour"),
         [(bar.name, n) for bar, (_ms, n) in zip(view.hours, report.hours, strict=True)],
@@ -90,7 +92,7 @@ def _flow(
 
 
 def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iterable[Flowable]:
-    """Yield a bar plot; nothing if there is no data."""
+    """Yield a bar plot with its title, or nothing if all figures are zero."""
     if not any(figure for _name, figure in figures):
         return
     yield from type_.titled(title, PLOT_HIGH)
@@ -112,8 +114,8 @@ def _plot(title: str, figures: Sequence[tuple[str, float]], type_: Type) -> Iter
     chart.barLabels.nudge = 6
     chart.barLabelFormat = "%.3g"
     drawing.add(chart)
-    each = chart.width / len(figures)
+    step = chart.width / len(figures)
     for number, (name, _figure) in enumerate(figures):
-        middle = chart.x + (number + 0.5) * each
+        middle = chart.x + (number + 0.5) * step
         drawing.add(type_.label(name, middle, chart.y - 12, 7, INK))
     yield drawing

@@ -1,4 +1,4 @@
-"""The services that the routes share."""
+"""The objects that all routes of the page share, such as the record, the table connection and the streams."""
 
 from __future__ import annotations
 
@@ -28,16 +28,19 @@ _FOLLOWED: Final = "feltwatch-followed"
 
 
 class StreamLimiter:
-    """Limits the number of open streams. Each holds one of the server's threads, and the page needs some too."""
+    """Limits the number of open streams.
+
+    Each stream occupies one of the server's threads, and the page's other requests need threads too.
+    """
 
     def __init__(self, most: int, share: int | None = None) -> None:
-        """`share`: how many of them one person may hold; all where nobody is named."""
+        """`most`: the limit. `share`: the limit for one person (None: no separate limit)."""
         self._most, self._share = most, most if share is None else share
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
 
     def take(self, person: str = "") -> bool:
-        """Take a place; return False if none is free, or if this person holds a whole share."""
+        """Reserve a stream. Return False if none is free, or if this person already has their share."""
         with self._lock:
             if self._held.total() >= self._most or self._held[person] >= self._share:
                 return False
@@ -45,47 +48,49 @@ class StreamLimiter:
             return True
 
     def give_back(self, person: str = "") -> None:
-        """Give a place back."""
+        """Release a stream of this person."""
         with self._lock:
             self._held[person] -= 1
 
 
 KIOSK: Final = "feltwatch_kiosk"
-"""The cookie of the screen at the table."""
+"""The name of the cookie by which the touchscreen at the table is known."""
 
 
 class Kiosk:
-    """The screen at the table: a stream that others cannot take, and when it last acknowledged what it painted.
+    """The touchscreen at the table: its reserved stream, and the time at which it last acknowledged what it painted.
 
-    The latest request gets the stream: the screen gets it back at once after somebody else claimed to be the screen.
+    There is one such stream, and the latest request gets it. If another browser claims to be the touchscreen, the
+    touchscreen's next request takes the stream back.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
-        self._over: threading.Event | None = None
+        self._taken_over: threading.Event | None = None
         self._clock = clock
         self._began = clock()
         self._painted_at: float | None = None
         self._leaving = False
 
     def acknowledge(self, *, leaving: bool) -> None:
-        """Take an acknowledgement of the screen; `leaving`: it has begun to load another page."""
+        """Record an acknowledgement from the screen. `leaving`: it has begun to load another page."""
         self._painted_at, self._leaving = self._clock(), leaving
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the kiosk's supervisor asks for, in seconds (`feltwatch kiosk`).
+        """Return the screen's state for the kiosk's supervisor (`feltwatch kiosk`).
 
-        `painted_s`: since the last acknowledgement, None if there was none; `leaving`; `up_s`: since the server began.
+        `painted_s`: seconds since the last acknowledgement, None if there was none. `leaving`: as last acknowledged.
+        `up_s`: seconds since the server began.
         """
         now, painted = self._clock(), self._painted_at
         since = None if painted is None else round(now - painted, 2)
         return {"painted_s": since, "leaving": self._leaving, "up_s": round(now - self._began, 2)}
 
     def take(self) -> threading.Event:
-        """Take the place. Return a callable that says whether another stream has taken it since."""
+        """Take the reserved stream. Return an event that is set when another request takes it."""
         mine = threading.Event()
         with self._lock:
-            before, self._over = self._over, mine
+            before, self._taken_over = self._taken_over, mine
         if before is not None:
             before.set()
         return mine
@@ -93,7 +98,7 @@ class Kiosk:
 
 @dataclass(frozen=True)
 class Services:
-    """The record, the connection to the table, the images, the sessions, and what the streams need."""
+    """The record, the connection to the table process, the images, the sessions, and the objects for the streams."""
 
     live: Live
     reader: JournalReader
@@ -105,39 +110,38 @@ class Services:
     sessions: Sessions
     tallies: Tallies
     slow_s: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that the table may take for commands that are more than an event, by name."""
+    """Seconds that the table process may take for slow commands, by the command's name."""
     stick: Path = PROGRESS
-    """Where it is told how far a dispute file is on its way to a stick."""
-
+    """The file with the progress of writing a dispute file to a USB stick."""
     join: Path = JOIN
-    """Where it is told how far the table is with its enrolment at a pit."""
+    """The file with the progress of the table's enrolment at a pit."""
     pit: Path | None = None
-    """Where the uplink says what this table holds of the pit's log; None for a table that sends to no pit."""
+    """The path at which the uplink keeps what this table has of the pit's log; None if the table sends to no pit."""
 
     def attach(self, app: Flask) -> None:
-        """Make these the application's services."""
+        """Use these services for the application."""
         app.extensions[_KEY] = self
 
     def attach_here(self) -> None:
-        """Make these the current request's services."""
+        """Use these services for the current request only."""
         setattr(g, _KEY, self)
 
 
 def services(app: Flask | None = None) -> Services:
-    """Return an application's services; without an argument, those of the current request."""
-    here = g.get(_KEY) if app is None else None  # of one record among many, in this request
+    """Return an application's services. Without an argument, return those of the current request."""
+    here = g.get(_KEY) if app is None else None  # at the pit, the services of one table's record
     found = here or (app or current_app).extensions[_KEY]
     assert isinstance(found, Services)
     return found
 
 
 def stream_source(app: Flask) -> SnapshotFollower[Any]:
-    """Return what an application's streams follow."""
+    """Return the source of the snapshots that an application's streams send."""
     found = app.extensions.get(_FOLLOWED, services(app).live)
     assert isinstance(found, SnapshotFollower)
     return found
 
 
 def follow(app: Flask, live: SnapshotFollower[Any]) -> None:
-    """Let an application's streams follow something other than a table."""
+    """Make an application's streams send the snapshots of another source than the table (at the pit)."""
     app.extensions[_FOLLOWED] = live

@@ -1,7 +1,7 @@
-"""Decks to train on: art from npm, photographs of real cards, our own deck, and decks drawn at random.
+"""Decks for training: card art from npm, photographs of real cards, our own deck, and randomly drawn decks.
 
-Every deck gives a card as a picture of 315 × 440 px (63 × 88 mm at 5 px/mm, BGR) and the box of its index in the
-top left corner; the card turned by 180° has the same box again.
+Each deck returns a card as a picture of 315 × 440 px (63 × 88 mm at 5 px/mm, BGR), with the box of the index in its
+top left corner. If the card is turned by 180°, its other index is in the same box.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Colour = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class IndexBox:
-    """Where an index stands on its card, in pixels; `split` is the row between the rank and the suit."""
+    """The position of an index on its card, in pixels. `split` is the pixel row between the rank and the suit."""
 
     left: float
     top: float
@@ -42,9 +42,9 @@ class IndexBox:
 
 @dataclass(frozen=True)
 class PictureDeck:
-    """A deck of given pictures; several of one card are drawn from at random.
+    """A deck of existing pictures. If a card has several, one is chosen at random.
 
-    `four_indices`: the other two corners carry an index too.
+    `four_indices`: the top right and bottom left corners have an index too.
     """
 
     pictures: dict[str, list[Image]]
@@ -53,7 +53,7 @@ class PictureDeck:
 
     @property
     def codes(self) -> Sequence[str]:
-        """Return the cards that the deck has."""
+        """The codes of the cards in the deck."""
         return tuple(self.pictures)
 
     def face(self, code: str, rng: random.Random) -> tuple[Image, IndexBox]:
@@ -72,8 +72,11 @@ def _span(line: NDArray[np.bool_]) -> tuple[int, int]:
 
 
 def find_index(pictures: dict[str, list[Image]]) -> tuple[IndexBox, bool]:
-    """Find the index box on the aces, whose sides are empty, and tell whether all four corners have one."""
-    boxes, fourth = [], 0
+    """Return the index box, and whether all four corners have an index.
+
+    Both are measured on the aces, because the sides of an ace are empty.
+    """
+    boxes, with_top_right = [], 0
     edge = int(1.6 * _MM)
     for suit in SUITS:
         ink = _ink(pictures["A" + suit][0])
@@ -83,12 +86,12 @@ def find_index(pictures: dict[str, list[Image]]) -> tuple[IndexBox, bool]:
         gaps = np.flatnonzero(~corner[top:bottom].any(axis=1))
         split = float(np.median(gaps)) if len(gaps) else 0.58 * (bottom - top)
         boxes.append((left + edge, top + edge, right + edge, bottom + edge, top + edge + split))
-        fourth += ink[edge : int(0.3 * HEIGHT), int(0.75 * WIDTH) : -edge].sum() > 250
-    return IndexBox(*(float(v) for v in np.median(np.array(boxes), axis=0))), fourth >= 3
+        with_top_right += ink[edge : int(0.3 * HEIGHT), int(0.75 * WIDTH) : -edge].sum() > 250
+    return IndexBox(*(float(v) for v in np.median(np.array(boxes), axis=0))), with_top_right >= 3
 
 
 def art_decks(cache: Path = CACHE) -> list[PictureDeck]:
-    """Return the decks that `models.training.art` has fetched; none where it was never run."""
+    """Return the decks that `models.training.art` has fetched; none if it was never run."""
     decks = []
     for folder in sorted((cache / "art").glob("*/")):
         pictures = {code: [_resize(load_picture(folder / f"{code}.png"))] for code in CARDS}
@@ -106,7 +109,7 @@ def _resize(picture: Image, cut: int = 0) -> Image:
 
 
 def decks_of_photographs(data: Path) -> list[PictureDeck]:
-    """Return the decks of rectified photographs in the data folder (only files marked `train`).
+    """Return the decks of rectified photographs in the data folder. Only files marked `train` are used.
 
     Their index boxes were measured on the photographs.
     """
@@ -134,7 +137,7 @@ def own_decks() -> list[PictureDeck]:
     return decks
 
 
-PIPS: dict[int, list[tuple[float, float]]] = {  # columns 0, 1/2, 1 and rows 0 … 1 of the pip field
+PIPS: dict[int, list[tuple[float, float]]] = {  # (x, y) in the pip field, from 0 to 1
     1: [(0.5, 0.5)],
     2: [(0.5, 0), (0.5, 1)],
     3: [(0.5, 0), (0.5, 0.5), (0.5, 1)],
@@ -149,7 +152,7 @@ PIPS |= {10: [*_SIDES, *_THIRDS, (0.5, 1 / 6), (0.5, 5 / 6)]}
 _ROWS: dict[int, list[tuple[float, float]]] = {
     n: [(x, k / (n - 1)) for k in range(n) for x in (0, 1)] for n in (4, 5)
 }
-OTHER_PIPS: dict[int, list[list[tuple[float, float]]]] = {  # as some decks lay them
+OTHER_PIPS: dict[int, list[list[tuple[float, float]]]] = {  # other arrangements, as in some decks
     4: [[(0.5, 0), (0, 0.5), (1, 0.5), (0.5, 1)]],
     6: [[(x, y) for x in (0, 0.5, 1) for y in (0.25, 0.75)]],
     7: [[*_SIDES, *_MIDS, (0.5, 0.75)], [*_SIDES, *_MIDS, (0.5, 0.5)]],
@@ -164,7 +167,7 @@ OTHER_PIPS: dict[int, list[list[tuple[float, float]]]] = {  # as some decks lay 
 
 
 def stamp(picture: Image, mask: Mask, x: float, y: float, colour: Colour, turned: bool = False) -> None:
-    """Print a glyph with its middle at (x, y), clipped at the picture's edge."""
+    """Print a glyph with its centre at (x, y), clipped at the picture's edge."""
     if turned:
         mask = mask[::-1, ::-1]
     h, w = mask.shape
@@ -188,7 +191,7 @@ def _turn(picture: Image) -> Image:
 
 
 class RandomDeck:
-    """A deck drawn at random: fonts, suit shapes, sizes, colours, pips, courts, standard or jumbo index."""
+    """A deck with a random design: fonts, suit shapes, sizes, colours, pips, court cards, standard or jumbo index."""
 
     codes: Sequence[str] = CARDS
 
@@ -204,9 +207,9 @@ class RandomDeck:
         self._aspect = {s: rng.uniform(0.78, 1.08) * (rng.uniform(0.8, 1) if s == "d" else 1) for s in SUITS}
         self._suit = {s: _wear(rng, glyphs[s]) for s in SUITS}
         kind, narrow = rng.random(), rng.uniform(0.42, 0.85)
-        if kind < 0.26:  # jumbo; some fill a third of the card's height
+        if kind < 0.26:  # jumbo; some indices fill a third of the card's height
             self._rank_mm, suit_share = rng.uniform(10, rng.choice([17, 17, 23])), rng.uniform(0.45, 0.95)
-        elif kind < 0.44:  # the tall, narrow ranks of bridge decks over a small suit
+        elif kind < 0.44:  # as in bridge decks: a tall, narrow rank over a small suit
             self._rank_mm, suit_share = rng.uniform(8.5, 14.5), rng.uniform(0.34, 0.6)
             narrow = rng.uniform(0.36, 0.54)
         elif kind < 0.6:
@@ -220,11 +223,11 @@ class RandomDeck:
         widest = max(self._rank_width, self._suit_mm * max(self._aspect.values()))
         self._x = max(widest / 2 + rng.uniform(0.6, 1.4), side)
         self._top = rng.uniform(2.2, 5.2)
-        if rng.random() < 0.25:  # some decks print to the card's very edge
+        if rng.random() < 0.25:  # some decks print up to the card's edge
             self._x, self._top = widest / 2 + rng.uniform(0.3, 1.2), rng.uniform(0.5, 2.2)
         self._ten = "10" if rng.random() < 0.9 else "T"
         self._ten_apart = narrow < 0.5 or rng.random() < 0.5
-        # narrower, a heavy 10 in one piece is an 8 to anybody
+        # a bold "10" in one piece that is narrower than this looks like an 8
         self._ten_width = rng.uniform(1.1 if self._ten_apart else 1.3, 1.7)
         self._hand = Hand(rng)
         light = rng.randint(225, 255) if rng.random() < 0.85 else rng.randint(180, 225)
@@ -236,14 +239,14 @@ class RandomDeck:
         self._pips = {
             n: rng.choice(OTHER_PIPS[n]) if other and n in OTHER_PIPS else p for n, p in PIPS.items()
         }
-        self._lettered = rng.random() < 0.1  # courts that show their letter, large
+        self._lettered = rng.random() < 0.1  # court cards that show only a large letter
         self._framed, self._court_pips = rng.random() < 0.8, rng.random() < 0.7
         self.four_indices = rng.random() < 0.12
         self._outline = rng.choice([0, 0, 1, 2])
         self._faces: dict[str, tuple[Image, IndexBox]] = {}
 
     def face(self, code: str, rng: random.Random) -> tuple[Image, IndexBox]:
-        """Return the card, drawn once; `rng` is not needed, the deck drew its dice when it was made."""
+        """Return the card, which is drawn only once. `rng` is not used: the deck has its own random generator."""
         if code not in self._faces:
             self._faces[code] = self._draw(code)
         return self._faces[code]
@@ -269,9 +272,9 @@ class RandomDeck:
             picture = np.empty((HEIGHT, WIDTH, 3), np.uint8)
             picture[:] = self._paper
             self._draw_body(picture, rank, suit)
-        for _ in range(2):  # one index, then the other, the card turned
+        for _ in range(2):  # print the index, turn the card, and print the other index
             for centre in (x, WIDTH - x) if self.four_indices else (x,):
-                if self._body == "pips":  # nothing of the body may lie under the index
+                if self._body == "pips":  # no part of the pips or court may be under the index
                     pad = _MM
                     ground = np.s_[
                         4 : int(bottom + pad), int(max(4, centre - half - pad)) : int(centre + half + pad)
@@ -285,9 +288,9 @@ class RandomDeck:
         return picture, box
 
     def _letter(self, text: str) -> Mask:
-        """Return a rank as the deck's font gives it; a ten also set from its two figures."""
+        """Return a rank in the deck's font. In some decks, a "10" is made of its two digits."""
         whole, one, zero = (text_mask(part, self._font) for part in (text, "1", "0"))
-        assert whole is not None  # rank_fonts names no font that lacks one
+        assert whole is not None  # `rank_fonts` returns only fonts that have every rank
         if text != "10" or not self._ten_apart or one is None or zero is None:
             return whole
         return ten_mask(one, zero, self._rng)
@@ -339,7 +342,7 @@ class RandomDeck:
 
 
 def _wear(rng: random.Random, mask: Mask) -> Mask:
-    """Make a suit glyph fatter, thinner or top-heavy now and then."""
+    """Return a suit glyph, sometimes thicker, thinner or vertically distorted."""
     mask = np.asarray(cv2.resize(mask, (96, 96), interpolation=cv2.INTER_AREA), np.uint8)
     if rng.random() < 0.3:
         change: Callable[..., NDArray[np.uint8]] = cv2.dilate if rng.random() < 0.5 else cv2.erode  # type: ignore[assignment]
@@ -354,7 +357,10 @@ def _wear(rng: random.Random, mask: Mask) -> Mask:
 
 
 def _inks(rng: random.Random, paper: Colour) -> dict[str, Colour]:
-    """Choose the four inks, BGR: near-black and red (dark red included), the usual four colours, or any colours."""
+    """Choose the inks of the four suits, in BGR.
+
+    They are near-black and red (also dark red), the usual four colours, or arbitrary colours.
+    """
     dark = rng.randint(0, 55)
     black: Colour = (dark, dark, dark)
     red: Colour = (rng.randint(0, 60), rng.randint(0, 55), rng.randint(120, 240))
@@ -365,20 +371,21 @@ def _inks(rng: random.Random, paper: Colour) -> dict[str, Colour]:
     blue = (rng.randint(150, 230), rng.randint(40, 110), rng.randint(0, 40))
     if kind < 0.88:
         return {"c": green, "d": blue, "h": red, "s": black}
-    return {s: _any_ink(rng, paper) for s in SUITS}  # so that the suit's shape decides, not its colour
+    # The reader then learns suits from their shapes, not only from their colours.
+    return {s: _any_ink(rng, paper) for s in SUITS}
 
 
 def _any_ink(rng: random.Random, paper: Colour) -> Colour:
-    """Choose an ink that can be seen on the paper."""
+    """Choose an ink that is visible on the paper."""
     while True:
-        hue = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
-        blue, green, red = (int(v) for v in cv2.cvtColor(hue, cv2.COLOR_HSV2BGR)[0, 0])
+        hsv = np.array([[[rng.randint(0, 179), rng.randint(0, 255), rng.randint(30, 210)]]], np.uint8)
+        blue, green, red = (int(v) for v in cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR)[0, 0])
         if max(abs(a - b) for a, b in zip((blue, green, red), paper, strict=True)) > 60:
             return blue, green, red
 
 
 def _without_index(art: PictureDeck, code: str, box: IndexBox) -> Image:
-    """Return an art card with paper where its own indices and the new ones stand."""
+    """Return an art card with blank paper in place of its own indices and under the new ones."""
     picture = art.pictures[code][0].copy()
     paper = np.median(art.pictures["2h"][0][20:-20, 10:-10].reshape(-1, 3), axis=0)
     right = int(max(art.box.right, box.right) + 1.2 * _MM)
@@ -392,7 +399,7 @@ def _without_index(art: PictureDeck, code: str, box: IndexBox) -> Image:
 
 
 def _draw_shapes(rng: random.Random, field: Image) -> None:
-    """Fill a court card's field with shapes, the lower half the upper one turned."""
+    """Fill a court card's field with shapes. The lower half is the upper half turned by 180°."""
     h, w = field.shape[:2]
     inks = [(30, 30, 200), (180, 60, 20), (20, 200, 230), (20, 20, 20), (245, 245, 245), (60, 140, 60)]
     for _ in range(rng.randint(15, 45)):
@@ -409,7 +416,7 @@ Deck = PictureDeck | RandomDeck
 
 
 def card_back(rng: random.Random) -> Image:
-    """Draw a card's back: a white border and a lattice, dots or ovals."""
+    """Draw a card back with a white border and two random layers of a lattice, dots or ovals."""
     picture = np.full((HEIGHT, WIDTH, 3), 245, np.uint8)
     border = rng.randint(6, 24)
     field = picture[border:-border, border:-border]

@@ -1,4 +1,7 @@
-"""A pit that harms: it takes a table's connection and never answers, or answers without end."""
+"""A hostile pit for tests and benchmarks.
+
+It accepts a table's connection, and sends no answer, an endless answer or an invalid answer.
+"""
 
 from __future__ import annotations
 
@@ -73,11 +76,14 @@ FLOODS: Final[Mapping[str, Callable[[random.Random], Iterator[bytes]]]] = {
         b'{"have": [0, ""], "wishes": [' + b",".join([b'{"hash": ' + _HASH + b"}"] * 700) + b"]}"
     ),
 }
-"""Answers that must not harm, by what they are."""
+"""Harmful answers, by name. None of them may harm a table."""
 
 
 class HostilePit:
-    """A door of the authority's that answers with these floods in turn, or hangs without any. A context manager."""
+    """A server with the authority's door certificate that sends these floods in turn. A context manager.
+
+    Without floods it accepts connections and never answers.
+    """
 
     def __init__(self, authority: Authority, floods: tuple[str, ...] = ()) -> None:
         authority.door()
@@ -87,7 +93,7 @@ class HostilePit:
         self._open: list[socket.socket] = []
         self.address: Final = f"127.0.0.1:{self._listening.getsockname()[1]}"
         self.answers = 0
-        """Answers that were begun."""
+        """The number of answers begun."""
 
     def __enter__(self) -> Self:
         start_thread(self._accept, name="accept")
@@ -97,18 +103,18 @@ class HostilePit:
         with suppress(OSError):
             self._listening.shutdown(socket.SHUT_RDWR)
         self._listening.close()
-        for one in self._open:
-            one.close()
+        for connection in self._open:
+            connection.close()
 
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
-                one, _ = self._listening.accept()
-                self._open.append(one)
-                start_thread(self._serve, one, name="serve")
+                connection, _ = self._listening.accept()
+                self._open.append(connection)
+                start_thread(self._serve, connection, name="serve")
 
-    def _serve(self, one: socket.socket) -> None:
-        with suppress(OSError), one, self._context.wrap_socket(one, server_side=True) as secure:
+    def _serve(self, plain: socket.socket) -> None:
+        with suppress(OSError), plain, self._context.wrap_socket(plain, server_side=True) as secure:
             while self._floods:
                 request = b""
                 while b"\r\n\r\n" not in request:
@@ -119,7 +125,7 @@ class HostilePit:
                 flood = self._floods[self.answers % len(self._floods)]
                 for part in FLOODS[flood](random.Random(self.answers)):
                     secure.sendall(part)
-            while secure.recv(65536):  # hangs
+            while secure.recv(65536):  # without floods: read, and never answer
                 pass
 
 
@@ -133,7 +139,10 @@ def _context(folder: Path) -> ssl.SSLContext:
 
 @contextmanager
 def hostile_process(authority: Path, floods: tuple[str, ...]) -> Iterator[str]:
-    """Give the address of a hostile pit in a process of its own: it must not compute in the table's."""
+    """Run a hostile pit in a separate process, and yield its address.
+
+    In the table's process, its work would count as the table's.
+    """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_be_hostile, args=(theirs, authority, floods), daemon=True)

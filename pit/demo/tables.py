@@ -1,4 +1,4 @@
-"""A simulated table in real time, and its uplink: each plays and sends on threads of its own until it is stopped."""
+"""A simulated table in real time, with its uplink. Each runs on its own thread until it is stopped."""
 
 from __future__ import annotations
 
@@ -44,30 +44,30 @@ from pit.demo.pictures import HandPictures
 
 FOR_EVER: Final = 10**9
 LARGEST_DEBT_S: Final = 1.0
-"""Seconds by which a table may be late on a busy machine and still catch up."""
+"""The longest delay, in seconds, that a table makes up for on a busy machine."""
 HURRY: Final = 10_000.0
-"""The speed of a hand that is over before anybody looks."""
+"""The speed of a hand that is to be over at once, as a multiple of real time."""
 FIRST_HAND: Final = 40
-"""Rows after which the first hand is in a record."""
+"""The number of rows after which a record has its first hand."""
 
 
 Deed = Callable[[SteppedTable], object]
-"""What somebody does at a table."""
+"""An act of a person at a table, other than playing."""
 
 
 class DemoEnded(AppError):
-    """The demo ends."""
+    """The demo was stopped."""
 
 
 class SteppedHeartbeat(Heartbeat):
-    """Asks a table process that has no socket as a page asks it."""
+    """Checks that a simulated table process answers. It has no socket, so commands are given to it directly."""
 
     def __init__(self, table: SteppedTable, data: Path, pulse: Path) -> None:
         super().__init__(data, data / "no.sock", pulse)
         self._table = table
 
     def ask(self, do: str) -> dict[str, Any]:
-        """Return the answer to a command. Raises TableError without one."""
+        """Return the answer to a command. Raises TableError if there is none."""
         answer = self._table.touch({"do": do})
         if answer is None or not answer["ok"]:
             raise TableError("The table process does not answer.")
@@ -75,7 +75,7 @@ class SteppedHeartbeat(Heartbeat):
 
 
 class PacedTable(SteppedTable):
-    """A stepped table whose time passes `speed` times as fast as real time, and whose wall clock is this machine's."""
+    """A stepped table whose time runs `speed` times as fast as real time. Its wall clock is that of this machine."""
 
     def __init__(
         self,
@@ -87,10 +87,10 @@ class PacedTable(SteppedTable):
         pulse: Path,
         *parts: Any,
     ) -> None:
-        """`cut` returns what somebody does to this table's files now, after they have cut its power; None if nobody.
+        """`cut` is called at each step. If it returns a function, the table's power is cut and that function is called.
 
-        `deeds`: what people do at the table besides playing, as soon as its process runs. `witness`: where its uplink
-        keeps what the pit has proven. `pulse`: where its process says that it answers.
+        `deeds`: acts of people at the table, done while its process runs. `witness`: the folder in which the uplink
+        keeps what the pit has proven. `pulse`: the heartbeat file. `parts`: the arguments of `SteppedTable`.
         """
         self._stop = stop
         self.speed = speed
@@ -102,7 +102,7 @@ class PacedTable(SteppedTable):
         super().__init__(*parts, began_ms=_now_ms() - round(BOOTED_FOR * 1000))
 
     def pass_time(self, seconds: float, step: float = STEP) -> None:
-        """Advance the time and wait as long. Raises Stopped."""
+        """Advance the simulated time, and wait for the same time at this speed. Raises DemoEnded."""
         super().pass_time(seconds, step)
         self._due = max(self._due + seconds / self.speed, time.monotonic() - LARGEST_DEBT_S)
         self._beat()
@@ -113,10 +113,10 @@ class PacedTable(SteppedTable):
         raise DemoEnded("The demo ends.")
 
     def _beat(self) -> None:
-        """Ask the process whether it answers, as often as a real one asks itself."""
+        """Check whether the process answers, as often as at a real table."""
         if time.monotonic() >= self._beats_at:
             self._beats_at = time.monotonic() + EVERY_S
-            with suppress(TableError):  # one that is dead is not alive
+            with suppress(TableError):  # a dead process has no heartbeat
                 self._heartbeat.beat()
 
     def _keeper(self, journal: Journal) -> RecordMaintenance:
@@ -127,18 +127,18 @@ class PacedTable(SteppedTable):
 
     def _moment(self) -> None:
         self._wall_ms = _now_ms() - round(self.now * 1000)
-        if (meanwhile := self._cut()) is not None:
+        if (while_off := self._cut()) is not None:
             self._died()
-            meanwhile()
+            while_off()
         super()._moment()
         if self._process is not None and not self._deeds.empty():
             self._deeds.get()(self)
 
 
 class DemoTable:
-    """One table with its uplink. `start` plays; after `stop` is set, `join` waits for both.
+    """One table with its uplink. `start` starts both. After `stop` is set, `join` waits for both to end.
 
-    `disputed`: its first hand is over at once, and the floor person keeps it as disputed.
+    `disputed`: the first hand is over at once, and the floor person puts it under dispute.
     """
 
     def __init__(
@@ -158,9 +158,9 @@ class DemoTable:
         self.data = data
         self.failure: BaseException | None = None
         self.note = "hand 1 is disputed" if disputed else ""
-        """What happened to it that would not happen at every table."""
+        """What is special about this table, in words for the screen."""
         self.is_apart = False
-        """Whether the pit will not get all of its rows: it is unplugged, or its record is rewritten."""
+        """True if the pit will not get all rows, because the table is unplugged or its record is rewritten."""
         self._disputed = disputed
         self._deeds: SimpleQueue[Deed] = SimpleQueue()
         self._is_to_be_rewritten = False
@@ -193,7 +193,7 @@ class DemoTable:
         ]
 
     def start(self) -> None:
-        """Play and send, on threads."""
+        """Start the threads that play and send."""
         for thread in self._threads:
             start(thread)
 
@@ -203,15 +203,15 @@ class DemoTable:
             thread.join()
 
     def unplug(self) -> None:
-        """Send no more; the table plays on."""
+        """Stop sending. The table continues to play."""
         self._unplugged = self.is_apart = True
         self.note = "unplugged"
         say(f"{self.name} is unplugged now.", err=True)
 
     def rewrite(self) -> None:
-        """Let somebody cut the power, rewrite the first hand in the record's files, and start the table again.
+        """Simulate an attack: cut the power, rewrite the first hand in the record's files, and start the table again.
 
-        That is done as soon as the pit has that hand.
+        This happens as soon as the pit has that hand.
         """
         self.is_apart = self._is_to_be_rewritten = True
 
@@ -221,7 +221,7 @@ class DemoTable:
         say(f"The dealer of {self.name} calls the floor now.", err=True)
 
     def floor_comes(self) -> None:
-        """Let the floor person come who was called."""
+        """Let the called floor person come."""
         self._deeds.put(floor_comes)
         say(f"A floor person has come to {self.name} now.", err=True)
 
@@ -250,6 +250,7 @@ class DemoTable:
             self._client.close()
 
     def _cut(self) -> Callable[[], object] | None:
+        """Return the attack on the record if it is due now."""
         if not self._is_to_be_rewritten or self._follower.heard.have.seq < FIRST_HAND:
             return None
         self._is_to_be_rewritten = False
@@ -277,7 +278,7 @@ class DemoTable:
             *(config, faults, rng, readings),
         )
 
-        def played(hand: int) -> None:
+        def after_hand(hand: int) -> None:
             if self._disputed and hand == 1:
                 dispute(table, hand)
                 table.speed, pictures.renders = self._speed, False
@@ -288,7 +289,7 @@ class DemoTable:
             players = Players(seed, rules, BACKS_TRIED)
             policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
             page = Page(config.data, auditor)
-            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, played)
+            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, after_hand)
         finally:
             table.close()
 

@@ -1,4 +1,7 @@
-"""Rows that were just stored, handed on to what follows them; other rows are read from the database, once for all."""
+"""Rows for the code that follows the records (`now.py`, `projector.py`).
+
+Rows that were just stored are passed on in memory. Other rows are read from the database, once for all followers.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,15 @@ from pit.store.database import Connection
 from pit.store.workers import Share
 
 Rows = Sequence[tuple[Entry, int]]
-"""Rows of one record, each with the time at which the pit took it, in milliseconds."""
+"""Rows of one record, each with the time at which the pit stored it, in milliseconds since 1970."""
 BATCH: Final = 2_000
-"""Rows that are followed in one transaction: no record adds more, and then no other record."""
+"""The most rows read from one record at once. A transaction that has reached this number starts no other record."""
 MOST: Final = 500
-"""Rows that are kept; of more, only the records are named, and the rows are read."""
+"""The most rows kept in memory. For further rows only the record is noted, and the rows are read from the database."""
 
 
 class News:
-    """What came since the last look, by record. Several threads may add."""
+    """The rows added since the last call of `taken`, by record. Several threads may add rows."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -27,7 +30,7 @@ class News:
         self._kept = 0
 
     def add(self, record_id: int, rows: Sequence[Entry], at_ms: int) -> None:
-        """Add rows that are stored for good."""
+        """Add rows whose transaction is committed."""
         if not rows:
             return
         with self._lock:
@@ -37,16 +40,16 @@ class News:
                 self._kept += len(rows)
 
     def taken(self) -> Mapping[int, Rows]:
-        """Return what came, and forget it."""
+        """Return the rows by record, and forget them. A record's rows may be incomplete or missing (`MOST`)."""
         with self._lock:
             rows, self._rows, self._kept = self._rows, {}, 0
         return rows
 
 
 def after(rows: Rows, seq: int) -> Rows:
-    """Return the rows after number `seq`, as far as they follow it without a gap."""
+    """Return the rows after number `seq`, up to the first gap. Without row `seq + 1` there are none."""
     if rows and rows[0][0].seq == seq + 1 and rows[-1][0].seq == seq + len(rows):
-        return rows  # rows of a record are in order
+        return rows  # no gap: the rows of a record are in order
     found = []
     for row, at_ms in rows:
         if row.seq == seq + 1:
@@ -56,7 +59,7 @@ def after(rows: Rows, seq: int) -> Rows:
 
 
 class Source:
-    """The rows that are followed in one transaction."""
+    """Where followers get the rows of one transaction: from memory or from the database."""
 
     def __init__(
         self,
@@ -66,9 +69,9 @@ class Source:
         only_known: bool = False,
         share: Share = Share(),  # noqa: B008 - immutable
     ) -> None:
-        """`known`: rows that need not be read. With `only_known`, the records of these rows are followed, else all.
+        """`known`: rows in memory, which need not be read. With `only_known`, only their records are followed.
 
-        `share`: of the records, those that this process follows.
+        `share`: the part of all records that this process follows.
         """
         self.connection: Final = connection
         self._rows = dict(known or {})
@@ -76,11 +79,14 @@ class Source:
         self.share: Final = share
 
     def known(self, record_id: int, seq: int) -> Rows:
-        """Return the rows of a record after number `seq` that need not be read."""
+        """Return the rows of a record after number `seq` that are in memory."""
         return after(self._rows.get(record_id, ()), seq)
 
     def after(self, record_id: int, seq: int) -> Rows:
-        """Return the rows of a record after number `seq`, `BATCH` at most."""
+        """Return the rows of a record after number `seq`.
+
+        These are the rows in memory. If there are none, at most `BATCH` rows are read from the database.
+        """
         if known := self.known(record_id, seq):
             return known
         self._rows[record_id] = read_rows(self.connection, record_id, seq, BATCH)
@@ -88,7 +94,7 @@ class Source:
 
 
 def read_rows(connection: Connection, record_id: int, seq: int, most: int) -> Rows:
-    """Read the rows of a record after number `seq`, so many at most."""
+    """Read at most `most` rows of a record after number `seq`."""
     found = connection.execute(
         f"SELECT {COLUMNS}, (extract(epoch FROM taken_at) * 1000)::bigint FROM entry"
         " WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",

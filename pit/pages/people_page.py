@@ -1,6 +1,7 @@
-"""Who may log in at the pit, and what everybody did: an auditor sees who looked at which hand.
+"""The page *People* of the pit: the people who may log in, and the acts of everybody.
 
-An owner adds people there, gives roles and passphrases, and removes people (`people_changes.py`); others see the list.
+An auditor sees here who looked at which hand. An owner also adds people, changes their roles and passphrases, and
+removes them (`people_changes.py`).
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ blueprint = Blueprint("people", __name__)
 OWNERS: Final = frozenset({PitRole.OWNER})
 AUDIT: Final = frozenset({PitRole.AUDITOR, PitRole.OWNER})
 PAGE: Final = 100
-"""Acts on one page."""
+"""The number of acts on one page."""
 LONGEST: Final = 200
+"""The most characters of a name."""
 DEEDS: Final[Mapping[str, str]] = {
     "log-in": N_("logged in"),
     "search": N_("searched past hands"),
@@ -61,12 +63,12 @@ DEEDS: Final[Mapping[str, str]] = {
     "waves.stop": N_("stopped the wave"),
     "waves.resume": N_("let the wave go on"),
 }
-"""What an act is called. One that a later release knows is shown by its own name."""
+"""The words for each act. An act of a later release, which is not listed here, is shown by its stored name."""
 
 
 @dataclass(frozen=True)
 class PersonLine:
-    """One person; `seen_ms` is when they were last logged in, None if never since they were added."""
+    """One person. `seen_ms` is the time of their last act, None if there is none. `is_here`: they are logged in now."""
 
     person_id: int
     name: str
@@ -78,7 +80,7 @@ class PersonLine:
 
 @dataclass(frozen=True)
 class Act:
-    """One thing that somebody did."""
+    """One act of a person."""
 
     number: int
     at_ms: int
@@ -94,28 +96,28 @@ class Act:
 @blueprint.get("/people")
 @guard.open_to(AUDIT)
 def listed() -> str:
-    """Show who may log in, and what was done, the newest first."""
+    """Show the people who may log in, and the acts, newest first."""
     return _list_page()
 
 
 @blueprint.post("/people/add")
 @guard.open_to(OWNERS)
 def add() -> tuple[str, int] | str | Response:
-    """Add a person; a passphrase that the pit makes is shown this once."""
+    """Add a person. If the pit makes the passphrase, it is shown once."""
     name, role, typed = request.form.get("name", "")[:LONGEST], _role_of_form(), _passphrase_of_form()
     try:
-        passphrase = _same(typed) or people_changes.make_passphrase()
+        passphrase = _typed_twice(typed) or people_changes.make_passphrase()
         done = people_changes.add(pit().database, guard.who(), name, role, passphrase)
     except AccessError as error:
-        _need_owner(error)
+        _abort_if_gone(error)
         return _list_page({"name": name, "role": role}, say(error)), 400
-    return _do(done) if typed[0] else _show_once(" ".join(name.split()), passphrase)
+    return _redirect_done(done) if typed[0] else _show_once(" ".join(name.split()), passphrase)
 
 
 @blueprint.get("/people/<int:number>")
 @guard.open_to(OWNERS)
 def one(number: int) -> str:
-    """Show one person, and what an owner may change."""
+    """Show one person, with the changes that an owner may make."""
     return _one(number)
 
 
@@ -125,35 +127,35 @@ def give_role(number: int) -> tuple[str, int] | Response:
     """Give a person another role."""
     role = _role_of_form()
     try:
-        return _do(people_changes.give_role(pit().database, guard.who(), number, role))
+        return _redirect_done(people_changes.give_role(pit().database, guard.who(), number, role))
     except AccessError as error:
-        _need_owner(error)
+        _abort_if_gone(error)
         return _one(number, say(error)), 409
 
 
 @blueprint.post("/people/<int:number>/passphrase")
 @guard.open_to(OWNERS)
 def give_passphrase(number: int) -> tuple[str, int] | str | Response:
-    """Give a person another passphrase; one that the pit makes is shown this once."""
+    """Give a person another passphrase. If the pit makes it, it is shown once."""
     typed = _passphrase_of_form()
     name = _find_person(number).name
     try:
-        passphrase = _same(typed) or people_changes.make_passphrase()
+        passphrase = _typed_twice(typed) or people_changes.make_passphrase()
         done = people_changes.give_passphrase(pit().database, guard.who(), number, passphrase)
     except AccessError as error:
-        _need_owner(error)
+        _abort_if_gone(error)
         return _one(number, say(error)), 400
-    return _do(done) if typed[0] else _show_once(name, passphrase)
+    return _redirect_done(done) if typed[0] else _show_once(name, passphrase)
 
 
 @blueprint.post("/people/<int:number>/remove")
 @guard.open_to(OWNERS)
 def remove(number: int) -> tuple[str, int] | Response:
-    """Take a person's access away."""
+    """Remove a person."""
     try:
-        return _do(people_changes.remove(pit().database, guard.who(), number))
+        return _redirect_done(people_changes.remove(pit().database, guard.who(), number))
     except AccessError as error:
-        _need_owner(error)
+        _abort_if_gone(error)
         return _one(number, say(error)), 409
 
 
@@ -165,24 +167,27 @@ def _role_of_form() -> PitRole:
 
 
 def _passphrase_of_form() -> tuple[str, str]:
-    """Return the passphrase as typed, twice: both "" where the pit is to make one."""
+    """Return the two passphrases typed in the form. Both are "" if the pit is to make one."""
     return request.form.get("passphrase", "")[: MOST + 1], request.form.get("again", "")[: MOST + 1]
 
 
-def _same(typed: tuple[str, str]) -> str:
+def _typed_twice(typed: tuple[str, str]) -> str:
+    """Return the passphrase that was typed twice. Raises AccessError if the two differ."""
     if typed[0] != typed[1]:
         raise AccessError("The two passphrases differ. Type the same one twice.")
     return typed[0]
 
 
-def _need_owner(error: AccessError) -> None:
+def _abort_if_gone(error: AccessError) -> None:
+    """Abort the request if the person logged in is no owner any more, or the other person is not listed."""
     if isinstance(error, NoOwner):
         abort(403, say(error))
     if isinstance(error, PersonNotListed):
         abort(404, say(error))
 
 
-def _do(act: int) -> Response:
+def _redirect_done(act: int) -> Response:
+    """Return to the list, which confirms the act with this number."""
     return redirect(url_for("people.listed", done=act), 303)
 
 
@@ -211,6 +216,7 @@ def _one(number: int, error: str = "") -> str:
 
 
 def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
+    """Return the page. `asked`: what was typed into the form for a new person, to be shown again."""
     person, before = request.args.get("person", ""), request.args.get("before", "")
     if len(person) > LONGEST or "\0" in person:
         abort(400, _("“%(value)s” is no name.", value=person[:40]))
@@ -241,7 +247,7 @@ def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
 
 
 def people(database: Database) -> list[PersonLine]:
-    """Return all who may log in, by name. Raises DatabaseError."""
+    """Return the people who may log in, by name. Raises DatabaseError."""
     with database.transaction() as connection:
         rows = connection.execute(
             f"SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE {OPEN_SESSION})"
@@ -255,7 +261,10 @@ def people(database: Database) -> list[PersonLine]:
 
 
 def acts(database: Database, person: str, before: int, most: int) -> list[Act]:
-    """Return the newest acts below a number, of one person or, with "", of all. Raises DatabaseError."""
+    """Return at most `most` acts with numbers below `before`, newest first. Raises DatabaseError.
+
+    They are those of one person or, if `person` is "", of everybody.
+    """
     with database.transaction() as connection:
         rows = connection.execute(
             "SELECT act_id, at, person, role, what, record_id, hand, coalesce(gaming_table.name, ''), detail FROM act"
@@ -280,13 +289,16 @@ def acts(database: Database, person: str, before: int, most: int) -> list[Act]:
 
 
 def _detail(what: str, detail: str) -> str:
-    """Return an act's detail, a role in it in the page's language."""
+    """Return an act's detail. A role in it is translated into the page's language."""
     name, colon, role = detail.rpartition(": ")
     return f"{name}{colon}{_role(role)}" if what in ("people.add", "people.role") else detail
 
 
 def _names(database: Database) -> list[str]:
-    """Return everybody who did something, those who were removed, too: each is one step in the index."""
+    """Return the names of all people with an act, including people who were removed.
+
+    The query takes one step in the index for each name, and does not read all acts.
+    """
     with database.transaction() as connection:
         rows = connection.execute(
             "WITH RECURSIVE one AS ((SELECT person FROM act ORDER BY person LIMIT 1) UNION ALL"

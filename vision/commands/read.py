@@ -1,4 +1,4 @@
-"""`feltwatch read`: photos and folders of photos in, the cards in them out."""
+"""`feltwatch read`: reads the cards in photos and in folders of photos."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ def command(
     files = list(picture_files(paths))
     if not files:
         raise click.UsageError("There is no picture in the folders named.")
-    look = _loose(reader) if layout is None else _on_table(layout, reader)
+    read_picture = _loose(reader) if layout is None else _on_table(layout, reader)
     failed = False
     for file in _with_progress(files):
         try:
             picture = load_picture(file)
-            result, outlines = look(picture)
+            result, outlines = read_picture(picture)
         except VisionError as error:
             failed = True
             why = str(error)
             if isinstance(error, NoMarkersError):
                 why = f"{why.rstrip('.')}; for a photo without the felt use --loose."
-            click.echo(f"Error: {_name_in(file, why)}", err=True)
+            click.echo(f"Error: {_with_name(file, why)}", err=True)
             if is_json:
                 click.echo(json.dumps({"image": str(file), "error": why}))
             continue
@@ -86,27 +86,30 @@ def command(
 
 
 Outline = tuple[str, tuple[int, int, int], Points]
-Look = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
+"""What `--draw` draws for one object: its text, its colour (BGR) and its corners."""
+PictureReader = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
+"""Reads one picture. Returns the result as JSON, and the outlines to draw."""
 
 
-def _name_in(file: Path, message: str) -> str:
+def _with_name(file: Path, message: str) -> str:
+    """Return a message on one line, with the file's name in it."""
     return one_line(message if str(file) in message else f"{file}: {message}")
 
 
 def _with_progress(files: list[Path]) -> Iterable[Path]:
-    """Show a progress bar on the terminal (never in output for programs) if the work takes long."""
+    """Show a progress bar for three or more files, on a terminal only. It goes to standard error."""
     console = Console(stderr=True)
     if len(files) < 3 or not console.is_terminal:
         return files
     return track(files, "reading", console=console)
 
 
-def _on_table(layout: TableLayout, reader: CardReader) -> Look:
-    def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+def _on_table(layout: TableLayout, reader: CardReader) -> PictureReader:
+    def read_picture(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
         reading = read(picture, layout, reader)
         return reading.to_json(), _table_outlines(reading)
 
-    return look
+    return read_picture
 
 
 def _table_outlines(reading: TableReading) -> list[Outline]:
@@ -115,8 +118,8 @@ def _table_outlines(reading: TableReading) -> list[Outline]:
     return found + [(o.what, _OTHER, o.corners) for o in reading.others]
 
 
-def _loose(reader: CardReader) -> Look:
-    def look(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+def _loose(reader: CardReader) -> PictureReader:
+    def read_picture(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
         start = time.perf_counter()
         cards, verdicts = read_photograph(picture, reader)
         h, w = picture.shape[:2]
@@ -131,11 +134,11 @@ def _loose(reader: CardReader) -> Look:
             (c.card if c.sure else c.card + "?", _SURE if c.sure else _UNSURE, c.corners) for c in cards
         ]
 
-    return look
+    return read_picture
 
 
 def _in_words(file: Path, result: dict[str, Any]) -> str:
-    """Describe the reading, one line per zone; unsure cards carry a question mark."""
+    """Return the reading as text: one line for each zone, with a question mark after each unsure card."""
     lines = [str(file)]
     if "zones" in result:
         lines += [f"  {z['place']} {z['row']:<6} {_cards(z['cards'])}" for z in result["zones"]]
@@ -157,7 +160,7 @@ def _cards(cards: list[dict[str, Any]]) -> str:
 
 
 def _draw(picture: Image, outlines: list[Outline], path: Path) -> None:
-    """Write the picture with the reading drawn in."""
+    """Write a copy of the picture with the outlines of the reading."""
     canvas = picture.copy()
     line = max(1, round(max(canvas.shape[:2]) / 900))
     for text, ink, corners in outlines:

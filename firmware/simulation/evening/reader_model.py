@@ -1,7 +1,7 @@
-"""A reader with the measured error rates: cards on the felt → the camera's reading.
+"""A model of the card reader: it turns the cards on the felt into a reading, with the measured error rates.
 
-The rates come from `models/reader_errors.json`, which `python -m models.training errors` writes from rendered tables;
-nothing here is tuned. What cannot be measured is assumed, and named below.
+The rates come from `models/reader_errors.json`. `python -m models.training errors` measures them on rendered tables and
+writes this file. Nothing here is tuned. The rates that cannot be measured are assumptions: the constants below.
 """
 
 from __future__ import annotations
@@ -18,27 +18,31 @@ from firmware.runtime.errors import AppError
 from firmware.simulation.live.players import FACE_DOWN
 
 HAND_IN_VIEW: Final = 0.02
-"""Assumed: the share of readings in which a person's hand rests over some cards."""
+"""Assumed: the share of readings in which a person's hand covers some cards."""
 RESTLESS: Final = 0.01
-"""Assumed: the share of readings in which the table does not come to rest."""
+"""Assumed: the share of readings in which movement on the table does not stop."""
 SWAPPED: Final = 0.5
-"""Assumed: the share of sure misreads in which two cards swap names, because the reader names cards jointly; in the
-rest the name is on the table twice.
+"""Assumed: the share of sure misreads in which two cards exchange names, because the reader names all cards jointly.
+
+In the other sure misreads, one name is on the table twice.
 """
 CONSIDERED: Final = 0.9
 """Assumed: the share of unsure misreads whose candidates include the true card."""
 
 Felt = Mapping[str, Mapping[str, Sequence[str]]]
-"""The cards face up on the felt, by place and row, from the player's left to right."""
+"""The cards on the felt by place and row, from the player's left to right. `FACE_DOWN` is a card with its back up."""
 
 
 class ErrorsFileError(AppError, ValueError):
-    """The counts of the reader's errors are invalid."""
+    """The file with the counts of the reader's errors is unusable."""
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Shares of the cards on the felt; `extra_unsure` and `extra_sure` are names without a card."""
+    """The reader's errors, as shares of the cards on the felt.
+
+    `extra_unsure` and `extra_sure` are names that the reader reports where there is no card.
+    """
 
     unsure: float
     misread_unsure: float
@@ -56,7 +60,11 @@ class Rates:
 
 @dataclass(frozen=True)
 class ReaderErrors:
-    """The reader's errors: at rest, under a person's hand, and the confusions between cards."""
+    """The reader's errors: `ordinary`, with a person's hand over the cards, and which cards it confuses.
+
+    `confusions` counts the wrong names by true card. `misread_sure_at_most` is the upper limit of the measurement's
+    confidence interval.
+    """
 
     model: str
     ordinary: Rates
@@ -91,14 +99,14 @@ class ReaderModel:
         self._errors = errors
         self._rng = rng
         self.surely_wrong = 0
-        """Number of cards in the last reading with another card's name, marked as sure."""
+        """The number of cards in the last reading that have another card's name and are marked as sure."""
 
     def restless(self) -> bool:
-        """Return whether the table fails to come to rest this time."""
+        """Return at random whether movement on the table does not stop during this reading."""
         return self._rng.random() < RESTLESS
 
     def read(self, felt: Felt, places: Sequence[str]) -> dict[str, Any]:
-        """Return a reading of the places in play."""
+        """Return a reading of these places, with random errors."""
         rates = self._errors.ordinary
         if self._rng.random() < HAND_IN_VIEW:
             rates = self._errors.under_a_hand
@@ -114,7 +122,7 @@ class ReaderModel:
                     if card == FACE_DOWN:
                         others.append({"what": "back", "corners": corners, "zones": [[place, row]]})
                         continue
-                    named = self._card(card, wrong.get((place, row, index)), rates)
+                    named = self._read_card(card, wrong.get((place, row, index)), rates)
                     cards += [read | {"corners": corners} for read in named]
                 zones.append({"place": place, "row": row, "cards": cards, "capture": None})
         return {"zones": zones, "others": others, "frame": None, "verdicts": {}, "ms": {}}
@@ -122,51 +130,52 @@ class ReaderModel:
     def _sure_misreads(
         self, seen: Mapping[tuple[str, str], list[str]], rates: Rates
     ) -> dict[tuple[str, str, int], str]:
-        lies = {
+        """Choose the sure misreads of a reading. Return each card's wrong name, by place, row and index."""
+        face_up = {
             (*zone, index): card
             for zone, cards in seen.items()
             for index, card in enumerate(cards)
             if card != FACE_DOWN
         }
-        chosen = [spot for spot in lies if self._rng.random() < rates.misread_sure]
+        chosen = [spot for spot in face_up if self._rng.random() < rates.misread_sure]
         wrong: dict[tuple[str, str, int], str] = {}
         for spot in chosen:
-            named = self._taken_for(lies[spot])
+            named = self._wrong_name(face_up[spot])
             wrong[spot] = named
-            other = next((at for at, card in lies.items() if card == named), None)
+            other = next((at for at, card in face_up.items() if card == named), None)
             if other is not None and self._rng.random() < SWAPPED:
-                wrong[other] = lies[spot]
+                wrong[other] = face_up[spot]
         return wrong
 
-    def _card(self, card: str, surely: str | None, rates: Rates) -> list[dict[str, Any]]:
-        """Return the reading of one card: once, not at all, or with an extra name next to it."""
-        if surely is not None:
-            return [_read(surely, True, (surely,))]
+    def _read_card(self, card: str, sure_misread: str | None, rates: Rates) -> list[dict[str, Any]]:
+        """Return the readings of one card: none, one, or two if an extra name is next to it."""
+        if sure_misread is not None:
+            return [_read(sure_misread, True, (sure_misread,))]
         rng, read = self._rng, [_read(card, True, (card,))]
         roll = rng.random()
         if roll < rates.missed:
             read = []
         elif roll < rates.missed + rates.misread_unsure:
-            named = self._taken_for(card)
+            named = self._wrong_name(card)
             read = [_read(named, False, (named, card) if rng.random() < CONSIDERED else (named,))]
         elif roll < rates.missed + rates.misread_unsure + rates.unsure:
-            read = [_read(card, False, (card, self._taken_for(card)))]
+            read = [_read(card, False, (card, self._wrong_name(card)))]
         roll = rng.random()
         if roll < rates.extra_unsure + rates.extra_sure:
-            named = self._taken_for(card)
+            named = self._wrong_name(card)
             read.insert(rng.randint(0, len(read)), _read(named, roll < rates.extra_sure, (named,)))
         return read
 
-    def _taken_for(self, card: str) -> str:
-        """Return the name of a misread card: as measured, or, without a measurement, its rank in another suit."""
-        seen = self._errors.confusions.get(card)
-        if seen:
-            return self._rng.choices(list(seen), list(seen.values()))[0]
+    def _wrong_name(self, card: str) -> str:
+        """Return a wrong name for a card: a measured confusion or, if none was measured, its rank in another suit."""
+        counts = self._errors.confusions.get(card)
+        if counts:
+            return self._rng.choices(list(counts), list(counts.values()))[0]
         return card[0] + self._rng.choice([suit for suit in "cdhs" if suit != card[1]])
 
 
 def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
-    """Return the same reader with as many sure misreads as the measurement cannot exclude."""
+    """Return the same errors with the highest rate of sure misreads that the measurement does not exclude."""
     most = errors.misread_sure_at_most
     return replace(
         errors,
@@ -176,12 +185,13 @@ def with_sure_misreads(errors: ReaderErrors) -> ReaderErrors:
 
 
 def _corners(place: str, row: str, index: int) -> list[list[float]]:
-    """Return the corners of the card at an index: next to the previous one."""
+    """Return invented corners for the card at an index, next to the previous card."""
     x, y = 1000.0 * "ABCD".index(place) + 150.0 * index, 300.0 * ("front", "middle", "back").index(row)
     return [[x, y], [x + 126, y], [x + 126, y + 176], [x, y + 176]]
 
 
 def _read(card: str, sure: bool, candidates: tuple[str, ...]) -> dict[str, Any]:
+    """Return one card of a reading as JSON, without its corners."""
     confidence = 0.999 if sure else 0.6
     return {
         "card": card,

@@ -1,4 +1,4 @@
-"""The camera's readings after the showdown, and the cards that the dealer names."""
+"""Events and commands for the camera's readings after the showdown, and for the cards that the dealer names."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from firmware.table.swaps import swap
 from firmware.table.topics.placing import as_card
 from firmware.table.values import AwaitedCards, ComparedCards
 
-_ANSWERED: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
-
+_EDIT_LEADS: Final = stays({Phase.PLACING}) | leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.REVIEW)
+"""The phases in which the dealer may change cards, each with the phase that follows."""
 
 _UNCONFIRMED: Final[dict[str, Any]] = {"found": False, "confirmed": False}
-"""Changes of a seat whose cards change: its natural must be found and confirmed again."""
+"""Changes to a seat when its cards change. Its natural must be found and confirmed again."""
 
 
 class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
-    """A reading after the showdown signal found too few cards at these seats; it is repeated automatically."""
+    """A reading after the showdown signal found too few cards at these seats. The reading is repeated automatically."""
 
     type = "cards_awaited"
     title = Message("Cards awaited")
@@ -52,7 +52,10 @@ class CardsAwaited(AwaitedCards, Event, leads=stays({Phase.READING})):
 
 
 class CardsCompared(ComparedCards, Event, leads=stays({Phase.READING, Phase.SETTLED})):
-    """The table was looked at again after it was read. A change asks nothing and settles nothing: it is shown."""
+    """The camera looked at the table again after the reading.
+
+    Changes are shown. They ask the dealer nothing and do not change the settlement.
+    """
 
     type = "cards_compared"
     title = Message("Cards compared")
@@ -66,15 +69,16 @@ class CardsCompared(ComparedCards, Event, leads=stays({Phase.READING, Phase.SETT
 
 
 class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
-    """The camera read the table. `verdicts` are vision's checks of the picture; `ms` are durations in milliseconds.
+    """The camera read the table.
 
-    `things` are other objects in the zones of the seats that play.
+    `verdicts` are the checks of the picture by the vision package. `ms` are durations in milliseconds. `things` are
+    objects other than readable cards, in the zones of the seats in play.
     """
 
     type = "reading_taken"
     title = Message("Reading taken")
     WHOLE: ClassVar[frozenset[str]] = frozenset({"frames", "all_frames", "longest_frame", "images"})
-    """Keys of `ms` for the whole reading; the others are the stages of its last frame."""
+    """Keys of `ms` that describe the whole reading. The other keys are the stages of its last frame."""
     rows: tuple[RowReading, ...]
     frame: Capture | None = None
     verdicts: dict[str, JsonValue] = field(default_factory=dict)
@@ -83,12 +87,12 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
 
     @property
     def frame_ms(self) -> float:
-        """Milliseconds from the last frame's pixels to named cards; 0 if `ms` is empty."""
+        """The time from the last frame's pixels to named cards, in milliseconds; 0 if `ms` is empty."""
         stages = (ms for stage, ms in self.ms.items() if stage not in self.WHOLE)
         return sum(ms for ms in stages if isinstance(ms, int | float))
 
     def apply(self, state: State) -> State:
-        seen: dict[int, _Look] = {seat.seat: {} for seat in state.seats}
+        seen: dict[int, _ReadRows] = {seat.seat: {} for seat in state.seats}
         for reading in self.rows:
             need_seat(state, reading.seat)
             if reading.row in seen[reading.seat]:
@@ -101,9 +105,9 @@ class ReadingTaken(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
         things: dict[int, dict[Row, tuple[str, ...]]] = {seat.seat: {} for seat in state.seats}
         for thing in self.things:
             need_seat(state, thing.seat)
-            lying = things[thing.seat]
-            lying[thing.row] = (*lying.get(thing.row, ()), thing.what)
-        seats = tuple(_after_look(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
+            by_row = things[thing.seat]
+            by_row[thing.row] = (*by_row.get(thing.row, ()), thing.what)
+        seats = tuple(_with_reading(seat, seen[seat.seat], things[seat.seat]) for seat in state.seats)
         state = without_reading(state, Phase.REVIEW, seats)
         return replace(state, frame=self.frame, verdicts=self.verdicts)
 
@@ -117,13 +121,13 @@ class ReadingFailed(Event, leads=leads_to({Phase.READING}, Phase.REVIEW)):
     frame: Capture | None = None
 
     def apply(self, state: State) -> State:
-        seats = tuple(_after_look(seat, {}) for seat in state.seats)
+        seats = tuple(_with_reading(seat, {}) for seat in state.seats)
         state = without_reading(state, Phase.REVIEW, seats)
         return replace(state, frame=self.frame, reading_failure=self.reason)
 
 
 class LookedAgain(Event, leads=leads_to({Phase.REVIEW, Phase.SETTLED}, Phase.READING)):
-    """The red button: the table is read again. `seat` is the seat whose natural was being shown, if any."""
+    """The table is read again (the red button). `seat` is the seat whose natural was being shown, if any."""
 
     type = "looked_again"
     title = Message("Looked again")
@@ -166,7 +170,7 @@ class CardResolved(Event, leads=stays({Phase.PLACING, Phase.REVIEW})):
         return after
 
 
-class CardCorrected(Event, leads=_ANSWERED):
+class CardCorrected(Event, leads=_EDIT_LEADS):
     """The dealer changed a card that had been certain."""
 
     type = "card_corrected"
@@ -186,7 +190,7 @@ class CardCorrected(Event, leads=_ANSWERED):
         return back_to_review(with_seat(after, self.seat, **_UNCONFIRMED))
 
 
-class RowKeyed(Event, leads=_ANSWERED):
+class RowKeyed(Event, leads=_EDIT_LEADS):
     """The dealer keyed a whole row."""
 
     type = "row_keyed"
@@ -208,9 +212,9 @@ class RowKeyed(Event, leads=_ANSWERED):
             )
         for card in self.cards:
             need_card(card)
-        lie = {card.card: card for card in seat.row(self.row)}
+        known = {card.card: card for card in seat.row(self.row)}
         cards = tuple(
-            replace(lie[code], sure=True, by="dealer") if code in lie else Card(code, True, "dealer")
+            replace(known[code], sure=True, by="dealer") if code in known else Card(code, True, "dealer")
             for code in self.cards
         )
         things = {row: what for row, what in seat.things.items() if row != self.row}
@@ -244,7 +248,7 @@ class SetCard(Command, roles=AT_TABLE):
         need_no_payment(context.state)
         seat = context.state.seat(self.seat)
         cards = seat.row(self.row) if seat else ()
-        lies = cards[self.index] if 0 <= self.index < len(cards) else None
+        current = cards[self.index] if 0 <= self.index < len(cards) else None
         code = _code(self.card)
         pair = swap(context.state, self.seat, self.row, self.index, code) if self.swap else None
         if pair is not None:
@@ -253,8 +257,8 @@ class SetCard(Command, roles=AT_TABLE):
                 CardCorrected(one.seat, one.row, one.index, other.card, one.card),
                 CardCorrected(other.seat, other.row, other.index, one.card, other.card),
             )
-        if lies is not None and lies.sure:
-            return (CardCorrected(self.seat, self.row, self.index, code, lies.card),)
+        if current is not None and current.sure:
+            return (CardCorrected(self.seat, self.row, self.index, code, current.card),)
         return (CardResolved(self.seat, self.row, self.index, code),)
 
 
@@ -281,26 +285,27 @@ class PlaceCard(Command, roles=AT_TABLE):
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         seat = context.state.seat(self.seat)
-        lie = seat.row(self.row) if seat else ()
-        if any(not card.sure or card.card is None for card in lie):
+        placed = seat.row(self.row) if seat else ()
+        if any(not card.sure or card.card is None for card in placed):
             raise CommandRefused("Name the unsure card of that row first.")
-        return (RowKeyed(self.seat, self.row, (*(card.card for card in lie if card.card), _code(self.card))),)
+        cards = (*(card.card for card in placed if card.card), _code(self.card))
+        return (RowKeyed(self.seat, self.row, cards),)
 
 
 def _code(text: str) -> str:
-    """Convert 10h to Th, as for the settlement JSON. `apply` refuses invalid cards."""
+    """Convert 10h to Th, as the settlement JSON does. `apply` refuses invalid cards."""
     return "T" + text[2:] if text.startswith("10") else text
 
 
-_Look = dict[Row, tuple[RowReading, tuple[Card, ...]]]
-"""What a reading saw of a seat's rows, with the cards."""
+_ReadRows = dict[Row, tuple[RowReading, tuple[Card, ...]]]
+"""A seat's rows in one reading: the camera's report of each row, and the cards made from it."""
 
 
-def _after_look(seat: Seat, rows: _Look, things: Mapping[Row, tuple[str, ...]] | None = None) -> Seat:
-    """Return a seat after a reading: a closed seat takes the camera's cards.
+def _with_reading(seat: Seat, rows: _ReadRows, things: Mapping[Row, tuple[str, ...]] | None = None) -> Seat:
+    """Return a seat after a reading. A closed seat takes the camera's cards.
 
-    A confirmed natural keeps its cards, because the marker on it hides them. An open seat keeps its recorded cards;
-    differences from them become irregularities.
+    A confirmed natural keeps its cards, because the marker on it hides them. An open seat keeps its recorded cards.
+    If the reading differs from them, the differences become irregularities.
     """
     if seat.open:
         return replace(seat, captures={**seat.captures, **_captures(rows)})
@@ -310,7 +315,7 @@ def _after_look(seat: Seat, rows: _Look, things: Mapping[Row, tuple[str, ...]] |
     return replace(seat, captures=_captures(rows), things=things or {}, found=False, **cards)
 
 
-def _captures(rows: _Look) -> dict[Row, Capture]:
+def _captures(rows: _ReadRows) -> dict[Row, Capture]:
     return {row: reading.capture for row, (reading, _) in rows.items() if reading.capture is not None}
 
 
