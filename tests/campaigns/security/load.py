@@ -347,10 +347,10 @@ were thrown away, as the simulated finger slipped.
 
 {CONNECTIONS} connections are kept and ask the page for all that it gives, two of them with commands that the table
 itself refuses; {STREAMS} streams follow. The page answered {self.answers_per_s:.0f} requests a second, which is all
-that it can, at the priority of its unit (`Nice={page_nice()}`); who asks takes no processor of a box, and is as low as
-can be here.
+that it can, at the priority of its unit (`Nice={page_nice()}`). The clients of the requests run at the lowest priority:
+on a box they would be other machines.
 
-{verdict}: no frame and no event is to come later under load, by more than {LIMIT_MS:.0f} ms, than the latest at rest.
+{verdict}: under load the latest frame or event may be at most {LIMIT_MS:.0f} ms later than the latest one at rest.
 
 | milliseconds | timed | at rest, median | longest | under load, median | longest | later |
 |---|---:|---:|---:|---:|---:|---:|
