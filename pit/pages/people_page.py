@@ -68,7 +68,7 @@ DEEDS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True)
 class PersonLine:
-    """One person. `seen_ms` is the time of their last act, None if there is none. `is_here`: they are logged in now."""
+    """One person. `seen_ms` is the time of their last act since they were added. `is_here`: they are logged in now."""
 
     person_id: int
     name: str
@@ -252,6 +252,7 @@ def people(database: Database) -> list[PersonLine]:
         rows = connection.execute(
             f"SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE {OPEN_SESSION})"
             " FROM person LEFT JOIN LATERAL (SELECT at FROM act WHERE act.person = person.name"
+            " AND act.at >= person.added_at"
             " ORDER BY act_id DESC LIMIT 1) AS seen ON true ORDER BY name",
         ).fetchall()
     return [

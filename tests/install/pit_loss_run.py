@@ -197,7 +197,9 @@ def test_certificates_are_renewed_by_the_books_steps(server: Machine) -> None:
 
 
 def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machine) -> None:
-    *look_at_it, vacuum, clean, postgres, drop, start, listed = commands("pit/operate.md", "The disk is full")
+    *sizes, slots, vacuum, clean, postgres, drop, start, listed = commands(
+        "pit/operate.md", "The disk is full"
+    )
     server.run("systemctl", "stop", "feltwatch-uplink.service", check=True)
     had = int(sql(server, "SELECT max(seq) FROM head"))
     seq = play(server, 80)
@@ -209,7 +211,13 @@ def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machi
             file.write(bytes(1 << 20))
             file.flush()
     server.run("systemctl", "start", "feltwatch-uplink.service", check=True)
-    type_in(server, look_at_it)
+    type_in(server, sizes)
+    try:
+        type_in(server, [slots])
+    except (
+        AssertionError
+    ) as error:  # a file that speeds connections up was dropped meanwhile: the book says so
+        assert "could not write init file" in str(error)
     grows = (
         "runuser",
         "-u",

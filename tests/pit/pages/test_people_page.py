@@ -12,6 +12,7 @@ from werkzeug.test import TestResponse
 from dealer_ui.web.passphrases import AccessError
 from pit.pages import people_changes
 from pit.pages.people import PitRole, Who
+from pit.pages.people_page import people
 from tests.pit.pages.conftest import House
 
 HEADERS = {"Accept": "text/html", "Origin": "http://localhost"}
@@ -136,6 +137,19 @@ def test_what_cannot_be_is_said_and_nothing_is_stored(owner: Owner, form: dict[s
     assert owner.role("Rosa") is None
     assert owner.acts() == []
     assert says in answer.text
+
+
+def test_somebody_who_is_added_again_was_not_seen_since(house: House, owner: Owner) -> None:
+    def seen_ms() -> int | None:
+        return next(one.seen_ms for one in people(house.database) if one.name == "Ines")
+
+    owner.add("Ines")
+    assert seen_ms() is None
+    assert logs_in(house, "Ines", GOOD)
+    assert seen_ms() is not None
+    owner.post(f"/people/{owner.number('Ines')}/remove")
+    owner.add("Ines")
+    assert seen_ms() is None
 
 
 def test_a_name_that_is_listed_is_not_added_again(house: House, owner: Owner) -> None:
