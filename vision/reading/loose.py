@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Points
+from vision.base.errors import PictureError
 from vision.felt.quality import Verdict, colour
 from vision.reading.decode import Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
@@ -20,6 +21,7 @@ from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, read_card
 
 _PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
+_MOST_FIRST = 2.2  # times that a picture is enlarged for a first reading, at most
 _MAX_ENLARGED = 2.6
 _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
@@ -42,13 +44,19 @@ class LooseCard:
 
 
 def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
-    """Read every card in a BGR picture (h × w × 3, uint8); the surest first."""
-    long_side = max(picture.shape[:2])
-    first = []
-    for target in _PYRAMID_PX:
-        scale = target / long_side
-        if scale < 2.2:
-            first.append(_read_at(picture, reader, scale))
+    """Read every card in a BGR picture (h × w × 3, uint8); the surest first.
+
+    Raises PictureError for a picture that is too small for any size of the pyramid.
+    """
+    height, width = picture.shape[:2]
+    long_side = max(height, width)
+    scales = [target / long_side for target in _PYRAMID_PX if target < _MOST_FIRST * long_side]
+    if not scales:
+        least = math.floor(_PYRAMID_PX[0] / _MOST_FIRST) + 1
+        raise PictureError(
+            f"The picture is only {width} × {height} pixels: one side needs {least} or more. Take a larger one."
+        )
+    first = [_read_at(picture, reader, scale) for scale in scales]
     coarse, trust = _weigh(first, spread=0.45)
     if not len(coarse):
         return []
@@ -76,7 +84,10 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 
 
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
-    """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too."""
+    """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too.
+
+    Raises PictureError for a picture that is too small.
+    """
     seen, cards = colour(picture), read_loose(picture, reader)
     suits, taken = judge_suits([card.named for card in cards])
     read = [

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from vision.base.errors import PictureError
+from vision.commands.read import command
 from vision.reading.loose import _read_at, read_loose
 from vision.reading.network import CardReader
 from vision.synthetic.deck import card_picture
@@ -62,3 +68,25 @@ def test_the_scale_of_a_photograph_is_found_by_itself(reader: CardReader) -> Non
         surest = read_loose(sized, reader)[:2]
         assert {c.named.card for c in surest} == {"Th", "As"}
         assert all(reader.calibrations.loose.sure(c.named.margin, c.named.cluster.evidence) for c in surest)
+
+
+@pytest.mark.parametrize(("side", "is_read"), [(64, False), (136, False), (137, True)])
+def test_a_picture_that_is_too_small_is_said_with_its_size(
+    side: int, is_read: bool, reader: CardReader
+) -> None:
+    picture = np.full((side - 10, side, 3), 127, np.uint8)
+    if is_read:
+        assert read_loose(picture, reader) == []
+        return
+    with pytest.raises(PictureError, match=rf"only {side} × {side - 10} pixels: one side needs 137"):
+        read_loose(picture, reader)
+
+
+def test_a_small_picture_does_not_take_the_rest_of_the_batch_with_it(tmp_path: Path) -> None:
+    for name, side in (("a.png", 100), ("b.png", 200)):
+        cv2.imwrite(str(tmp_path / name), np.full((side, side, 3), 127, np.uint8))
+    done = CliRunner().invoke(command, ["--loose", "--json", str(tmp_path)])
+    small, other = map(json.loads, done.stdout.splitlines())
+    assert done.exit_code == 2
+    assert "only 100 × 100 pixels" in small["error"]
+    assert other["cards"] == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import pytest
 
 from vision.reading.cards import CARDS
 from vision.reading.decode import Cluster, NamedCluster
 from vision.reading.network import Floats, log_softmax
-from vision.reading.suits import MIN_APART, apart, judge_suits
+from vision.reading.suits import MIN_APART, RAREST_SPLIT, apart, chance_of_split, judge_suits
 
 
 def named(card: str, apart: float, presence: float = 5.0) -> NamedCluster:
@@ -68,3 +70,41 @@ def test_among_few_of_its_colour_a_cards_own_sign_must_be_clear() -> None:
     assert judge_suits([*few, named("Kc", 5.5)])[1][-1] is True
     hardly_there = named("Tc", 9, presence=-3.0)
     assert judge_suits([*few, hardly_there, own])[1][-1] is False
+
+
+def read_as(card: str, index: str) -> NamedCluster:
+    """Name a card whose two indices say another one, each by 9 nats: what an assignment makes of a card named twice."""
+    logp: Floats = np.full(52, -20.0)
+    logp[CARDS.index(index)], logp[CARDS.index(card)] = 0.0, -18.0
+    return NamedCluster(Cluster((0, 1), log_softmax(logp), 5.0), card, 9.0, (card, index))
+
+
+def test_a_card_that_the_indices_name_twice_makes_all_of_its_colour_doubtful_however_sure_each_is() -> None:
+    deal = [named(card, 9) for card in CARDS if card != "7c"]
+    verdict, taken = judge_suits([*deal, read_as("7c", "7s")])
+    assert (verdict.ok, verdict.figure) == (False, 0.0)
+    assert [one.card[1] in "dh" for one in [*deal, named("7c", 9)]] == taken
+
+
+def test_more_cards_of_a_suit_than_one_deck_has_make_all_of_its_colour_doubtful() -> None:
+    black = [named(card, 9) for card in CARDS if card[1] == "s"] + [named("2c", 9), named("3c", 9)]
+    assert judge_suits(black)[0].ok is False
+    assert judge_suits([*black, *[named(rank + "c", 9) for rank in "456789"]])[0].ok
+
+
+def test_the_chance_of_a_split_is_what_counting_all_deals_says() -> None:
+    for count in range(27):
+        ways = {k: comb(13, k) * comb(13, count - k) for k in range(min(13, count) + 1) if count - k <= 13}
+        for first in ways:
+            uneven = sum(ways[k] for k in ways if abs(2 * k - count) >= abs(2 * first - count))
+            assert chance_of_split(first, count - first) == pytest.approx(uneven / comb(26, count))
+    assert chance_of_split(14, 0) == chance_of_split(20, 4) == chance_of_split(14, 13) == 0.0
+
+
+def test_of_honest_deals_hardly_one_in_ten_thousand_is_doubted() -> None:
+    doubted = 0.0
+    for count in range(27):  # as many black cards as may lie there
+        ways = {k: comb(13, k) * comb(13, count - k) for k in range(min(13, count) + 1) if count - k <= 13}
+        rare = [k for k in ways if chance_of_split(k, count - k) < RAREST_SPLIT]
+        doubted = max(doubted, sum(ways[k] for k in rare) / comb(26, count))
+    assert 0 < doubted < RAREST_SPLIT
