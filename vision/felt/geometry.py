@@ -139,7 +139,7 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
         found = [FoundMarker(m.id, lens.undistort(m.corners)) for m in found]
     candidates = [marker for marker in found if marker.id in known]
     if not candidates:
-        raise _nothing(found, layout)
+        raise _nothing(found, grey, layout)
     ours = _one_felt(candidates, layout)
     second = _one_felt([marker for marker in candidates if marker not in ours], layout)
     if len(second) >= 2 and _elsewhere(second, ours, layout):
@@ -274,7 +274,11 @@ def _not_cut(corners: Points, picture: Image) -> bool:
     return bool((corners >= 1).all() and (corners <= (width - 2, height - 2)).all())
 
 
-def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> NoMarkersError:
+def _nothing(found: Sequence[FoundMarker], grey: Image, layout: TableLayout) -> NoMarkersError:
+    if _is_mirrored(grey, layout):
+        return NoMarkersError(
+            "The picture is mirrored: switch that off in the camera's settings, or take the mirror away."
+        )
     if found:
         wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
         return NoMarkersError(
@@ -286,6 +290,14 @@ def _nothing(found: Sequence[FoundMarker], layout: TableLayout) -> NoMarkersErro
     return NoMarkersError(
         "The felt's markers are not seen: the whole felt must be in view, lit and in focus."
     )
+
+
+def _is_mirrored(grey: Image, layout: TableLayout) -> bool:
+    """Return whether the felt is seen once left and right are exchanged: a mirrored marker has no number."""
+    small, _ = reduce_picture(np.ascontiguousarray(grey[:, ::-1]), SEARCH_PX)
+    _, ids, _ = _detector(layout.markers.dictionary).detectMarkers(small)
+    seen = set() if ids is None else {int(number) for number in np.ravel(ids)}
+    return len(seen & {marker.id for marker in layout.markers.at}) >= 2
 
 
 def _ids(markers: Sequence[FoundMarker]) -> str:

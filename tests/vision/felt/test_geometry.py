@@ -162,6 +162,13 @@ def test_a_picture_without_markers_says_what_to_do(layout: TableLayout) -> None:
     assert issubclass(NoMarkersError, ValueError)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_mirrored_picture_is_called_mirrored(axis: int, layout: TableLayout) -> None:
+    scene = rendered({}, layout, seed=6, scale=0.5)
+    with pytest.raises(NoMarkersError, match="The picture is mirrored: switch that off"):
+        find_felt(np.ascontiguousarray(np.flip(scene.frame, axis)), layout)
+
+
 def test_another_felts_markers_are_named(layout: TableLayout) -> None:
     other = TableLayout.parse(re.sub(r"id = (\d)", r"id = 2\1", layout.text))
     scene = rendered({}, other, scale=0.3)
