@@ -52,9 +52,11 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     long_side = max(height, width)
     scales = [target / long_side for target in _PYRAMID_PX if target < _MOST_FIRST * long_side]
     if not scales:
-        least = math.floor(_PYRAMID_PX[0] / _MOST_FIRST) + 1
         raise PictureError(
-            f"The picture is only {width} × {height} pixels: one side needs {least} or more. Take a larger one."
+            "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
+            width=width,
+            height=height,
+            least=math.floor(_PYRAMID_PX[0] / _MOST_FIRST) + 1,
         )
     first = [_read_at(picture, reader, scale) for scale in scales]
     coarse, trust = _weigh(first, spread=0.45)

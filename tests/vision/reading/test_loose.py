@@ -78,7 +78,7 @@ def test_a_picture_that_is_too_small_is_said_with_its_size(
     if is_read:
         assert read_loose(picture, reader) == []
         return
-    with pytest.raises(PictureError, match=rf"only {side} × {side - 10} pixels: one side needs 137"):
+    with pytest.raises(PictureError, match=rf"is {side}×{side - 10} pixels; at least 137 each way"):
         read_loose(picture, reader)
 
 
@@ -88,5 +88,5 @@ def test_a_small_picture_does_not_take_the_rest_of_the_batch_with_it(tmp_path: P
     done = CliRunner().invoke(command, ["--loose", "--json", str(tmp_path)])
     small, other = map(json.loads, done.stdout.splitlines())
     assert done.exit_code == 2
-    assert "only 100 × 100 pixels" in small["error"]
+    assert "is 100×100 pixels" in small["error"]
     assert other["cards"] == []
