@@ -71,9 +71,13 @@ def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
         suits: its two suits, such as "cs".
     """
     read = [CARDS[int(one.cluster.logp.argmax())] for one in named]
+    if any(name == one.card[0] + _ALIKE[one.card[1]] for one, name in zip(named, read, strict=True)):
+        return (
+            False  # its indices name a card that another card is: only the assignment gave it the other suit
+        )
     own = [name for name in read if name[1] in suits]
     first = sum(name[1] == suits[0] for name in own)
-    return len(set(own)) == len(own) and chance_of_split(first, len(own) - first) >= RAREST_SPLIT
+    return chance_of_split(first, len(own) - first) >= RAREST_SPLIT
 
 
 def chance_of_split(first: int, second: int) -> float:

@@ -86,6 +86,10 @@ def test_a_card_that_the_indices_name_twice_makes_all_of_its_colour_doubtful_how
     assert [one.card[1] in "dh" for one in [*deal, named("7c", 9)]] == taken
 
 
+def test_a_rank_that_is_named_twice_says_nothing_of_the_suits() -> None:
+    assert judge_suits([*[named(card, 9) for card in CARDS if card != "Kh"], read_as("Kh", "Jh")])[0].ok
+
+
 def test_more_cards_of_a_suit_than_one_deck_has_make_all_of_its_colour_doubtful() -> None:
     black = [named(card, 9) for card in CARDS if card[1] == "s"] + [named("2c", 9), named("3c", 9)]
     assert judge_suits(black)[0].ok is False
