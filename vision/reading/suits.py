@@ -71,10 +71,9 @@ def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
         suits: its two suits, such as "cs".
     """
     read = [CARDS[int(one.cluster.logp.argmax())] for one in named]
+    # Where indices name a card that another card is, only the assignment gave the other suit.
     if any(name == one.card[0] + _ALIKE[one.card[1]] for one, name in zip(named, read, strict=True)):
-        return (
-            False  # its indices name a card that another card is: only the assignment gave it the other suit
-        )
+        return False
     own = [name for name in read if name[1] in suits]
     first = sum(name[1] == suits[0] for name in own)
     return chance_of_split(first, len(own) - first) >= RAREST_SPLIT
@@ -87,10 +86,12 @@ def chance_of_split(first: int, second: int) -> float:
     (1.0, 0.0, 0.00021)
     """
     count, fewer = first + second, min(first, second)
+    if max(first, second) > _SUIT:
+        return 0.0
     if 2 * fewer == count:
         return 1.0
     ways = sum(math.comb(_SUIT, low) * math.comb(_SUIT, count - low) for low in range(fewer + 1))
-    return 2 * ways / math.comb(2 * _SUIT, count) if count <= 2 * _SUIT else 0.0
+    return 2 * ways / math.comb(2 * _SUIT, count)
 
 
 def apart(named: NamedCluster) -> float:

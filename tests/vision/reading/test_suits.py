@@ -102,7 +102,7 @@ def test_the_chance_of_a_split_is_what_counting_all_deals_says() -> None:
         for first in ways:
             uneven = sum(ways[k] for k in ways if abs(2 * k - count) >= abs(2 * first - count))
             assert chance_of_split(first, count - first) == pytest.approx(uneven / comb(26, count))
-    assert chance_of_split(14, 0) == chance_of_split(20, 4) == chance_of_split(14, 13) == 0.0
+    assert chance_of_split(14, 0) == chance_of_split(20, 4) == chance_of_split(14, 14) == 0.0
 
 
 def test_of_honest_deals_hardly_one_in_ten_thousand_is_doubted() -> None:
