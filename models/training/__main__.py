@@ -132,7 +132,7 @@ for each in (
     ),
     (
         "softened",
-        "report:softened",
+        "report:read_softened",
         "Read softened tables; end with 1 where a card was surely wrong.",
         _MODEL,
         tables(1),

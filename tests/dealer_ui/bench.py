@@ -126,4 +126,4 @@ class PictureBench:
         self._bench.use(lens, felt)
 
     def _still(self, _layout: TableLayout) -> tuple[Image, TableReading]:
-        return self._picture, read(self._picture, layout(), reader())
+        return self._picture, read(self._picture, layout(), reader(), dealt=False)

@@ -47,7 +47,7 @@ def command(
     frames = [load_picture(file) for file in picture_files(paths)]
     if only_check:
         profile = load_profile(deck) if deck else None
-        found = check_deck(read(frames[0], layout, CardReader(deck=profile)), layout)
+        found = check_deck(read(frames[0], layout, CardReader(deck=profile), dealt=False), layout)
         click.echo(
             json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
             if is_json

@@ -53,6 +53,8 @@ class StillReader:
     agree: int = AGREE
     lens: Lens | None = None
     felt: FeltCalibration | None = None
+    dealt: bool = True
+    """Whether the cards were dealt at random: those of a deck that is laid out may be in order."""
 
     def __post_init__(self) -> None:
         self._last: Image | None = None
@@ -77,7 +79,15 @@ class StillReader:
         reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
         before = self._readings[0] if self._readings else None
         self._readings.append(
-            read(frame, self.layout, self.reader, lens=self.lens, reference=reference, look=before)
+            read(
+                frame,
+                self.layout,
+                self.reader,
+                lens=self.lens,
+                reference=reference,
+                look=before,
+                dealt=self.dealt,
+            )
         )
         if len(self._readings) < self.agree:
             return WaitReason.MORE

@@ -38,8 +38,13 @@ _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
-def judge_suits(named: Sequence[NamedCluster]) -> tuple[Verdict, list[bool]]:
+def judge_suits(named: Sequence[NamedCluster], *, dealt: bool = True) -> tuple[Verdict, list[bool]]:
     """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
+
+    Args:
+        named: the cards of a picture.
+        dealt: whether they come at random from one deck. A deck that is laid out to be counted may be in order, or have
+            a card twice.
 
     Returns:
         The verdict, and for each card whether its suit may be taken without asking.
@@ -48,7 +53,8 @@ def judge_suits(named: Sequence[NamedCluster]) -> tuple[Verdict, list[bool]]:
     nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
     figures = {suits: _most(found) for suits, found in nats.items()}
     for suits in _COLOURS:
-        if not is_one_deck([one for one in clear if one.card[1] in suits and not one.second], suits):
+        colour = [one for one in clear if one.card[1] in suits and not one.second]
+        if dealt and not is_one_deck(colour, suits):
             figures[suits] = 0.0
     doubtful = [colours for suits, colours in _COLOURS.items() if figures[suits] < MIN_APART]
     text = N_("Suits of one colour can be told apart.")

@@ -161,12 +161,13 @@ def read(
     px_per_mm: float = PX_PER_MM,
     reference: Matrix | None = None,
     look: TableReading | None = None,
+    dealt: bool = True,
 ) -> TableReading:
     """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
 
     A zone with an unsure card is read once more, at another scale. With `reference`, the homography of the setup, a
     moved camera is detected. `look` is an earlier frame of the same still scene: the felt's place and the picture's
-    verdicts are taken from it.
+    verdicts are taken from it. `dealt`: the cards were dealt at random, not laid out in the order of a deck.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
@@ -185,12 +186,12 @@ def read(
     soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
     clock.lap("verdicts")
     whole = small[0], small[1].to_image
-    found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft)
+    found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
     clock.lap("decode")
     unclear = _unclear(found)
     if fit and unclear:
         parts += _see(frame, view, unclear, reader, _closer(parts), clock)
-        found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft)
+        found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
     verdicts[suits.name] = suits
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
@@ -243,6 +244,7 @@ def _judge(
     *,
     fit: bool,
     soft: float = 1.0,
+    dealt: bool = True,
 ) -> tuple[list[tuple[ReadCard, CardPlace, Zone | None]], Verdict]:
     """Name all cards, judge and locate each; return the verdict on their suits too.
 
@@ -258,7 +260,7 @@ def _judge(
     laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
-    suits, taken = judge_suits(names)
+    suits, taken = judge_suits(names, dealt=dealt)
     where = homes([place for _, place in laid], layout)
     read = [
         read_card(named, place.corners, worth, fit=fit and clear, soft=soft)

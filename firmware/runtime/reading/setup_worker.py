@@ -63,7 +63,7 @@ class SpreadError(EnrolmentError):
 
 
 class CameraBench:
-    """Runs one camera job at a time. `frame` returns a new picture, `still` a reading of a table at rest."""
+    """Runs one camera job at a time. `frame` returns a new picture, `still` a reading of a deck that lies still."""
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
@@ -114,7 +115,9 @@ class _Worker:
         self._watch = TableWatch(self._reader)
         self._lens: Lens | None = None
         self._calibration: FeltCalibration | None = None
-        self._bench = CameraBench(self._layout, self._reader, self._frame_image, self._look)
+        self._bench = CameraBench(
+            self._layout, self._reader, self._frame_image, partial(self._look, dealt=False)
+        )
 
     def use(self, setup: ReaderSetup) -> None:
         """Use these calibrations from now on. Raises VisionError for an invalid one."""
@@ -231,13 +234,13 @@ class _Worker:
             ]
         return facts
 
-    def _look(self, layout: TableLayout) -> tuple[Image, TableReading]:
-        """Return the last of the frames that agree, and their reading.
+    def _look(self, layout: TableLayout, *, dealt: bool = True) -> tuple[Image, TableReading]:
+        """Return the last of the frames that agree, and their reading; `dealt`: the cards are not in a deck's order.
 
         Its times are those of the last frame. "frames" and "all_frames" are the total times for waiting for frames and
         for reading them, "longest_frame" the longest time for reading one.
         """
-        still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration)
+        still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration, dealt=dealt)
         deadline = time.monotonic() + self._still_within
         waited = looked = longest = 0.0
         while True:

@@ -90,10 +90,15 @@ def test_a_rank_that_is_named_twice_says_nothing_of_the_suits() -> None:
     assert judge_suits([*[named(card, 9) for card in CARDS if card != "Kh"], read_as("Kh", "Jh")])[0].ok
 
 
-def test_more_cards_of_a_suit_than_one_deck_has_make_all_of_its_colour_doubtful() -> None:
+def test_far_more_cards_of_one_suit_than_a_deal_gives_make_all_of_its_colour_doubtful() -> None:
     black = [named(card, 9) for card in CARDS if card[1] == "s"] + [named("2c", 9), named("3c", 9)]
     assert judge_suits(black)[0].ok is False
     assert judge_suits([*black, *[named(rank + "c", 9) for rank in "456789"]])[0].ok
+
+
+def test_a_deck_that_is_laid_out_may_be_in_order_or_have_a_card_twice() -> None:
+    in_order = [named(card, 9) for card in CARDS if card[1] == "s"]
+    assert judge_suits([*in_order, read_as("Qc", "Qs")], dealt=False)[0].ok
 
 
 def test_the_chance_of_a_split_is_what_counting_all_deals_says() -> None:
