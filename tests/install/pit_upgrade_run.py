@@ -109,7 +109,7 @@ def test_its_database_is_taken_over_by_the_next_postgresql_by_the_books_steps(se
     disk = server.root / "srv/disk"
     versions = [(copy / "PG_VERSION").read_text().strip() for copy in sorted((disk / "base").iterdir())]
     assert versions[-1] == NEW
-    assert list((disk / "wal").iterdir())
+    server.wait(lambda: any((disk / "wal").iterdir()), "the database's log arrives on the second disk")
     nothing_failed(server)
 
 
