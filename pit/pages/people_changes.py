@@ -1,7 +1,7 @@
 """What an owner changes about people: each change under one lock of the database, in one transaction with its act.
 
 Who changes must still be an owner then, and changes nobody's role but others': so an owner is left whatever happens at
-the same moment. The console (`command.py`) is free: anyone who is root there can bring an owner in again.
+the same moment. The console (`pit/cli/people.py`) is free: anyone who is root there can bring an owner in again.
 """
 
 from __future__ import annotations
