@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from threading import Thread
 from typing import Any
 
+from waitress.channel import HTTPChannel
+
 from tests.waiting import DEADLINE
 
 
@@ -22,7 +24,10 @@ def running(server: Any, parts: dict[int, Any]) -> Iterator[None]:
 
         def close_all() -> None:
             for one in list(parts.values()):
-                one.close()
+                if isinstance(one, HTTPChannel):
+                    one.handle_close()  # closes the files that it was sending, and wakes the thread that serves it
+                else:
+                    one.close()
 
         with suppress(OSError):
             server.trigger.pull_trigger(close_all)

@@ -133,7 +133,7 @@ def wrongly_answered(
     known, headers = addresses(app), {"X-CSRF-Token": app.config["CSRF_TOKEN"]}
     wrong = []
     for role, name, client in clients:
-        for address in only:
+        for address in sorted(only):  # a page first: a command may end the session of all that follow
             methods = known[address]
             may = role in ROUTES[address]
             if may and name != "no session" and (name not in PEOPLE or ROUTES[address] == ALL):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import socket
 import struct
 import time
-import warnings
 from contextlib import ExitStack
 from urllib.parse import quote
 
@@ -44,11 +42,6 @@ def test_readers_who_take_a_large_file_as_slowly_as_they_like_hold_no_thread(
     with serving(review_app, threads=2) as port, ExitStack() as stack:
         hold(port, 6, ask, stack)
         until(lambda: not answers(port, 0.5))
-    with (
-        warnings.catch_warnings()
-    ):  # the files that the held threads had open are closed here, and in no other test
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 BEGINNINGS = {
