@@ -96,6 +96,7 @@ MADE: Final = {
         "browser/test_load.py",
         "from tests.campaigns.browser.load import _times, run",
     ),
+    "rules-wheel": ("systemd/rules/make", "systemd/test_rules_package.py", "systemd/rules/make"),
     "sbom": ("supply_chain licences", "security/test_supply_chain.py", "licences(bill)"),
     "security-load": ("-m tests.campaigns.security.load", "security/test_load.py", "load.measure("),
     "words": ("pybabel -q extract", "dealer_ui/text/test_languages.py", "extract_from_dir("),
