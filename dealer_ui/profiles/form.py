@@ -15,6 +15,7 @@ from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
+from dealer_ui.text.words import row_name
 from firmware.names import NameRefused, check_name, look_alike, looks_like, normal_spelling
 from firmware.rules import (
     Profile,
@@ -38,6 +39,7 @@ from firmware.rules.profiles.options import (
     NaturalKinds,
     Outcomes,
     Rate,
+    RowPoints,
     Schedule,
     SuitOrder,
     Text,
@@ -48,7 +50,7 @@ from firmware.rules.words import ROW_NAMES
 from firmware.table.topics.profiles import LONGEST_TITLE
 
 Control = Literal[
-    "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome"
+    "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome", "rows"
 ]
 
 ABOUT: Final = ("name", "title")
@@ -172,6 +174,11 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             words = {"two": gettext("Exactly two rows won"), "three": gettext("All three rows won")}
             return "outcome", _one(
                 Cell(f"{path}:{rows}", str(points.get(rows, "")), text) for rows, text in words.items()
+            )
+        case RowPoints():
+            points = dict(value)
+            return "rows", _one(
+                Cell(f"{path}:{row}", str(points.get(row, "")), row_name(row)) for row in ROW_NAMES
             )
         case NaturalKinds():
             worth = dict(value)
@@ -314,6 +321,9 @@ def _value_of(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
         case Outcomes():
             texts = {rows: typed.one(f"{path}:{rows}") for rows in ("two", "three")}
             return {rows: _number(text) for rows, text in texts.items() if text}
+        case RowPoints():
+            by_row = {row: typed.one(f"{path}:{row}") for row in ROW_NAMES}
+            return {row: _number(text) for row, text in by_row.items() if text}
         case NaturalKinds():
             named = [name.partition(":")[2] for name in typed if name.startswith(f"{path}:")]
             worth = [(name, _points(typed.one(f"{path}:{name}"))) for name in named]

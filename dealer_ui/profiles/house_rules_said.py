@@ -77,6 +77,11 @@ class Values:
         return dict(self["scoring.outcome"])
 
     @property
+    def row_points(self) -> dict[str, int]:
+        """The points for winning each row; empty if all are worth the same."""
+        return dict(self["scoring.rows"])
+
+    @property
     def royal_is_unnamed(self) -> bool:
         """Whether a table of bonuses has straight flushes and does not name the royal one."""
         tables = [dict(self[f"bonus.{row}"]) for row in ("middle", "back")]

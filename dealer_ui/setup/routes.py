@@ -340,10 +340,14 @@ def in_short(profile: Profile) -> tuple[str, ...]:
         (_two, two), (_three, three) = scoring.outcome
         rows = _("Two rows of three come to %(two)s, all three to %(three)s.", two=two, three=three)
     more = []
+    if scoring.rows:
+        rows = _("%(front)s, %(middle)s and %(back)s points for the rows.", **dict(scoring.rows))
     if scoring.majority:
         more.append(_("%(points)s more for two rows of three.", points=scoring.majority))
     if scoring.scoop:
         more.append(_("%(points)s more for all three.", points=scoring.scoop))
+    if scoring.scoop_times or scoring.beat_all_times:
+        more.append(_("Winning all three rows multiplies the points."))
     if profile.bonus.pays != "none":
         more.append(_("Strong rows win bonus points."))
     if naturals.kinds:

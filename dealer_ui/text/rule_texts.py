@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from firmware.rules import load_profile, profile_names
 from firmware.rules.naturals import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
-from firmware.rules.profiles.options import RULES, Amount, Choice, Flag, Text
+from firmware.rules.profiles.options import RULES, Amount, Choice, Flag, SuitOrder, Text
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.strength import Category
 from firmware.rules.words import HIGH, ONE, ROWS, SEVERAL, SUITS
@@ -37,6 +37,8 @@ def _options() -> Iterator[str]:
                 yield from (kind.yes, kind.no)
             case Amount():
                 yield from (kind.some, kind.none)
+            case SuitOrder():
+                yield from (kind.effect, kind.none)
             case Text():
                 pass
             case _:

@@ -16,19 +16,22 @@ from firmware.table.offers import Offers
 
 Pair = tuple[int, int]
 
-ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "bonus_in_place"})
+ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "row_tied_suit", "bonus_in_place"})
 """The settlement's lines that say who won a row."""
 
-ROWS_COMPARED: Final = frozenset({"row_won", "row_tied", "row_tied_button"})
+ROWS_COMPARED: Final = frozenset({"row_won", "row_tied", "row_tied_button", "row_tied_suit"})
 """Lines that say which cards won: the only ones that are told in full as long as there is room."""
 
 BRIEF: Final[Mapping[str, str]] = {
     "row_tied": N_("%(row)s: push"),
     "row_tied_button": N_("%(row)s: puck"),
+    "row_tied_suit": N_("%(row)s: by suit"),
     "two_rows": N_("two of three rows"),
     "all_rows": N_("all three rows"),
     "majority": N_("most rows"),
     "scoop": N_("all three rows"),
+    "scoop_times": N_("scoop multiplied"),
+    "beat_all_times": N_("everybody scooped"),
     "bonus": N_("%(row)s bonus"),
     "bonus_in_place": N_("%(row)s bonus"),
     "bonus_doubled": N_("%(row)s bonus, twice"),

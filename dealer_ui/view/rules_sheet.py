@@ -43,10 +43,14 @@ NATURALS: Final = {
 
 SAID: Final = (
     "scoring.row",
+    "scoring.rows",
     "scoring.outcome",
     "scoring.majority",
     "scoring.scoop",
     "scoring.ties",
+    "scoring.suits",
+    "scoring.scoop_times",
+    "scoring.beat_all_times",
     "bonus.pays",
     "foul.points",
     "foul.pays_bonus",

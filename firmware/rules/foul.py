@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 
 from firmware.rules.cards import SUITS, Card
@@ -23,9 +25,8 @@ class Fault(StrEnum):
     FALSE_DECLARATION = "false_declaration"
 
 
-_ORDERED_BY_SUIT = frozenset(
-    {Category.STRAIGHT, Category.FLUSH, Category.STRAIGHT_FLUSH, Category.ROYAL_FLUSH}
-)
+_STRAIGHTS = frozenset({Category.STRAIGHT, Category.STRAIGHT_FLUSH})
+_ORDERED_BY_SUIT = _STRAIGHTS | {Category.FLUSH, Category.ROYAL_FLUSH}
 
 
 def foul(rows: Rows, profile: Profile) -> Fault | None:
@@ -52,15 +53,20 @@ def middle_fault(middle: int, back: int, rows: Rows, profile: Profile) -> Fault 
         return Fault.MIDDLE_ABOVE_BACK if middle > back else None
     suits = profile.foul.suit_tiebreak
     if suits and profile.scale.kind(middle).category in _ORDERED_BY_SUIT:
-        above = suits.index(_high_suit(rows.middle)) < suits.index(_high_suit(rows.back))
+        category = profile.scale.kind(middle).category
+        above = leading_suit(rows.middle, category, suits) < leading_suit(rows.back, category, suits)
         return Fault.MIDDLE_SUIT_ABOVE_BACK if above else None
     return Fault.MIDDLE_EQUALS_BACK if profile.foul.equal_rows == "foul" else None
 
 
-def _high_suit(cards: tuple[Card, ...]) -> str:
-    """Return the suit of a straight's or flush's high card: the 5 in a wheel, whatever the wheel's rank."""
-    five, ace = WHEEL[0], WHEEL[-1]
-    is_wheel = {card.rank for card in cards} == set(WHEEL)
-    high = max(cards, key=lambda card: -1 if is_wheel and card.rank == ace else card.rank)
-    assert not is_wheel or high.rank == five
-    return SUITS[high.suit]
+def leading_suit(cards: tuple[Card, ...], category: Category, order: Sequence[str]) -> int:
+    """Return the place of a row's leading suit in an order from high to low; 0 is the highest.
+
+    The leading card is of the rank that most of the row's cards share, and of these the highest: the 5 of a wheel,
+    whatever the wheel's rank. Where several cards are of it, as in a pair, the highest of their suits counts.
+    """
+    ace = WHEEL[-1]
+    is_wheel = category in _STRAIGHTS and {card.rank for card in cards} == set(WHEEL)
+    count = Counter(card.rank for card in cards)
+    lead = max(count, key=lambda rank: (count[rank], -1 if is_wheel and rank == ace else rank))
+    return min(order.index(SUITS[card.suit]) for card in cards if card.rank == lead)

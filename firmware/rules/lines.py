@@ -77,10 +77,13 @@ CLAUSES = {
     "row_won": "scoring.row",
     "row_tied": "scoring.ties",
     "row_tied_button": "scoring.ties",
+    "row_tied_suit": "scoring.suits",
     "two_rows": "scoring.outcome",
     "all_rows": "scoring.outcome",
     "majority": "scoring.majority",
     "scoop": "scoring.scoop",
+    "scoop_times": "scoring.scoop_times",
+    "beat_all_times": "scoring.beat_all_times",
     "bonus": "",
     "bonus_in_place": "",
     "bonus_doubled": "bonus.doubles_same_category",
@@ -140,6 +143,12 @@ def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
             return _("seat %(seat)s wins all three rows", seat=winner.seat)
         case "majority":
             return _("seat %(seat)s wins the majority of rows", seat=winner.seat)
+        case "scoop_times":
+            return _("seat %(seat)s wins all three rows, which multiplies its points", seat=winner.seat)
+        case "beat_all_times":
+            return _(
+                "seat %(seat)s wins all three rows from everybody, which multiplies again", seat=winner.seat
+            )
         case "foul":
             return _("seat %(seat)s's hand is a foul: %(why)s", seat=loser.seat, why=_fault(_, loser))
         case "both_foul":
@@ -205,6 +214,13 @@ def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
         case "row_tied_button":
             return _(
                 "%(row)s: both have %(hand)s, and seat %(seat)s wins with the puck",
+                row=place,
+                hand=hand,
+                seat=winner.seat,
+            )
+        case "row_tied_suit":
+            return _(
+                "%(row)s: both have %(hand)s, and seat %(seat)s wins by suit",
                 row=place,
                 hand=hand,
                 seat=winner.seat,

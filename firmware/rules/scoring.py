@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from firmware.rules.foul import Fault, order_fault
+from collections import Counter
+from collections.abc import Sequence
+
+from firmware.rules.foul import Fault, leading_suit, order_fault
 from firmware.rules.judging import FoulHand, JudgedHand, NaturalHand, RegularHand, SurrenderedHand
 from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
 from firmware.rules.profiles.profile import Profile
 
 _ROWS = (0, 1, 2)
 _NOTHING = (0, 0, 0)
-_ROW_LINES = frozenset({"row_won", "row_tied_button"})
+_ROW_LINES = frozenset({"row_won", "row_tied_button", "row_tied_suit"})
+_OPPONENTS = 3
+"""Opponents at a full table, all of whom a hand must scoop to multiply by all of them."""
+_ROWS_WON = _ROW_LINES | {"bonus_in_place"}
 
 
 class Scorer:
@@ -17,10 +23,13 @@ class Scorer:
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
-        self._row_points = profile.scoring.row
+        self._row_points = tuple(points for _, points in profile.scoring.rows) or (profile.scoring.row,) * 3
         self._majority = profile.scoring.majority
         self._scoop = profile.scoring.scoop
+        self._scoop_times = profile.scoring.scoop_times
+        self._beat_all_times = profile.scoring.beat_all_times
         self._button_wins_ties = profile.scoring.ties == "button"
+        self._suits = profile.scoring.suits
         self._replaces = profile.bonus.pays == "replaces"
         self._only_stronger = profile.bonus.pays == "stronger"
         self._beside = profile.bonus.pays in ("each", "stronger")
@@ -107,6 +116,8 @@ class Scorer:
             ours, theirs = our_rows[row], their_rows[row]
             if ours != theirs:
                 winner, how = a if ours > theirs else b, "row_won"
+            elif self._suits:
+                winner, how = a if self._higher_suit(a, b, row) else b, "row_tied_suit"
             elif self._button_wins_ties and a.holds_button != b.holds_button:
                 winner, how = a if a.holds_button else b, "row_tied_button"
             else:
@@ -121,14 +132,38 @@ class Scorer:
             if replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
-                lines.append(new_line((how, sign * row_points, winner, loser, row)))
+                lines.append(new_line((how, sign * row_points[row], winner, loser, row)))
         if won >= 2:
             self._rows_won(lines, won, a, b, 1)
         elif lost >= 2:
             self._rows_won(lines, lost, b, a, -1)
         if self._beside and (a.bonuses != _NOTHING or b.bonuses != _NOTHING):
             self._bonuses(lines, a, b)
+        if self._scoop_times and (won == len(_ROWS) or lost == len(_ROWS)):
+            winner, loser, sign = (a, b, 1) if won else (b, a, -1)
+            lines += _multiplied("scoop_times", self._scoop_times, lines, winner, loser, sign)
         return lines
+
+    def _higher_suit(self, a: JudgedHand, b: JudgedHand, row: int) -> bool:
+        """Return whether the first of two equal rows wins by its suit."""
+        assert a.rows is not None
+        assert b.rows is not None
+        category = a.scale.kind(a.strengths[row]).category
+        ours, theirs = (leading_suit(rows[row], category, self._suits) for rows in (a.rows, b.rows))
+        return ours < theirs
+
+    def multiply_beat_all(
+        self, pairs: Sequence[tuple[JudgedHand, JudgedHand]], found: Sequence[list[Line]]
+    ) -> None:
+        """Add to the lines of each pair what a hand gains that wins all three rows from three opponents."""
+        if not self._beat_all_times:
+            return
+        beaten = Counter(seat for lines in found if (seat := _scoops(lines)))
+        for seat in (seat for seat, count in beaten.items() if count == _OPPONENTS):
+            for (a, b), lines in zip(pairs, found, strict=True):
+                if seat in (a.seat, b.seat):
+                    winner, loser, sign = (a, b, 1) if a.seat == seat else (b, a, -1)
+                    lines += _multiplied("beat_all_times", self._beat_all_times, lines, winner, loser, sign)
 
     def _in_place(self, winner: JudgedHand, loser: JudgedHand, row: int, sign: int) -> list[Line]:
         """Return the bonus that replaces a won row's points."""
@@ -180,6 +215,25 @@ class Scorer:
             Line("bonus", sign * winner.bonuses[row], winner, loser, row),
             Line("bonus_weaker", 0, winner, loser, row),
         ]
+
+
+def _multiplied(
+    name: str, times: int, lines: Sequence[Line], winner: JudgedHand, loser: JudgedHand, sign: int
+) -> list[Line]:
+    """Return the line that multiplies what a hand gains by these lines; none where they come out against it."""
+    gained = sum(line.points for line in lines)
+    return [Line(name, gained * (times - 1), winner, loser)] if gained * sign > 0 else []
+
+
+def _scoops(lines: Sequence[Line]) -> int | None:
+    """Return the seat that wins all three rows of a pair; a foul loses them. None if neither does."""
+    won = [line.winner.seat for line in lines if line.id in _ROWS_WON]
+    if len(won) == len(_ROWS) and len(set(won)) == 1:
+        return won[0]
+    return next(
+        (line.winner.seat for line in lines if line.id == "foul" and isinstance(line.winner, RegularHand)),
+        None,
+    )
 
 
 def _bonus_lines(

@@ -100,9 +100,11 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
     points = {judged.seat: 0 for judged in hands}
     paid = points.copy()
     pairs = []
-    for a, b in _in_order_of_payment(hands, order, profile):
+    compared = _in_order_of_payment(hands, order, profile)
+    reasons = [scorer.lines(a, b) for a, b in compared]
+    scorer.multiply_beat_all(compared, reasons)
+    for (a, b), lines in zip(compared, reasons, strict=True):
         first, second = a.seat, b.seat
-        lines = scorer.lines(a, b)
         gained = sum(map(_points_of, lines))
         owed = gained * hand.unit
         cents = till.pay(a.owner, b.owner, owed)

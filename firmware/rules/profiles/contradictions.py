@@ -34,7 +34,13 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
     >>> [found.path for found in contradictions(house)]
     ['limits.max_stack']
     """
-    return (*_limits(profile), *_bonuses(profile), *_naturals(profile), *_between_hands(profile))
+    return (
+        *_limits(profile),
+        *_rows(profile),
+        *_bonuses(profile),
+        *_naturals(profile),
+        *_between_hands(profile),
+    )
 
 
 _Found = Iterator[Contradiction]
@@ -81,6 +87,31 @@ def _limits(profile: Profile) -> _Found:
                     option=rate.option,
                     limit=money_text(rate.limit),
                 )
+
+
+def _rows(profile: Profile) -> _Found:
+    scoring = profile.scoring
+    if scoring.rows and scoring.row:
+        yield _contradiction(
+            "scoring.row", "Scoring.rows says what each row is worth, so scoring.row must be 0."
+        )
+    if scoring.rows and scoring.outcome:
+        yield _contradiction(
+            "scoring.rows",
+            "Rows cannot be worth different points where scoring.outcome counts them as a whole.",
+        )
+    if scoring.suits and scoring.ties == "button":
+        yield _contradiction(
+            "scoring.ties", "Scoring.suits decides every equal row, so the puck could never win one."
+        )
+    for path, times in (
+        ("scoring.scoop_times", scoring.scoop_times),
+        ("scoring.beat_all_times", scoring.beat_all_times),
+    ):
+        if times == 1:
+            yield _contradiction(
+                path, "%(option)s = 1 multiplies nothing; write 0, or 2 and more.", option=path
+            )
 
 
 def _bonuses(profile: Profile) -> _Found:

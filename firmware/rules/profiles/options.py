@@ -18,7 +18,7 @@ from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
 from firmware.rules.strength import CATEGORIES, Category
-from firmware.rules.words import SEVERAL, SUITS, points_of
+from firmware.rules.words import ROW_NAMES, SEVERAL, SUITS, points_of
 
 METADATA = "option"
 """The key of a field's metadata that holds its kind."""
@@ -172,6 +172,11 @@ class Text(Kind):
 class SuitOrder(Kind):
     """All four suits from high to low, or none."""
 
+    effect: str
+    """What the order does, with %(suits)s for it."""
+    none: str
+    """The meaning of no order."""
+
     def check(self, value: object) -> tuple[str, ...]:
         """Return the suits."""
         suits = tuple(value) if isinstance(value, list | tuple) else (None,)
@@ -186,12 +191,8 @@ class SuitOrder(Kind):
     def say(self, value: Sequence[str]) -> Message:
         """Return the order's effect."""
         if not value:
-            return _rule("Suits play no part.")
-        return Message(
-            "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high "
-            "card, high to low %(suits)s; the stronger one in the middle is a foul.",
-            suits=join_words(SUITS[suit] for suit in value),
-        )
+            return _rule(self.none)
+        return Term(self.effect, context=RULES, suits=join_words(SUITS[suit] for suit in value))
 
 
 Pairs = tuple[tuple[str, int], ...]
@@ -286,6 +287,39 @@ class Outcomes(Kind):
             "%(three)s. Rows are summed only where nobody wins two.",
             two=points_of(two),
             three=points_of(three),
+        )
+
+    def toml(self, value: Pairs) -> str:
+        """Return the points inline."""
+        return _inline(value)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowPoints(Kind):
+    """Points for a row won, row by row, instead of the same for each."""
+
+    def check(self, value: object) -> Pairs:
+        """Return (row, points) in the order of the rows."""
+        if not isinstance(value, Mapping) or value.keys() not in (set(), set(ROW_NAMES)):
+            raise NotAllowedError(
+                "allowed: {} or points for each row, as in { front = 1, middle = 2, back = 3 }"
+            )
+        if not all(is_whole(points) for points in value.values()):
+            raise NotAllowedError(
+                "the points must be whole, 0 or more, as in { front = 1, middle = 2, back = 3 }"
+            )
+        return tuple((row, value[row]) for row in ROW_NAMES if row in value)
+
+    def say(self, value: Pairs) -> Message:
+        """Return the points of each row, in words."""
+        if not value:
+            return _rule("Each row is worth the same.")
+        (_, front), (_, middle), (_, back) = value
+        return Message(
+            "The front is worth %(front)s, the middle %(middle)s, the back %(back)s.",
+            front=points_of(front),
+            middle=points_of(middle),
+            back=points_of(back),
         )
 
     def toml(self, value: Pairs) -> str:
@@ -470,6 +504,6 @@ def flag(title: str, yes: str, no: str, default: Any = MISSING) -> Any:
     return option(Flag(title, yes, no), default)
 
 
-def amount(title: str, some: str, none: str, *, money: bool = False) -> Any:
+def amount(title: str, some: str, none: str, *, money: bool = False, default: Any = MISSING) -> Any:
     """Return the field of an amount."""
-    return option(Amount(title, some, none, money))
+    return option(Amount(title, some, none, money), default)

@@ -19,6 +19,7 @@ from firmware.rules.profiles.options import (
     Outcomes,
     Pairs,
     Rate,
+    RowPoints,
     Schedule,
     SuitOrder,
     Text,
@@ -52,7 +53,14 @@ class Foul:
         foul="A middle row equal to the back row is a foul.",
         ok="A middle row may equal the back row.",
     )
-    suit_tiebreak: tuple[str, ...] = option(SuitOrder("Suits within a hand"))
+    suit_tiebreak: tuple[str, ...] = option(
+        SuitOrder(
+            "Suits within a hand",
+            "Two equal straights, flushes or straight flushes of one hand are ordered by the suit of their high "
+            "card, high to low %(suits)s; the stronger one in the middle is a foul.",
+            "Suits play no part.",
+        )
+    )
     points: int = amount(
         "Penalty", "A foul pays %(value)s points to each opponent.", "A foul pays no penalty of its own."
     )
@@ -83,6 +91,28 @@ class Scoring:
         button="An equal row is won by a player who holds the puck; between two others it is a push.",
     )
     outcome: Pairs = option(Outcomes("By the rows won"), default=())
+    rows: Pairs = option(RowPoints("Row by row"), default=())
+    suits: tuple[str, ...] = option(
+        SuitOrder(
+            "Suits between players",
+            "Equal rows of two players are decided by the suit of their leading card, high to low %(suits)s.",
+            "Suits decide nothing between players.",
+        ),
+        default=(),
+    )
+    scoop_times: int = amount(
+        "Scoop multiplied",
+        "Who wins all three rows, and points on the whole, is paid %(value)s times those points.",
+        "Winning all three rows multiplies nothing.",
+        default=0,
+    )
+    beat_all_times: int = amount(
+        "All opponents scooped",
+        "Who wins all three rows from three opponents is paid %(value)s times by each; a foul counts as "
+        "three rows lost.",
+        "Scooping every opponent multiplies nothing.",
+        default=0,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -66,6 +66,14 @@ def two(first: str, second: str) -> Mapping[int, str]:
 SHORT = {"stacks": {1: 2, 2: 2, 3: 2}, "button": 3}
 THREE = {1: LOW, 2: ABOVE_LOW, 3: "Ah Kd Qs / 9c 9s Jd Jc 2h / Ad As Kc Ks 3h"}
 
+SCOOPED = {
+    1: "Ac Kd Jh / Js Jd 9c 9d 6c / Ts Th Tc Qd Qh",
+    2: "8c 7d 5c / 2c 2d 4s 9h 6d / 3c 3d 4c 4d 6s",
+    3: "Kh Qc 4h / 5s 5h Jc 9s 6h / 7h 7s 8h 8s 3s",
+    4: "Kc Ks 2h / Ad Ah Qs Td 2s / 7c 8d 3h 5d As",
+}
+"""Seat 1 wins all three rows from everybody; seat 4's hand is a foul."""
+
 CASES: dict[str, Case] = {
     "hands.wheel": Case(
         UNIT, two(WHEEL_IN_BACK, KING_HIGH_STRAIGHT), ("lowest", "second_highest", "not_a_straight")
@@ -83,6 +91,10 @@ CASES: dict[str, Case] = {
     "scoring.majority": Case(UNIT, two(ABOVE_LOW, LOW), (0, 1, 2)),
     "scoring.scoop": Case(UNIT, two(ABOVE_LOW, LOW), (0, 3)),
     "scoring.outcome": Case(UNIT, two(ABOVE_LOW, LOW), ({}, {"two": 2, "three": 4}, {"two": 1, "three": 6})),
+    "scoring.rows": Case(UNIT, two(ABOVE_LOW, LOW), ({}, {"front": 1, "middle": 2, "back": 3})),
+    "scoring.suits": Case(UNIT, two(*TIED_LOST_WON), ([], ["s", "h", "d", "c"], ["c", "h", "d", "s"])),
+    "scoring.scoop_times": Case(UNIT, two(ABOVE_LOW, LOW), (0, 2, 3)),
+    "scoring.beat_all_times": Case(UNIT, SCOOPED, (0, 2, 3)),
     "scoring.ties": Case(UNIT, two(*TIED_LOST_WON), ("push", "button")),
     "bonus.pays": Case("traditional", two(FULL_HOUSE, QUADS), ("each", "stronger", "replaces", "none")),
     "bonus.doubles_same_category": Case(EASTERN, two(KINGS, NINES), (True, False)),
