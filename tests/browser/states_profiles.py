@@ -88,6 +88,7 @@ PROFILES: Final = (
     _state("side by side", "/profiles/compare?one=traditional&other=california-face-up"),
     _state("form points", f"{CALIFORNIA}/edit", at("bonus.front")),
     _state("form naturals", f"{CALIFORNIA}/edit", at("naturals.kinds")),
+    _state("form rows", "/profiles/traditional/edit", at("scoring.rows")),
     _state("form mistakes", "/profiles/traditional/edit", mistaken),
     _state("form number", "/profiles/traditional/edit", figure),
     _state("reason asked", "/profiles/friday-game", why),
