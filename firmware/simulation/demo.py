@@ -27,6 +27,7 @@ from firmware.runtime.errors import AppError
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
+    from firmware.simulation.live.run import LiveRun
     from firmware.simulation.room_page.room import Room
     from firmware.table_client import TableLink
 
@@ -105,8 +106,8 @@ def _play(
 ) -> bool:
     """Play; return whether it was interrupted. Without a port there is no page."""
     from firmware.record.journal.journal import JournalReader
-    from firmware.simulation.live.dealer import SimulatedDealer
     from firmware.simulation.live.players import Players
+    from firmware.simulation.live.run import LiveRun
     from firmware.simulation.live.table import SimulatedTable
     from firmware.simulation.room_page.room import Room
     from firmware.table_client import TableLink
@@ -120,7 +121,7 @@ def _play(
         page = stack.enter_context(_page(config, port, room)) if port is not None else None
         table = stack.enter_context(SimulatedTable(config, room, seed))
         link = TableLink(config.socket)
-        dealer = SimulatedDealer(
+        run = LiveRun(
             table,
             Players(seed, table.house.rules),
             JournalReader(config.data),
@@ -129,9 +130,9 @@ def _play(
             pace,
             among_people=port is not None,
         )
-        stack.enter_context(_interrupts(dealer, over))
+        stack.enter_context(_interrupts(run, over))
         if page is not None:
-            stack.enter_context(_open_room(room, Room(table, dealer)))
+            stack.enter_context(_open_room(room, Room(table, run)))
             page.wait()
             say(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
             say(
@@ -141,7 +142,7 @@ def _play(
             for line in sign_ons(link, config.data):
                 say(line, err=True)
             say(f"The record: feltwatch hands list --data {config.data}", err=True)
-        for report in dealer.play(hands):
+        for report in run.play(hands):
             say_json(report) if is_json else say(_line(report))
         if port is not None and not over.is_set():
             say("All hands are played; the page stays open until Ctrl-C.", err=True)
@@ -200,12 +201,12 @@ def _is_listed(data: Path, order: dict[str, str]) -> bool:
 
 
 @contextmanager
-def _interrupts(dealer: Any, over: threading.Event) -> Iterator[None]:
+def _interrupts(run: LiveRun, over: threading.Event) -> Iterator[None]:
     """Make SIGINT and SIGTERM stop the demo at its next step."""
 
     def end(*_: object) -> None:
         over.set()
-        dealer.stop()
+        run.stop()
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

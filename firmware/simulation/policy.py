@@ -51,8 +51,6 @@ WAIT: Final = Act("wait")
 BUTTON_OF: Final[Mapping[str, ButtonName]] = {"next": "next", "confirm": "confirm", "look_again": "reject"}
 PUCK_WAITS: Final = 3
 """Looks for the moved puck before the dealer says where it lies."""
-HOLD: Final = 1.4
-"""Seconds of press and hold."""
 
 
 class Policy:

@@ -20,16 +20,12 @@ from firmware.runtime.liveness.heartbeat import EVERY_S, Heartbeat
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
-from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel
-from firmware.simulation.evening.run import BACKS_TRIED
-from firmware.simulation.evening.stepped_dealer import Dealer
 from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_run import SteppedRun
 from firmware.simulation.evening.stepped_table import BOOTED_FOR, STEP, SteppedTable
 from firmware.simulation.habits import Habits
-from firmware.simulation.house import PLAYERS, make_config
-from firmware.simulation.live.players import Players
-from firmware.simulation.policy import Policy
+from firmware.simulation.house import make_config
 from firmware.table.errors import TableError
 from firmware.terminal import say
 from firmware.threads import start
@@ -285,11 +281,8 @@ class DemoTable:
 
         try:
             list_people(table, number)
-            rng = random.Random(f"dealer {seed}")
-            players = Players(seed, rules, BACKS_TRIED)
-            policy = Policy(players, lambda state: rules, rng, Habits(), tuple(PLAYERS.values()))
-            page = Page(config.data, auditor)
-            Dealer(table, page, auditor, faults, policy, rng).play(self._hands, after_hand)
+            run = SteppedRun(table, config.data, auditor, faults, seed, rules, Habits())
+            run.play(self._hands, after_hand)
         finally:
             table.close()
 

@@ -11,8 +11,8 @@ import pytest
 
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.config import NO_SCREEN, Config, TimesConfig
-from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
+from firmware.simulation.live.run import LiveRun
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table_client import TableLink
 from vision.synthetic.decks import PhotoDeck
@@ -27,11 +27,11 @@ def test_a_hand_of_photographed_cards_is_read_and_settled(
     deck = PhotoDeck.from_folder(photographs / "bidly_cards")
     with SimulatedTable(config, tmp_path, seed=7, deck=deck) as table:
         players = Players(7, table.house.rules)
-        dealer = SimulatedDealer(table, players, JournalReader(tmp_path), TableLink(config.socket), seed=7)
-        watchdog = threading.Timer(120, dealer.stop)
+        run = LiveRun(table, players, JournalReader(tmp_path), TableLink(config.socket), seed=7)
+        watchdog = threading.Timer(120, run.stop)
         watchdog.start()
         try:
-            (report,) = dealer.play(1)
+            (report,) = run.play(1)
         finally:
             watchdog.cancel()
     check(report)

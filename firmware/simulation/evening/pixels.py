@@ -26,8 +26,8 @@ from firmware.simulation.evening.faults import FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.run import Outcome, end_audit
 from firmware.simulation.house import make_config
-from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
+from firmware.simulation.live.run import LiveRun
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table.events import ROWS
 from firmware.table_client import TableLink
@@ -116,7 +116,7 @@ def simulate_pixels(
     with tempfile.TemporaryDirectory(prefix="feltwatch-room-") as room:
         table = SimulatedTable(config, Path(room), seed)
         with table, _Vandal(table, strikes, random.Random(f"vandal {seed}")):
-            dealer = SimulatedDealer(
+            run = LiveRun(
                 table,
                 Players(seed, table.house.rules),
                 JournalReader(data),
@@ -124,7 +124,7 @@ def simulate_pixels(
                 seed,
             )
             strikes.plan(time.monotonic())
-            for report in dealer.play(hands):
+            for report in run.play(hands):
                 _deal(auditor, report)
                 page.follow()
                 _count_reads(report, reads)

@@ -13,18 +13,13 @@ from firmware.record.evidence.verify import verify
 from firmware.runtime.house_config import house_rules
 from firmware.simulation.evening.auditor import KINDS, Auditor, Kind, Problem
 from firmware.simulation.evening.faults import SHARE, FaultName, Faults
-from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, with_sure_misreads
-from firmware.simulation.evening.stepped_dealer import Dealer, GaveUp
 from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_run import GaveUp, SteppedRun
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
-from firmware.simulation.house import PLAYERS, make_config
-from firmware.simulation.live.players import Players
-from firmware.simulation.policy import Policy
+from firmware.simulation.house import make_config
 
-BACKS_TRIED: Final = 4
-"""Number of arrangements that a player considers: few, because thousands of hands are set."""
 SHOWN: Final = 20
 """Problems that are listed; the rest are only counted."""
 
@@ -100,16 +95,11 @@ def simulate(
     )
     auditor = Auditor(strikes, readings.given)
     table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
-    page = Page(data, auditor)
-    rng = random.Random(f"dealer {seed}")
-    policy = Policy(
-        Players(seed, rules, BACKS_TRIED), lambda state: rules, rng, CLUMSY, tuple(PLAYERS.values())
-    )
-    dealer = Dealer(table, page, auditor, strikes, policy, rng)
+    run = SteppedRun(table, data, auditor, strikes, seed, rules, CLUMSY)
     try:
-        dealer.play(hands, played)
-        page.follow()
-        if table.process is not None and table.process.state != page.state:
+        run.play(hands, played)
+        state = run.page.follow()
+        if table.process is not None and table.process.state != state:
             auditor.problem("broken", "The table process's own state is not what its record says.")
     except GaveUp as error:
         auditor.problem("lost", str(error))

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from firmware.devices.panel.interface import BUTTONS, ButtonName
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
 from firmware.runtime.errors import AppError
-from firmware.simulation.live.dealer import SimulatedDealer
+from firmware.simulation.live.run import LiveRun
 from firmware.simulation.live.table import SimulatedTable
 
 SEATS: Final = range(1, 6)
@@ -35,9 +35,9 @@ class BadOrder(AppError, ValueError):
 class Room:
     """Executes the /sim page's orders, and returns the room's state."""
 
-    def __init__(self, table: SimulatedTable, dealer: SimulatedDealer) -> None:
+    def __init__(self, table: SimulatedTable, run: LiveRun) -> None:
         self._table = table
-        self._dealer = dealer
+        self._run = run
         puck, panel, camera = table.puck, table.panel, table.camera
         noise = b"AT\r\nAT+GCAP\r\n$STATE,1,2,3:*0000\r\n"
         self._orders: dict[str, Order] = {
@@ -74,12 +74,12 @@ class Room:
             ),
             "knob": self._knob,
             "drift": lambda order: camera.drift(_number(order, "value", 0.0, 20.0)),
-            "dealer": lambda order: dealer.go_on() if _flag(order, "plays") else dealer.rest(),
+            "dealer": lambda order: run.go_on() if _flag(order, "plays") else run.rest(),
             "felt": self._felt,
         }
         self._cards = _one_of(
             "That cannot be done with the cards.",
-            turn_up=lambda order: dealer.turn_up(),
+            turn_up=lambda order: run.turn_up(),
             clear=lambda order: table.clear(),
         )
 
@@ -122,7 +122,7 @@ class Room:
                 "drift": spoil.drift_px_s,
                 **{name: getattr(spoil, name) for name in KNOBS},
             },
-            "dealer": {"plays": not self._dealer.rests},
+            "dealer": {"plays": not self._run.rests},
         }
 
     def _lay(self, order: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ class Room:
         self._table.camera.change(**{name: _number(order, "value", *KNOBS[name])})
 
     def _felt(self, order: dict[str, Any]) -> None:
-        if not self._dealer.rests:
+        if not self._run.rests:
             raise BadOrder("The simulated dealer plays: let it rest first, then the cards are yours.")
         self._cards(order)
 

@@ -34,8 +34,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, sync_playwright
 from firmware.record.journal.journal import JournalReader
 from firmware.simulation.habits import Habits
 from firmware.simulation.house import make_config
-from firmware.simulation.live.dealer import SimulatedDealer
 from firmware.simulation.live.players import Players
+from firmware.simulation.live.run import LiveRun
 from firmware.table import Phase
 from firmware.table.errors import TableError
 from firmware.table_client import TableLink
@@ -53,14 +53,8 @@ ON_A_PAYMENT: Final = 0.7
 PATIENCE_S: Final = 120.0
 PACE: Final = 3.0
 WITNESS: Final = Path(__file__).with_name("witness.js")
-
-
-class PressingDealer(SimulatedDealer):
-    """Confirms every payment by push-button."""
-
-    def __init__(self, *arguments: Any, **by_name: Any) -> None:
-        super().__init__(*arguments, **by_name)
-        self._policy.habits = Habits(puck_forgotten=0.04, paid=0.0)
+PRESSING: Final = Habits(puck_forgotten=0.04, paid=0.0)
+"""Every payment is confirmed by push-button."""
 
 
 class Evening:
@@ -77,7 +71,7 @@ class Evening:
         self.over = threading.Event()
         self.hands = Hands(self.room, PATIENCE_S)
         self.reader = JournalReader(self.data)
-        self._dealer: PressingDealer | None = None
+        self._run: LiveRun | None = None
         self._pids: dict[str, Callable[[], list[int]]] = {}
 
     # ---- the parts ----
@@ -114,8 +108,8 @@ class Evening:
             while freezer.is_alive():
                 context.pages[0].wait_for_timeout(200)
             self.over.set()
-            if self._dealer is not None:
-                self._dealer.stop()
+            if self._run is not None:
+                self._run.stop()
             for thread in threads:
                 thread.join(PATIENCE_S)
             context.pages[0].wait_for_timeout(2000)  # what the witness still says
@@ -165,11 +159,10 @@ class Evening:
         link = TableLink(config.socket, timeout=PATIENCE_S)
         self._wait(lambda: self.reader.recover()[0].people)
         rules = Players(self.seed, rules_of(config))
-        dealer = PressingDealer(
-            cast(Any, self.hands), rules, self.reader, link, self.seed, PACE, among_people=True
-        )
-        self._dealer = dealer
-        for _ in dealer.play(None):
+        table = cast(Any, self.hands)
+        run = LiveRun(table, rules, self.reader, link, self.seed, PACE, among_people=True, habits=PRESSING)
+        self._run = run
+        for _ in run.play(None):
             pass
 
     def _finger(self) -> None:

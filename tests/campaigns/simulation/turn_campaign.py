@@ -28,16 +28,13 @@ from firmware.runtime.config import ScreenConfig
 from firmware.runtime.house_config import house_rules
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
-from firmware.simulation.evening.page_reader import Page
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel
-from firmware.simulation.evening.run import BACKS_TRIED
-from firmware.simulation.evening.stepped_dealer import Dealer
 from firmware.simulation.evening.stepped_reader import SteppedReadings
+from firmware.simulation.evening.stepped_run import SteppedRun
 from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
 from firmware.simulation.house import make_config
-from firmware.simulation.live.players import Players
-from firmware.simulation.policy import Act, Policy
+from firmware.simulation.policy import Act
 from firmware.table import Phase, State
 from firmware.table.phase import OPEN
 
@@ -149,7 +146,7 @@ class HastyTable(SteppedTable):
         super().touch({"do": "painted", "seq": self.shown, "at_ms": round(time.time() * 1000)})
 
 
-class HastyDealer(Dealer):
+class HastyRun(SteppedRun):
     """Presses and touches too often, and has a floor person correct hands in the middle of others."""
 
     done: Counter[str]
@@ -165,10 +162,10 @@ class HastyDealer(Dealer):
                     self._table.pass_time(rng.uniform(0.05, 0.4), 0.05)
                 else:
                     self._table.press("next", 0.06)
-            state = self._look()
+            state = self.look()
         if state.phase in OPEN and not state.reopened and state.hand > 2 and rng.random() < CORRECTED:
             self._correct(state, rng.randrange(1, state.hand))
-        super()._do(act, self._look())
+        super()._do(act, self.look())
 
     @staticmethod
     def _proposed(state: State) -> dict[str, Any]:
@@ -179,23 +176,23 @@ class HastyDealer(Dealer):
         return {"do": "next", "hand": state.hand}
 
     def _correct(self, state: State, past: int) -> None:
-        answer = self._send({"do": "reopen", "past": past, "reason": "The payment is disputed", **FLOOR})
+        answer = self.send({"do": "reopen", "past": past, "reason": "The payment is disputed", **FLOOR})
         if answer is None or not answer["ok"]:
             return
         self.done[f"corrected beside {state.phase}"] += 1
         for _ in range(3):
             self._table.press("next", 0.06)  # for the hand that waits a push-button does nothing
-        now = self._look()
+        now = self.look()
         assert now.reopened
         assert now.waiting is not None
         seats = [seat.seat for seat in now.seats]
-        self._send({"do": "key_button", "seat": self._rng.choice(seats), "hand": past})
-        now = self._look()
+        self.send({"do": "key_button", "seat": self._rng.choice(seats), "hand": past})
+        now = self.look()
         if now.phase is Phase.SETTLED and self._rng.random() < 0.8:
-            self._send({"do": "next", "hand": past, "phase": "settled"})
+            self.send({"do": "next", "hand": past, "phase": "settled"})
         else:
-            self._send({"do": "void", "reason": "Damaged card", "hand": past})
-        after = self._look()
+            self.send({"do": "void", "reason": "Damaged card", "hand": past})
+        after = self.look()
         assert (after.hand, after.phase, after.seats, after.paid) == (
             state.hand,
             state.phase,
@@ -289,10 +286,8 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
         *(config, faults, random.Random(f"table {seed}"), readings, CrampedJournal),
         paints=random.Random(f"screen {seed}"),
     )
-    rng = random.Random(f"dealer {seed}")
-    policy = Policy(Players(seed, rules, BACKS_TRIED), lambda state: rules, rng, HABITS)
-    dealer = HastyDealer(table, Page(data, auditor), auditor, faults, policy, rng)
-    dealer.done = Counter()
+    run = HastyRun(table, data, auditor, faults, seed, rules, HABITS)
+    run.done = Counter()
     for command in (
         {"do": "list_person", "person": "Ada", "role": "technician", "new_pin": "482915"},
         {"do": "list_person", "person": "Moreno", "role": "floor", "new_pin": FLOOR["pin"], "by": "Ada"}
@@ -302,11 +297,11 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
         assert answer is not None
         assert answer["ok"], answer
     try:
-        dealer.play(hands)
-        state = dealer._look()
+        run.play(hands)
+        state = run.look()
         if state.phase is Phase.SETTLED:
             table.touch({"do": "archive"})
-            state = dealer._look()
+            state = run.look()
     finally:
         table.close()
     sums = Sums()
@@ -314,7 +309,7 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
     for entry in rows:
         sums.take(entry.type, json.loads(entry.payload))
         if entry.type in COUNTED:
-            dealer.done[entry.type] += 1
+            run.done[entry.type] += 1
     expected = sums.stacks()
     for back in state.paybacks:
         if not back.paid:
@@ -324,8 +319,8 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
     assert carried == expected, (carried, expected)
     assert sum(expected.values()) == sum(sums.first.values())
     assert not table.broken, table.broken
-    dealer.done["payments compared with what was painted"] = check_painted(rows, table)
-    return dealer.done
+    run.done["payments compared with what was painted"] = check_painted(rows, table)
+    return run.done
 
 
 def report(found: dict[str, Counter[str]], seed: int) -> str:

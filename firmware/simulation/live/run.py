@@ -1,7 +1,6 @@
-"""The simulated dealer of a real table: does the policy's acts as a person does, in real time.
+"""Hands on a simulated table in real time: the dealer's eyes and hands there, and a report of each hand.
 
-It looks at the record as the page does, presses the panel's buttons, moves the puck, lays cards, and sends the page's
-commands over the same socket. It does one thing at a time and looks again, so a person may play along on the page.
+The page is read from the record; its commands go over the table's socket. A person may play along, or be the dealer.
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ from firmware.record.journal.journal import JournalReader
 from firmware.rules import Profile
 from firmware.runtime.errors import AppError
 from firmware.runtime.liveness.presses import PAID_S, SEEN_S
+from firmware.simulation.dealer import SimulatedDealer
 from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, truth_json
 from firmware.simulation.live.table import SimulatedTable
 from firmware.simulation.placing import Rows
-from firmware.simulation.policy import BUTTON_OF, HOLD, Act, Policy
+from firmware.simulation.policy import Policy
 from firmware.table import Phase, State
 from firmware.table.events import ReadingTaken
 from firmware.table.phase import OPEN
@@ -51,11 +51,14 @@ class SimulationStuck(AppError, TimeoutError):
     """The table makes no progress."""
 
 
-class SimulatedDealer:
-    """Plays hands until stopped. `pace`: the speed relative to a person's; None: no pauses at all.
+class LiveRun:
+    """Has the simulated dealer play until stopped; a `Workplace`.
 
-    `among_people`: people may pull cables and press buttons, so that a missing effect is no fault of the table.
+    `pace`: the speed relative to a person's; None: no pauses at all. `among_people`: people may pull cables and press
+    buttons, so that a missing effect is no fault of the table.
     """
+
+    is_page_gone = False
 
     def __init__(
         self,
@@ -66,26 +69,55 @@ class SimulatedDealer:
         seed: int,
         pace: float | None = None,
         among_people: bool = False,
+        habits: Habits = HABITS,
     ) -> None:
+        self.seq = -1
         self._table = table
         self._reader = reader
         self._link = link
-        self._policy = Policy(players, self._rules, random.Random(f"dealer {seed}"), HABITS)
+        self._policy = Policy(players, self._rules, random.Random(f"dealer {seed}"), habits)
+        self._dealer = SimulatedDealer(self, self._policy, among_people=among_people)
         self._pace = pace
         self._among_people = among_people
         self._resting = threading.Event()
         self._errands: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._stop = threading.Event()
-        self._seq = -1
         self._state = State()
         self._progress: tuple[object, ...] = ()
         self._progress_at = time.monotonic()
 
-    def stop(self) -> None:
-        """Make `play` return soon, from any thread."""
-        self._stop.set()
+    def play(self, hands: int | None) -> Iterator[dict[str, Any]]:
+        """Play this many hands (None: for ever) and yield each one's report once all is paid.
+
+        Raises SimulationStuck. Ends when stopped.
+        """
+        played = reported = 0
+        try:
+            self._clear_up()
+            while hands is None or played < hands:
+                state = self.look()
+                if state.phase is Phase.SETTLED and not state.unpaid and state.hand != reported:
+                    played, reported = played + 1, state.hand
+                    yield self._report(state)
+                    if hands is not None and played >= hands:
+                        return
+                self._dealer.do(self._policy.next(state), state)
+        except DealerStopped:
+            return
+
+    def _clear_up(self) -> None:
+        """End a hand of an earlier run: its cards are unknown."""
+        state = self.look()
+        if state.phase is Phase.SETTLED:
+            self._dealer.press("next")
+        elif state.phase in OPEN - {Phase.DEALING}:
+            self._dealer.touch("void", state.hand, reason="The simulation was started again")
 
     # ---- a person as the dealer, from any thread ----
+
+    def stop(self) -> None:
+        """Make `play` return soon."""
+        self._stop.set()
 
     @property
     def rests(self) -> bool:
@@ -105,138 +137,86 @@ class SimulatedDealer:
 
         def lay() -> None:
             state = self._reader.recover()[0]
-            self._lay(state, self._policy.of(state).shown)
+            self._dealer.lay(state, self._policy.of(state).shown)
 
         self._errands.put(lay)
 
-    def _rest(self) -> None:
+    # ---- the workplace ----
+
+    def look(self) -> State:
+        """Return the record's state, once no person is the dealer. Raises DealerStopped, and what ended the table."""
         while self._resting.is_set() and not self._stop.is_set():
             with suppress(queue.Empty):
                 self._errands.get(timeout=0.1)()
-
-    def play(self, hands: int | None) -> Iterator[dict[str, Any]]:
-        """Play this many hands (None: for ever) and yield each one's report once all is paid.
-
-        Raises SimulationStuck. Ends when stopped.
-        """
-        played = reported = 0
-        try:
-            self._clear_up()
-            while hands is None or played < hands:
-                state = self._look()
-                if state.phase is Phase.SETTLED and not state.unpaid and state.hand != reported:
-                    played, reported = played + 1, state.hand
-                    yield self._report(state)
-                    if hands is not None and played >= hands:
-                        return
-                self._do(self._policy.next(state), state)
-        except DealerStopped:
-            return
-
-    # ---- what the dealer sees ----
-
-    def _look(self) -> State:
-        self._rest()
         if self._stop.is_set():
             raise DealerStopped("stopped")
         if self._table.failure is not None:
             raise self._table.failure
-        if self._seq < 0 or self._reader.events_since(self._seq, limit=1):
-            self._state, self._seq = self._reader.recover()
+        if self.seq < 0 or self._reader.events_since(self.seq, limit=1):
+            self._state, self.seq = self._reader.recover()
             now = self._state
             placed = [seat.placed for seat in now.seats]
             if (progress := (now.hand, now.phase, now.questions, now.paid, placed)) != self._progress:
                 self._progress, self._progress_at = progress, time.monotonic()
         return self._state
 
-    def _until(self, what: Callable[[State], bool]) -> None:
+    def pause(self, seconds: float) -> None:
+        """Wait as long as a person takes, at this pace."""
+        if self._pace:
+            self._stop.wait(seconds / self._pace)
+
+    def until(self, what: Callable[[State], bool]) -> bool:
         """Look until the condition is true; among people, or until the timeout. Raises SimulationStuck."""
         began = time.monotonic()
-        while not what(state := self._look()):
+        while not what(state := self.look()):
             now = time.monotonic()
             if self._among_people and now - began > GIVE_UP_AFTER:
-                return
+                return False
             if not self._among_people and now - max(began, self._progress_at) > STUCK_AFTER:
                 raise SimulationStuck(
                     f"The simulated table has not gone on for {STUCK_AFTER:g} s (in {state.phase})."
                 )
             self._stop.wait(LOOK_EVERY)
+        return True
 
-    def _rules(self, state: State) -> Profile:
-        assert state.opened is not None
-        return rules_of(state.opened, self._reader.content(state.opened.profile_hash))
-
-    def _pause(self, seconds: float) -> None:
-        """Wait as long as a person takes."""
-        if self._pace:
-            self._stop.wait(seconds / self._pace)
-
-    # ---- what the dealer does ----
-
-    def _do(self, act: Act, state: State) -> None:
-        """Do an act after its pause, unless somebody was faster: then look again."""
-        self._pause(act.pause)
-        now = self._look()
-        overtaken = (now.hand, now.phase, now.questions) != (state.hand, state.phase, state.questions)
-        if act.felt is not None and not (overtaken and act.do in BUTTON_OF):
-            self._lay(now, act.felt)
-        if act.do == "wait":
-            self._until(lambda after: after is not state)
-        elif act.do == "puck":
-            self._move_puck(act.fields["seat"])
-        elif act.do == "lay" or overtaken:
-            return
-        elif act.do in BUTTON_OF:
-            self._press(BUTTON_OF[act.do], HOLD if act.held else 0.12)
-        else:
-            self._policy.refused(act)  # said once: a person may take it back
-            self._touch(act.do, hand=now.hand, **act.fields)
-
-    def _lay(self, state: State, felt: Mapping[int, Rows]) -> None:
-        places = {seat.seat: seat.place for seat in state.seats}
+    def lay(self, felt: dict[str, Rows]) -> None:
+        """Leave these cards on the felt, by place."""
         if felt:
-            self._table.lay({places[seat]: rows for seat, rows in felt.items()})
+            self._table.lay(felt)
         else:
             self._table.clear()
 
-    def _move_puck(self, seat: int | None) -> None:
+    def move_puck(self, seat: int | None) -> None:
+        """Move or lift the puck, until its reader sees it there."""
         if seat is None:
             self._table.puck.lift()
-            self._until(lambda now: now.puck.state == "none" or "puck" in now.faults)
+            self.until(lambda now: now.puck.state == "none" or "puck" in now.faults)
         else:
             self._table.puck.move_to(seat)
-            self._until(lambda now: now.puck.seat == seat or "puck" in now.faults)
+            self.until(lambda now: now.puck.seat == seat or "puck" in now.faults)
 
-    def _press(self, button: ButtonName, seconds: float = 0.12) -> None:
-        """Press a button and check its effect. What is new is read first, or the press counts for nothing."""
-        before = self._seq
+    def press(self, button: ButtonName, seconds: float) -> None:
+        """Press a button. What is new is read first, or the press counts for nothing."""
         reads = (PAID_S if self._state.paid else SEEN_S) + GLANCE
         self._stop.wait(max(0.0, self._progress_at + reads - time.monotonic()))
         self._table.panel.press(button, seconds)
         self._stop.wait(FINGER_UP)
-        self._until(lambda state: self._seq > before)
 
-    def _touch(self, do: str, **fields: Any) -> None:
-        """Send a command from the page. After a refusal, look again and go on."""
-        before = self._seq
+    def send(self, command: dict[str, Any]) -> Mapping[str, Any]:
+        """Send a command over the socket; a refusal is read. Raises SimulationStuck."""
         try:
-            answer = self._link.send({"do": do, **fields})
+            answer = self._link.send(command)
         except TableUnreachable as error:
             raise SimulationStuck(f"The table takes no commands: {error}") from error
-        if answer["ok"]:
-            self._until(lambda state: self._seq > before)
-        else:
+        if not answer["ok"]:
             self._stop.wait(LOOK_EVERY)
-
-    def _clear_up(self) -> None:
-        """End a hand of an earlier run: its cards are unknown."""
-        state = self._look()
-        if state.phase is Phase.SETTLED:
-            self._press("next")
-        elif state.phase in OPEN - {Phase.DEALING}:
-            self._touch("void", reason="The simulation was started again", hand=state.hand)
+        return answer
 
     # ---- the report ----
+
+    def _rules(self, state: State) -> Profile:
+        assert state.opened is not None
+        return rules_of(state.opened, self._reader.content(state.opened.profile_hash))
 
     def _report(self, state: State) -> dict[str, Any]:
         assert state.opened is not None
