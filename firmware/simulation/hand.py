@@ -24,6 +24,8 @@ class Hand:
     laid: bool = False
     unread: bool = False
     """The cards were laid after they had been read."""
+    collected: bool = False
+    """The cards were taken from the felt: nothing can be read any more."""
     compared: bool = False
     paying: bool = False
     looks: int = 0

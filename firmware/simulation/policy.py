@@ -335,13 +335,14 @@ class Policy:
             seats = [seat.seat for seat in state.seats if not seat.surrenders]
             if seats and self.often(habits.corrected_wrongly):
                 return self._key_row(hand, rng.choice(seats), rng.choice(list(ROWS)), wrongly=True)
-            if hand.looks < 3 and self.often(habits.looked_again / 3):
+            if hand.looks < 3 and self.often(habits.looked_again / 3) and not hand.collected:
                 hand.looks += 1
                 return Act("look_again")
         hand.paying = hand.paying or self.often(habits.paid)
         if hand.paying and state.unpaid:
             a, b = state.unpaid[0]
             return Act("mark_paid", {"a": a, "b": b}, pause=2.5)
+        hand.collected = True
         if self.often(habits.closed):
             return Act("archive", felt={}, pause=4)
         turned = self._turn_puck(state) if state.is_paid else None
