@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,18 @@ FOLDER: Final = click.Path(path_type=Path, file_okay=False)
 PORT_NUMBER: Final = click.IntRange(1, 65535)
 
 config_option = click.option("--config", "config_file", type=ANY_PATH, help="The configuration, a TOML file.")
+record_option = partial(
+    click.option,
+    "--data",
+    envvar="FELTWATCH_DATA",
+    type=click.Path(path_type=Path, readable=False),
+    default=DATA,
+    show_default=True,
+    help="The folder of the record.",
+)
+"""Makes the option of a command that works on one record."""
+data_option_unopened = record_option()
+"""For a command that does not read the folder, or not always."""
 configured_data_option = click.option(
     "--data",
     envvar="FELTWATCH_DATA",

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import click
 
-from firmware.command_options import ANY_PATH, FOLDER, PORT_NUMBER
-from firmware.table_client import DATA
+from firmware.command_options import FOLDER, PORT_NUMBER, data_option_unopened
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
@@ -58,14 +57,7 @@ def command() -> None:
 
 
 @command.command("serve")
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=ANY_PATH,
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
+@data_option_unopened
 @_page_option
 @_secrets_option
 def serve_command(data: Path, page: Path, secrets: Path) -> None:

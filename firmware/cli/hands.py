@@ -15,7 +15,6 @@ from firmware.cli.options import (
     ask_table,
     by_option,
     data_option,
-    data_option_unopened,
     key_option,
     need_new,
     need_open,
@@ -24,7 +23,7 @@ from firmware.cli.options import (
     time_ms,
     write_whole_file,
 )
-from firmware.command_options import ANY_PATH, progress_bar
+from firmware.command_options import ANY_PATH, data_option_unopened, progress_bar
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:

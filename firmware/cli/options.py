@@ -7,16 +7,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import click
 from click.core import ParameterSource
 
-from firmware.command_options import ANY_PATH
+from firmware.command_options import ANY_PATH, record_option
 from firmware.runtime.config import KEY
-from firmware.table_client import DATA, SOCKET
+from firmware.table_client import SOCKET
 from firmware.terminal import say
 
 WITHIN: Final = 60.0
@@ -59,18 +58,7 @@ def _open_to_us(_context: click.Context, _param: click.Parameter, folder: Path) 
     return folder
 
 
-_data = partial(
-    click.option,
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=click.Path(path_type=Path, readable=False),
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
-data_option = _data(callback=_open_to_us)
-data_option_unopened = _data()
-"""For a command that does not always read the folder; it calls `need_open` when it does."""
+data_option = record_option(callback=_open_to_us)
 by_option = click.option(
     "--by", metavar="NAME", help="The listed person who gives the command; needed while the table runs."
 )

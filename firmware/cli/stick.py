@@ -8,21 +8,14 @@ from pathlib import Path
 
 import click
 
-from firmware.command_options import ANY_PATH
+from firmware.command_options import ANY_PATH, data_option_unopened
 from firmware.record.stick_request import PROGRESS, REQUEST
-from firmware.table_client import DATA
 
 WAIT_S = 30.0
 
 
 @click.command("stick")
-@click.option(
-    "--data",
-    type=ANY_PATH,
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
+@data_option_unopened
 @click.option(
     "--request",
     "asked",

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from firmware.command_options import ANY_PATH, FILE
+from firmware.command_options import ANY_PATH, FILE, data_option_unopened
 from firmware.command_options import FOLDER as ANY_FOLDER
 from firmware.pulse import PULSE as BEATEN
-from firmware.table_client import DATA
 from firmware.terminal import say
 from firmware.uplink.heard import FOLDER as HEARD
 from firmware.uplink.heard import WITNESS as WITNESSED
@@ -55,14 +54,7 @@ class _Uplink(click.Group):
 
 
 @click.group("uplink", cls=_Uplink, invoke_without_command=True)
-@click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=ANY_PATH,
-    default=DATA,
-    show_default=True,
-    help="The folder of the record.",
-)
+@data_option_unopened
 @click.option(
     "--enrolment",
     envvar="FELTWATCH_UPLINK",
