@@ -12,6 +12,21 @@ NUMBERS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
+def call_at_signals(call: Callable[[], object]) -> Iterator[None]:
+    """Call this at SIGINT and SIGTERM inside the block, on the main thread."""
+
+    def handle(_number: int, _frame: FrameType | None) -> None:
+        call()
+
+    before = {number: signal.signal(number, handle) for number in NUMBERS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stop_at_signals(stop: Callable[[], object], within: int) -> Iterator[None]:
     """Call `stop` at SIGINT and SIGTERM inside the block, on the main thread. It may raise SystemExit.
 
@@ -21,7 +36,7 @@ def stop_at_signals(stop: Callable[[], object], within: int) -> Iterator[None]:
 
     is_asked = False
 
-    def handle(_number: int, _frame: FrameType | None) -> None:
+    def end() -> None:
         nonlocal is_asked
         if not is_asked:  # a second signal gives no more time
             is_asked = True
@@ -31,11 +46,9 @@ def stop_at_signals(stop: Callable[[], object], within: int) -> Iterator[None]:
         except MemoryError:  # it would be raised in the midst of anything
             return
 
-    before = {number: signal.signal(number, handle) for number in NUMBERS}
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with call_at_signals(end):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        try:
+            yield
+        finally:
+            signal.alarm(0)

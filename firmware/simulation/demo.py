@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -24,10 +23,10 @@ import click
 from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
 from firmware.runtime.config import Config
 from firmware.runtime.errors import AppError
+from firmware.stop_signals import call_at_signals
 from firmware.terminal import say, say_json
 
 if TYPE_CHECKING:
-    from firmware.simulation.live.run import LiveRun
     from firmware.simulation.room_page.room import Room
     from firmware.table_client import TableLink
 
@@ -130,7 +129,12 @@ def _play(
             pace,
             among_people=port is not None,
         )
-        stack.enter_context(_interrupts(run, over))
+
+        def stop() -> None:
+            over.set()
+            run.stop()
+
+        stack.enter_context(call_at_signals(stop))
         if page is not None:
             stack.enter_context(_open_room(room, Room(table, run)))
             page.wait()
@@ -198,22 +202,6 @@ def _is_listed(data: Path, order: dict[str, str]) -> bool:
         return PinStore(data).matches(person.pin, order["new_pin"])
     except PinError:  # there is no PIN, or its file is lost
         return False
-
-
-@contextmanager
-def _interrupts(run: LiveRun, over: threading.Event) -> Iterator[None]:
-    """Make SIGINT and SIGTERM stop the demo at its next step."""
-
-    def end(*_: object) -> None:
-        over.set()
-        run.stop()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager

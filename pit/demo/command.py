@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import socket
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from firmware.stop_signals import call_at_signals
 from firmware.terminal import say
 from firmware.threads import start, start_thread
 
@@ -115,7 +115,7 @@ def command(
     logging.basicConfig(level=logging.ERROR, format="%(name)s: %(message)s")
     stop = threading.Event()
     with ExitStack() as stack:
-        stack.enter_context(_interrupts(stop))
+        stack.enter_context(call_at_signals(stop.set))
         say("PostgreSQL is being started…", err=True)
         url = stack.enter_context(own_database(from_url) if from_url else temporary_server())
         migrate(url)
@@ -140,19 +140,6 @@ def command(
         whole = _show(database, played, stop)
     if hands and not whole:
         sys.exit(130 if stop.is_set() else 1)
-
-
-@contextmanager
-def _interrupts(stop: threading.Event) -> Iterator[None]:
-    """Make SIGINT and SIGTERM end the demo."""
-    before = {
-        number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
