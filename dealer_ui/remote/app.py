@@ -59,12 +59,7 @@ HEADERS: Final = {  # the TLS header is set by nginx
             "frame-ancestors 'none'",
         )
     ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # without it browsers omit the origin of a form
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=()",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
+    **guard.NETWORK_HEADERS,
 }
 
 

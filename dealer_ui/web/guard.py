@@ -38,6 +38,16 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
+NETWORK_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",  # without it browsers omit the origin of a form
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=()",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+"""Headers of every answer to another machine, besides the policy of its content."""
+
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 EVERYBODY: Final = frozenset(Role)

@@ -25,12 +25,7 @@ HEADERS: Final = {
     "Content-Security-Policy": guard.CONTENT_SECURITY_POLICY.replace(
         "form-action 'none'", "form-action 'self'"
     ),
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "same-origin",  # without it browsers omit the origin of a form
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), usb=(), serial=()",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
+    **guard.NETWORK_HEADERS,
 }
 REVIEW: Final = frozenset(
     {
