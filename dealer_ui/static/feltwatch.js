@@ -2,8 +2,6 @@
 // live. It knows no rules and no commands: the server renders every part and every button's command.
 "use strict";
 (() => {
-  const QUIET_LIMIT_MS = 2500; // heartbeats come every second; after two missed ones a warning
-  const DEAD_LIMIT_MS = 12000; // the worker reports each attempt; a silent one is gone
   const HOLD_MS = 900;
   const SETTLE_MS = 450; // replaced parts take touches after this
   const PAID_MS = 1200; // after a payment was marked, the next one and the next hand take touches after this
@@ -12,15 +10,11 @@
 
   const $ = (id) => document.getElementById(id);
   const body = document.body;
-  const token = document.querySelector("meta[name=csrf-token]");
-  const build = document.querySelector("meta[name=build]").content;
 
   // following the table
 
   const shown = new Map();
   const rendered = new Map([...document.querySelectorAll("[data-part]")].map((part) => [part.id, part.innerHTML])); // before fit.js
-  let lastHeard = performance.now();
-  let lastSpoken = lastHeard;
   let justPaid = 0;
 
   function show(message) {
@@ -92,51 +86,10 @@
   }
 
   let lostSince = "";
-  function lost(why) {
-    if (body.dataset.notlive !== "page") lostSince = new Date(Date.now() - (performance.now() - lastHeard)).toTimeString().slice(0, 8);
+  function lost(why, ms) {
+    if (body.dataset.notlive !== "page") lostSince = new Date(Date.now() - ms).toTimeString().slice(0, 8);
     notLive("page", lostSince, why);
   }
-
-  const HEAR = {
-    hello: (data) => {
-      const hello = JSON.parse(data);
-      if (hello.build !== build) location.reload(); // the box was updated
-      token.content = hello.token;
-    },
-    view: (data) => show(JSON.parse(data)),
-    beat: () => {},
-    stale: () => lost(""),
-    lost,
-  };
-
-  function hear({ name, data }) {
-    lastSpoken = performance.now();
-    HEAR[name](data);
-    if (name === "lost" || name === "stale") return;
-    lastHeard = lastSpoken;
-    if (name !== "hello") alive(); // hello brings no new view
-  }
-
-  // One stream for all tabs, in a shared worker (stream.js), else in this tab.
-  let worker = null;
-  function follow() {
-    if (!self.SharedWorker) { followTable(body.dataset.events, hear); return; }
-    worker = new SharedWorker(document.querySelector("script[src*='stream.js']").src, "feltwatch");
-    worker.port.onmessage = ({ data }) => hear(data);
-    worker.port.postMessage(new URL(body.dataset.events, location).href);
-    addEventListener("pagehide", () => worker?.port.postMessage(""));
-    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
-  }
-
-  setInterval(() => {
-    const now = performance.now();
-    if (now - lastHeard > QUIET_LIMIT_MS) lost("");
-    if (worker && now - lastSpoken > DEAD_LIMIT_MS) {
-      worker.port.close();
-      worker = null;
-      followTable(body.dataset.events, hear);
-    }
-  }, 250);
 
   // sending commands
 
@@ -437,5 +390,5 @@
 
   markUsed();
   goOnKeying();
-  follow();
+  followPage("feltwatch", { show, live: alive, lost });
 })();

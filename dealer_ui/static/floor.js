@@ -2,17 +2,11 @@
 // order, counts the time on them, and says "I go".
 "use strict";
 (() => {
-  const QUIET_LIMIT_MS = 2500; // heartbeats come every second; after two missed ones the page is not live
-  const DEAD_LIMIT_MS = 12000;
   const body = document.body;
-  const token = document.querySelector("meta[name=csrf-token]");
-  const build = document.querySelector("meta[name=build]").content;
   const $ = (id) => document.getElementById(id);
   const words = { live: $("live-words").content.textContent, lost: body.dataset.notliveWords };
 
   let ahead = Number(body.dataset.now) - Date.now(); // the pit's clock, seen from this machine's
-  let lastHeard = -Infinity;
-  let lastSpoken = performance.now();
 
   function elapsed(ms) {
     const seconds = Math.max(0, Math.floor(ms / 1000));
@@ -28,13 +22,6 @@
       if (one.textContent !== text) one.textContent = text;
     }
     $("clock").textContent = new Date(now).toTimeString().slice(0, 8);
-    const heard = performance.now();
-    if (heard - lastHeard > QUIET_LIMIT_MS) lost();
-    if (worker && heard - lastSpoken > DEAD_LIMIT_MS) {
-      worker.port.close();
-      worker = null;
-      followTable(body.dataset.events, hear);
-    }
   }
 
   function lost() {
@@ -66,37 +53,9 @@
     tick();
   }
 
-  const HEAR = {
-    hello: (data) => {
-      const hello = JSON.parse(data);
-      if (hello.build !== build) location.reload();
-      token.content = hello.token;
-      ahead = Number(hello.now) - Date.now();
-    },
-    view: (data) => show(JSON.parse(data)),
-    beat: () => {},
-    stale: lost,
-    lost,
-  };
-
-  function hear({ name, data }) {
-    lastSpoken = performance.now();
-    HEAR[name](data);
-    if (name === "lost" || name === "stale") return;
-    lastHeard = lastSpoken;
-    if (name === "hello") return;
+  function live() {
     body.removeAttribute("data-notlive");
     $("live").textContent = words.live;
-  }
-
-  let worker = null;
-  function follow() {
-    if (!self.SharedWorker) { followTable(body.dataset.events, hear); return; }
-    worker = new SharedWorker(document.querySelector("script[src*='stream.js']").src, "feltwatch-floor");
-    worker.port.onmessage = ({ data }) => hear(data);
-    worker.port.postMessage(new URL(body.dataset.events, location).href);
-    addEventListener("pagehide", () => worker?.port.postMessage(""));
-    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   }
 
   document.addEventListener("click", async (event) => {
@@ -109,5 +68,5 @@
   lost();
   setInterval(tick, 250);
   tick();
-  follow();
+  followPage("feltwatch-floor", { hello: (message) => { ahead = Number(message.now) - Date.now(); }, show, live, lost });
 })();

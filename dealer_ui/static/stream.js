@@ -4,6 +4,8 @@
 "use strict";
 (() => {
   const QUIET_LIMIT_MS = 2300; // the heartbeat comes every second; after two missed ones the stream is broken
+  const PAGE_QUIET_MS = 2500; // after two missed ones the page is not live
+  const DEAD_LIMIT_MS = 12000; // the worker reports each attempt; a silent one is gone
   const FIRST_RETRY_MS = 250;
   const LONGEST_RETRY_MS = 4000;
 
@@ -47,8 +49,55 @@
     }
   }
 
+  // Follows the page's stream by the shared worker of this name, else in this tab. The page's own part: `hello(message)`,
+  // `show(view)`, `live()` after all but a hello, and `lost(sentence, ms)`, with the time since it was live.
+  function followPage(name, { hello = () => {}, show, live, lost }) {
+    const address = document.body.dataset.events;
+    const build = document.querySelector("meta[name=build]").content;
+    let lastHeard = performance.now();
+    let lastSpoken = lastHeard;
+    let worker = null;
+
+    const notHeard = (sentence) => lost(sentence, performance.now() - lastHeard);
+    const HEAR = {
+      hello: (data) => {
+        const message = JSON.parse(data);
+        if (message.build !== build) location.reload(); // the box was updated
+        document.querySelector("meta[name=csrf-token]").content = message.token;
+        hello(message);
+      },
+      view: (data) => show(JSON.parse(data)),
+      beat: () => {},
+      stale: () => notHeard(""),
+      lost: notHeard,
+    };
+    function hear({ name, data }) {
+      lastSpoken = performance.now();
+      HEAR[name](data);
+      if (name === "lost" || name === "stale") return;
+      lastHeard = lastSpoken;
+      if (name !== "hello") live(); // hello brings no new view
+    }
+
+    setInterval(() => {
+      const now = performance.now();
+      if (now - lastHeard > PAGE_QUIET_MS) notHeard("");
+      if (worker && now - lastSpoken > DEAD_LIMIT_MS) {
+        worker.port.close();
+        worker = null;
+        follow(address, hear);
+      }
+    }, 250);
+    if (!self.SharedWorker) { follow(address, hear); return; }
+    worker = new SharedWorker(document.querySelector("script[src*='stream.js']").src, name);
+    worker.port.onmessage = ({ data }) => hear(data);
+    worker.port.postMessage(new URL(address, location).href);
+    addEventListener("pagehide", () => worker?.port.postMessage(""));
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  }
+
   if (typeof SharedWorkerGlobalScope === "undefined") {
-    self.followTable = follow;
+    self.followPage = followPage;
     return;
   }
 
