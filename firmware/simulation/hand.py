@@ -25,7 +25,7 @@ class Hand:
     unread: bool = False
     """The cards were laid after they had been read."""
     collected: bool = False
-    """The cards were taken from the felt: nothing can be read any more."""
+    """The cards were taken from the felt after the settlement."""
     compared: bool = False
     paying: bool = False
     looks: int = 0

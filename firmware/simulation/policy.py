@@ -123,6 +123,8 @@ class Policy:
             case Phase.SETTLED:
                 return self._settled(state, hand)
             case _:
+                if hand.collected:  # red was pressed since, so they are read again
+                    hand.collected = hand.laid = False
                 return self._lay(hand) or self._await_cards(state, hand)
 
     def _between_hands(self, state: State) -> Act:
@@ -335,7 +337,7 @@ class Policy:
             seats = [seat.seat for seat in state.seats if not seat.surrenders]
             if seats and self.often(habits.corrected_wrongly):
                 return self._key_row(hand, rng.choice(seats), rng.choice(list(ROWS)), wrongly=True)
-            if hand.looks < 3 and self.often(habits.looked_again / 3) and not hand.collected:
+            if hand.looks < 3 and self.often(habits.looked_again / 3):
                 hand.looks += 1
                 return Act("look_again")
         hand.paying = hand.paying or self.often(habits.paid)

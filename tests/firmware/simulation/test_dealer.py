@@ -119,9 +119,9 @@ def test_a_command_for_the_hand_before_that_is_taken_is_noted() -> None:
     assert lax.stale_taken == [{"do": "void", "hand": 4}]
 
 
-def test_a_dealer_who_has_collected_the_cards_does_not_have_them_read_again() -> None:
-    policy = Policy(Players(1, RULES, 1), lambda state: RULES, random.Random(1), Habits(looked_again=3.0))
-    settled = State(phase=Phase.SETTLED)
-    assert [policy.next(settled).do for _ in range(4)] == ["look_again"] * 3 + ["next"]
-    policy.hand.looks = 0
-    assert policy.next(settled) == Act("next", felt={}, pause=4)
+def test_collected_cards_are_laid_back_where_the_table_reads_again() -> None:
+    policy = Policy(Players(1, RULES, 1), lambda state: RULES, random.Random(1))
+    policy.hand.laid = True
+    assert policy.next(State(phase=Phase.SETTLED)) == Act("next", felt={}, pause=4)
+    reading = State(phase=Phase.READING)
+    assert [policy.next(reading).do for _ in range(2)] == ["lay", "wait"]
