@@ -257,7 +257,7 @@ def _salvage(folder: Path, to: Path) -> None:
 
 
 def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: bool) -> None:
-    from firmware.record.backup import restore as put_back
+    from firmware.record.restore import restore as put_back
     from firmware.runtime.timestamps import box_clock
     from firmware.table.errors import JournalDamaged
 

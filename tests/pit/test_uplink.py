@@ -17,11 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.retention import restore as restore_command
-from firmware.record.backup import back_up, restore
+from firmware.record.backup import back_up
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
+from firmware.record.restore import restore
 from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.entry import MOST_PAYLOAD, Entry

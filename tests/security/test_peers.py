@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from firmware.record import backup
-from firmware.record.backup import back_up, restore
+from firmware.record import restore as restoring
+from firmware.record.backup import back_up
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.dispute_verifier import PROOFS
 from firmware.record.evidence.signed_note import write_note
@@ -26,6 +27,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal import captures, disk
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import READY, RESTORING
+from firmware.record.restore import restore
 from firmware.runtime import socket_server
 from firmware.runtime.config import Config
 from firmware.runtime.liveness import heartbeat
@@ -228,7 +230,7 @@ def test_a_restore_that_somebody_prepared_moves_the_record_nowhere_else(
     assert list(elsewhere.iterdir()) == []
     planted.mkdir()
     (planted / READY).write_text(f"{elsewhere} 3")
-    monkeypatch.setattr(backup, "_READY", re.compile(r"(\S+)(?: (\d+))?"))
+    monkeypatch.setattr(restoring, "_READY", re.compile(r"(\S+)(?: (\d+))?"))
     restore(box / "backup", data, now)
     assert (elsewhere / "journal.sqlite").exists()
 

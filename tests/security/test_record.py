@@ -18,7 +18,8 @@ import cv2
 import pytest
 
 from firmware.record import backup
-from firmware.record.backup import BackupError, back_up, restore
+from firmware.record import restore as restoring
+from firmware.record.backup import BackupError, back_up
 from firmware.record.evidence import dispute_verifier
 from firmware.record.evidence.dispute_verifier import CannotCheck, unpack
 from firmware.record.evidence.verify import verify
@@ -26,6 +27,7 @@ from firmware.record.journal import captures
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, Journal
+from firmware.record.restore import restore
 from firmware.rules import ProfileError, load_profile, parse_profile, parse_sent_profile, profile_toml
 from firmware.table import events as ev
 from firmware.table.errors import JournalError
@@ -83,7 +85,7 @@ def test_a_backup_that_is_itself_a_link_is_refused(
     (hostile / name).symlink_to(tmp_path / "elsewhere")
     with pytest.raises(BackupError, match="no plain file"):
         restore(hostile, tmp_path / "box", now)
-    monkeypatch.setattr(backup, "_need_plain", lambda *_, **__: None)
+    monkeypatch.setattr(restoring, "_need_plain", lambda *_, **__: None)
     with pytest.raises(JournalError, match="is a link"):
         restore(hostile, tmp_path / "box", now)
     assert not (tmp_path / "box" / name).exists()
@@ -212,7 +214,7 @@ def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
         shutil.copy(source / FILE, staging / FILE)
         return 1 << 30
 
-    monkeypatch.setattr(backup, "_insert", copied)
+    monkeypatch.setattr(restoring, "_insert", copied)
     monkeypatch.setattr("firmware.record.evidence.verify.compare", lambda *_: None)
     monkeypatch.setattr("firmware.record.journal.journal.strangers", lambda _: [])
 

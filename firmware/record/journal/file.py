@@ -20,8 +20,8 @@ from firmware.table.events import TrainingBegun
 FILE: Final = "journal.sqlite"
 RESTORING: Final = "restoring"
 READY: Final = "ready"
-"""`RESTORING` is the folder of a backup that is being restored (`firmware.record.backup`). The file `READY` in it means
-that the backup is complete and that moving it into place may have begun."""
+"""`RESTORING` is the folder of a backup that is being restored (`firmware.record.restore`). The file `READY` in it
+means that the backup is complete and that moving it into place may have begun."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""
 FULL_ERRORS: Final = ("SQLITE_FULL", "SQLITE_IOERR_SHMSIZE")

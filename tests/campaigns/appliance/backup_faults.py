@@ -21,13 +21,14 @@ from typing import Final
 import click
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from firmware.record.backup import back_up, restore
+from firmware.record.backup import back_up
 from firmware.record.evidence.anchors import sign_head
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, Journal, JournalReader
+from firmware.record.restore import restore
 from firmware.record.salvage import LATER, salvage
 from firmware.table import Phase
 from firmware.table import events as ev

@@ -22,10 +22,11 @@ from typing import Final
 
 import click
 
-from firmware.record.backup import back_up, restore
+from firmware.record.backup import back_up
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.report_span import Span as OwnSpan
 from firmware.record.report_span import report_of_span
+from firmware.record.restore import restore
 from firmware.record.shift_report import Counts
 from firmware.table import events as ev
 from firmware.table.people import Role

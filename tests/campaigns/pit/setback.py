@@ -20,9 +20,10 @@ from typing import Final
 import click
 import psycopg
 
-from firmware.record.backup import back_up, restore
+from firmware.record.backup import back_up
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
+from firmware.record.restore import restore
 from firmware.simulation.generated_record import generate_record
 from firmware.table.events import TableStarted
 from pit.status.tables import enrol

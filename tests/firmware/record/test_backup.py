@@ -11,8 +11,9 @@ import pytest
 
 from firmware.cli.hands_text import line_text
 from firmware.record import backup
+from firmware.record import restore as restoring
 from firmware.record.archive import Archive
-from firmware.record.backup import BackupError, back_up, restore
+from firmware.record.backup import BackupError, back_up
 from firmware.record.dispute_file import write_dispute_file
 from firmware.record.evidence.dispute_verifier import check
 from firmware.record.evidence.verify import verify
@@ -20,6 +21,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.disk import give_tree, sync_folder
 from firmware.record.journal.journal import FILE, READY, RESTORING, Journal, JournalReader
+from firmware.record.restore import restore
 from firmware.table import JournalBusy, JournalError
 from firmware.table import events as ev
 from firmware.table.people import PINS_FOLDER
@@ -191,7 +193,7 @@ def test_a_picture_that_the_house_drops_during_a_backup_is_in_the_backup(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as meanwhile, Journal(data) as journal:
-        copy = backup._copy_images
+        copy = backup.copy_images
 
         def drop_before(folder: Path, to: Path, hand: int | None = None) -> None:
             if hand is not None:  # the rows are copied
@@ -199,7 +201,7 @@ def test_a_picture_that_the_house_drops_during_a_backup_is_in_the_backup(
                 CaptureStore(data).path(FRAME.name).unlink()
             copy(folder, to, hand)
 
-        meanwhile.setattr(backup, "_copy_images", drop_before)
+        meanwhile.setattr(backup, "copy_images", drop_before)
         found = back_up(data, tmp_path / "backup")
     assert found.problems == ()
     assert CaptureStore(tmp_path / "backup").load(FRAME) == PIXELS
@@ -255,7 +257,8 @@ def test_a_restore_that_is_stopped_at_any_step_loses_nothing_and_goes_on(
 
     with monkeypatch.context() as cut:
         cut.setattr(Path, "rename", counted_rename)
-        cut.setattr(backup, "sync_folder", counted_sync)
+        for module in (backup, restoring):
+            cut.setattr(module, "sync_folder", counted_sync)
         cut.setattr(shutil, "rmtree", counted_rmtree)
         try:
             restore(to, data, now)

@@ -9,10 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.cli.main import main
-from firmware.record.backup import restore
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, JournalReader
+from firmware.record.restore import restore
 from firmware.record.salvage import LATER, LOST, salvage
 from tests.campaigns.appliance.backup_faults import HANDS, PAGE, make_ground, run
 

@@ -13,7 +13,7 @@ from tests.campaigns.security.attack_campaign.attack import Attack
 from tests.campaigns.security.attack_campaign.defences import Off
 from tests.campaigns.security.attack_campaign.pages import WAL
 
-_NEW_FILE: Final[tuple[Off, ...]] = (("firmware.record.backup:_insert", file.put_in_place),)
+_NEW_FILE: Final[tuple[Off, ...]] = (("firmware.record.restore:_insert", file.put_in_place),)
 _PART: Final[tuple[Off, ...]] = (("firmware.record.backup:_part_beside", outside.fixed_part),)
 _SENTENCE: Final[tuple[Off, ...]] = (
     ("firmware.record.archive_index:JournalError", outside.Bare),

@@ -61,7 +61,7 @@ NOTE: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.verify:_heads", _none),
 )
 """What the box signed last is noted beside its key; a head must be that of its row."""
-COMPARED: Final[tuple[Off, ...]] = (("firmware.record.backup:differences", lambda *_: ()),)
+COMPARED: Final[tuple[Off, ...]] = (("firmware.record.restore:differences", lambda *_: ()),)
 """A restore says what differs."""
 SETTLED: Final[tuple[Off, ...]] = (("firmware.record.evidence.verify:_settle_again", _none),)
 VERSION: Final[tuple[Off, ...]] = (("firmware.record.journal.schema:_unknown", lambda _: ""),)
@@ -116,7 +116,7 @@ OWNER: Final[tuple[Off, ...]] = (
     ("firmware.record.journal.journal:give_to_owner", _nothing),
 )
 ROWS: Final[tuple[Off, ...]] = (
-    ("firmware.record.backup:_need_row", _nothing),
+    ("firmware.record.restore:_need_row", _nothing),
     ("firmware.record.evidence.chain:_is_odd", _nothing),
 )
 """Rows that no reader of JSON can read are looked for."""

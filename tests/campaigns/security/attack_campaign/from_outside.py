@@ -17,12 +17,13 @@ from click.testing import CliRunner
 
 from firmware.cli.main import main
 from firmware.record.archive import Archive
-from firmware.record.backup import BackupError, back_up, restore
+from firmware.record.backup import BackupError, back_up
 from firmware.record.dispute_file import write_dispute_file
 from firmware.record.evidence import dispute_verifier
 from firmware.record.evidence.dispute_verifier import HASH, PAYLOAD, SEQ, TYPE, canonical, row_hash
 from firmware.record.journal.journal import FILE, Entry, Journal, JournalReader
 from firmware.record.journal.row_index import index_paths, index_to_write
+from firmware.record.restore import restore
 from firmware.table import events as ev
 from tests.campaigns.security.attack_campaign.attack import Result, Room
 from tests.campaigns.security.attack_campaign.records import seen, ticking

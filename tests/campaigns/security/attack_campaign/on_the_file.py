@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.record.archive import Archive
-from firmware.record.backup import BackupError, restore
+from firmware.record.backup import BackupError
 from firmware.record.journal import witness
 from firmware.record.journal.journal import FILE, Journal, JournalReader
+from firmware.record.restore import restore
 from firmware.rules import load_profile, profile_toml
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused, TableError
