@@ -333,7 +333,7 @@ def _read_drawn_table() -> tuple[str, list[int]]:
     for zone in layout.zones:
         hands.setdefault(zone.place, {})[zone.row] = list(islice(cards, 3 if zone.row == "front" else 5))
     scene = render_table(hands, layout, seed=1)
-    reader = CardReader()
+    reader = CardReader(threads=2)
     times, wrong = [], set()
     for _ in range(3):
         began = time.monotonic()

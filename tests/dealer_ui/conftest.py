@@ -9,22 +9,12 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from jinja2 import FileSystemBytecodeCache
 
 from dealer_ui.server.app import Settings, create_app
 from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 
 Lay = Callable[..., Felt]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compile each template once for all applications: to do so again for each takes a tenth of a second."""
-    cache = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Flask.jinja_options, "bytecode_cache", cache)
-        yield
 
 
 @pytest.fixture

@@ -171,7 +171,7 @@ class CardReader:
         ModelError: the file is missing or is no such model.
     """
 
-    def __init__(self, model: Path | None = None, threads: int = 2, deck: DeckProfile | None = None) -> None:
+    def __init__(self, model: Path | None = None, threads: int = 1, deck: DeckProfile | None = None) -> None:
         self.path = model or default_model()
         self.deck = deck
         self._threads = threads

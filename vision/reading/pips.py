@@ -63,7 +63,7 @@ class PipReader:
         ModelError: the file is no such model.
     """
 
-    def __init__(self, model: Path, threads: int = 2) -> None:
+    def __init__(self, model: Path, threads: int = 1) -> None:
         try:
             self._session = load_network(model, threads)
         except Exception as error:  # onnxruntime has no root error of its own

@@ -19,13 +19,12 @@ from pit.pages.app import create_app
 from pit.pages.people import PitPeople, PitRole
 from pit.store.database import Database
 from pit.store.rights import FLOOR_RIGHTS, allow
-from tests.dealer_ui.conftest import compiled_templates
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
 from tests.pit.conftest import as_role, database, owned, postgres
 from tests.pit.sent import Sent
 
-__all__ = ["compiled_templates", "database", "owned", "postgres"]
+__all__ = ["database", "owned", "postgres"]
 FLOOR = "floor"
 HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
 """What the uplink of a table that is well says of it."""
