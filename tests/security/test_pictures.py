@@ -51,6 +51,12 @@ def test_a_dispute_file_is_made_without_unpacking_a_picture_that_means_harm(
     assert dispute_pdf(felt.folder, 1).startswith(b"%PDF")
     assert [size for size in unpacked if size[0] * size[1] > 40_000_000] == []
     if kind == "eighty megapixels":
+
+        def begun(picture: PngImagePlugin.PngImageFile) -> None:
+            unpacked.append(picture.size)
+            raise OSError("its pixels would take seconds")
+
+        monkeypatch.setattr(PngImagePlugin.PngImageFile, "load_prepare", begun)
         monkeypatch.setattr(stored_picture, "MOST_PIXELS", 1 << 40)
         dispute_pdf(felt.folder, 1)
         assert (9_000, 9_000) in unpacked

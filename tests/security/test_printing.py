@@ -83,7 +83,7 @@ COMMANDS = (
     ("people", "list", "--json"),
     ("report",),
     ("report", "--csv"),
-    ("audit", "--no-pictures"),
+    ("audit", "--no-pictures", "--processes", 1),
     ("keep",),
     ("doctor",),
 )
