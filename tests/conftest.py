@@ -17,11 +17,13 @@ from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
 from tests.examples import examples
-from tests.tools import CHROMIUM, need, summary
+from tests.tools import CHROMIUM, POSTGRESQL, need, summary
 from tests.waiting import SPEED
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+    from tests.pit.postgres import Postgres
 
 MEMORY: Final = Path("/dev/shm")
 ROOM: Final = 4 << 30
@@ -130,3 +132,13 @@ def chromium() -> Iterator[Browser]:
     need(CHROMIUM)
     with sync_playwright() as playwright, launched(playwright) as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """One PostgreSQL for all tests of a worker, with the pit's database to copy."""
+    from tests.pit.postgres import with_template  # most workers' tests need none
+
+    need(POSTGRESQL)
+    with with_template() as server:
+        yield server

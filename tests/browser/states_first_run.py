@@ -67,11 +67,6 @@ SPARES: Final = Disks(
 """Three tags of each disk: the most that a house will have."""
 
 
-def antenna_dead(panel: Panel) -> None:
-    panel.troubles["puck"] = ""
-    panel.lay_disks(1, 2, 3)
-
-
 def two_lamps(panel: Panel) -> None:
     for name in ("confirm", "reject"):
         panel.answer(TryDevice(device="lamps", act="light", name=name))

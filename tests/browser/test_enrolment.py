@@ -40,12 +40,12 @@ from tests.browser.dealer import key_pin
 from tests.browser.test_pit import served as served_pit
 from tests.dealer_ui.served import served
 from tests.pit.conftest import Pit, without_nginx
-from tests.pit.pages.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned
 from tests.pit.test_uplink import send_all
 from tests.waiting import until
 from vision.base.arrays import Image
 
-__all__ = ["database", "house", "owned", "postgres"]
+__all__ = ["database", "house", "owned"]
 pytestmark = pytest.mark.browser
 PIN = "258053"
 

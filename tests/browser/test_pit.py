@@ -24,11 +24,11 @@ from tests.browser.conftest import listening_for_trouble
 from tests.browser.golden import MOST, different, keep, load
 from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, add_log, furnish
 from tests.dealer_ui.served import listening
-from tests.pit.pages.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned
 from tests.waiting import DEADLINE
 from vision.base.arrays import Image
 
-__all__ = ["database", "house", "owned", "postgres"]
+__all__ = ["database", "house", "owned"]
 GOLDEN = Path(__file__).parent / "golden" / "pit"
 DESK = (1920, 1080)
 SIZES = ((1280, 720), DESK, (390, 844))

@@ -9,9 +9,9 @@ from pit.pages.people import PitRole
 from tests.browser.axe import barriers
 from tests.browser.pit_floor import NOW_MS, RELEASE, add_channels
 from tests.browser.test_pit import SIZES, each_language, floor, look_as_meant, served
-from tests.pit.pages.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned
 
-__all__ = ["database", "floor", "house", "owned", "postgres"]
+__all__ = ["database", "floor", "house", "owned"]
 
 
 @pytest.mark.browser

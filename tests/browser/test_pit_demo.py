@@ -22,12 +22,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import listening_for_trouble
-from tests.pit.conftest import postgres
 from tests.pit.postgres import Postgres
 from tests.pit.test_demo import PROGRAM
 from tests.waiting import DEADLINE, until
 
-__all__ = ["postgres"]
 MOST_TOUCHES = 5
 
 

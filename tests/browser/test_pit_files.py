@@ -22,9 +22,9 @@ from tests.dealer_ui.served import served as served_table
 from tests.pit.conftest import opened_pit
 from tests.pit.files.conftest import deck_text, release_key
 from tests.pit.files.rig import Rig, rig
-from tests.pit.pages.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned
 
-__all__ = ["database", "floor", "house", "owned", "postgres", "release_key"]
+__all__ = ["database", "floor", "house", "owned", "release_key"]
 pytestmark = pytest.mark.browser
 
 

@@ -18,9 +18,9 @@ from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, 
 from tests.browser.test_pit import floor, served
 from tests.browser.test_pit_files import add_files
 from tests.browser.visits import LAYOUT
-from tests.pit.pages.conftest import House, database, house, owned, postgres
+from tests.pit.pages.conftest import House, database, house, owned
 
-__all__ = ["database", "floor", "house", "owned", "postgres"]
+__all__ = ["database", "floor", "house", "owned"]
 pytestmark = pytest.mark.browser
 WIDTHS = ((390, 844), (768, 1024), (1280, 720))
 TOUCHED = (390, 768)

@@ -1,8 +1,7 @@
-"""A PostgreSQL for the session; a fresh database and a door for each test that stores something."""
+"""A fresh database and a door for each test that stores something."""
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import shutil
@@ -17,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import psycopg
 import pytest
 
 from firmware.simulation.generated_record import generate_record
@@ -32,45 +30,18 @@ from pit.door.serve import listen_on, server
 from pit.door.tls_front import TlsFront, by_tls
 from pit.files.offers import HouseRepository
 from pit.status.tables import Table, enrol
-from pit.store.database import Database, migrate
+from pit.store.database import Database
 from pit.store.files import Files
-from pit.store.rights import allow
 from pit.store.temporary_postgres import OWNER
-from tests.pit.postgres import Postgres
-from tests.tools import NGINX, POSTGRESQL, need
+from tests.pit.postgres import DOOR, NUMBERS, Postgres
+from tests.tools import NGINX, need
 from tests.waiting import until
-
-DOOR = "door"
-_NUMBERS = itertools.count(1)
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    need(POSTGRESQL)
-    folder = Path(
-        tempfile.mkdtemp(
-            prefix="feltwatch-pg-",
-        )
-    )
-    folder.chmod(0o711)
-    server = Postgres(folder, durable=False)
-    server.start()
-    template = server.make("template_pit")
-    with psycopg.connect(template) as connection:
-        connection.execute(f"CREATE ROLE {DOOR} LOGIN")
-    migrate(template)
-    allow(template, DOOR)
-    try:
-        yield server
-    finally:
-        server.stop()
-        shutil.rmtree(folder)
 
 
 @pytest.fixture
 def owned(postgres: Postgres) -> Iterator[str]:
     """The address of a fresh database, as its owner."""
-    with postgres.lent(f"pit_{next(_NUMBERS)}", "template_pit") as url:
+    with postgres.lent(f"pit_{next(NUMBERS)}", "template_pit") as url:
         yield url
 
 
@@ -135,7 +106,7 @@ def pit(request: pytest.FixtureRequest, database: Database) -> Iterator[Pit]:
 @pytest.fixture(scope="module", params=DOORS)
 def standing_pit(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[Pit]:
     """One pit for the tests that store nothing in it. Each enrols a table of its own: `enrolment`."""
-    name = postgres.make(f"pit_{next(_NUMBERS)}", "template_pit")
+    name = postgres.make(f"pit_{next(NUMBERS)}", "template_pit")
     with Database(name, connections=4) as database, opened_pit(request.param, database) as opened:
         yield opened
 
@@ -143,7 +114,7 @@ def standing_pit(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator
 @pytest.fixture
 def enrolment(standing_pit: Pit) -> Path:
     """A table's enrolment at the pit that stands."""
-    return standing_pit.enrol(f"Table {next(_NUMBERS)}")[1]
+    return standing_pit.enrol(f"Table {next(NUMBERS)}")[1]
 
 
 @contextmanager

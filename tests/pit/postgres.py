@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import signal
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import psycopg
 
+from pit.store.database import migrate
+from pit.store.rights import allow
 from pit.store.temporary_postgres import OWNER, TemporaryPostgres
 from tests.waiting import until
+
+DOOR: Final = "door"
+"""The role of the pit's door in the tests."""
+NUMBERS: Final = itertools.count(1)
+"""For the names of what one server holds."""
 
 
 def _lives(process: int) -> bool:
@@ -125,3 +134,22 @@ class Postgres(TemporaryPostgres):
     def _do(self, command: str) -> None:
         with psycopg.connect(self.url, autocommit=True) as connection:
             connection.execute(command)
+
+
+@contextmanager
+def with_template() -> Iterator[Postgres]:
+    """Start a server whose database `template_pit` has the pit's tables and the door's rights."""
+    folder = Path(tempfile.mkdtemp(prefix="feltwatch-pg-"))
+    folder.chmod(0o711)
+    server = Postgres(folder, durable=False)
+    server.start()
+    template = server.make("template_pit")
+    with psycopg.connect(template) as connection:
+        connection.execute(f"CREATE ROLE {DOOR} LOGIN".encode())
+    migrate(template)
+    allow(template, DOOR)
+    try:
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(folder)

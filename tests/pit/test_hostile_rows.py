@@ -21,8 +21,8 @@ from pit.follow.now import Follower
 from pit.follow.projector import project, project_in
 from pit.status.tables import TableState, enrol, list_tables
 from pit.store.database import Database
-from tests.pit.conftest import DOOR, as_role
-from tests.pit.postgres import Postgres
+from tests.pit.conftest import as_role
+from tests.pit.postgres import DOOR, Postgres
 from tests.waiting import until
 
 _NUMBERS = itertools.count(1)

@@ -22,8 +22,8 @@ from pit.store import database as pit_database
 from pit.store import months
 from pit.store.database import Database, insert, migrate
 from pit.store.rights import allow
-from tests.pit.conftest import DOOR, as_role
-from tests.pit.postgres import Postgres
+from tests.pit.conftest import as_role
+from tests.pit.postgres import DOOR, Postgres
 from tests.pit.test_take import offer, stored
 
 _NUMBERS: Final = itertools.count(1)

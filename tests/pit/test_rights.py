@@ -21,8 +21,8 @@ from pit.follow.projector import project
 from pit.status.tables import enrol
 from pit.store.database import Database, migrate
 from pit.store.rights import FLOOR_RIGHTS, RIGHTS, allow
-from tests.pit.conftest import DOOR, as_role
-from tests.pit.postgres import Postgres
+from tests.pit.conftest import as_role
+from tests.pit.postgres import DOOR, Postgres
 
 _MONTH = datetime.now(UTC).strftime("entry_%Y_%m")
 _EVIDENCE = ("entry", "content", "quarantine", "record", _MONTH, "alembic_version")

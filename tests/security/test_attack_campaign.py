@@ -21,11 +21,12 @@ from tests.campaigns.security.attack_campaign.flips import Ground, Judge, judged
 from tests.campaigns.security.attack_campaign.pages import FILES, Flip, choose, parts
 from tests.campaigns.security.attack_campaign.records import make_records
 from tests.campaigns.security.attack_campaign.report import Campaign, Tried
+from tests.examples import THOROUGH
 
 pytestmark = pytest.mark.slow
 
 HANDS = 8
-FLIPS = 40
+FLIPS = 40 if THOROUGH else 20
 
 
 @pytest.fixture(scope="module")

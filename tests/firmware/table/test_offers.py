@@ -18,9 +18,10 @@ from firmware.table.command import parse_command
 from firmware.table.decide import decide, step
 from firmware.table.events import canonical
 from firmware.table.offers import Offer, Offers, offers
+from tests.examples import THOROUGH
 from tests.firmware.table.test_machine import TableMachine
 
-STEPS: Final = 120
+STEPS: Final = 120 if THOROUGH else 60
 SEATS: Final = (1, 2, 3, 4)
 PLAYERS: Final = ("p1", "p2", "p3")
 WHOLE: Final[tuple[tuple[str, Mapping[str, tuple[Any, ...]]], ...]] = (

@@ -16,8 +16,8 @@ from pit.store import database as pit_database
 from pit.store.database import Database, migrate
 from pit.store.rights import allow
 from tests.pit.channels.room import FIRST, NEW, OLD, REST, SHA, TENTH
-from tests.pit.conftest import DOOR, as_role
-from tests.pit.postgres import Postgres
+from tests.pit.conftest import as_role
+from tests.pit.postgres import DOOR, Postgres
 
 _NUMBERS = itertools.count(1)
 _WAVE = """

@@ -21,10 +21,10 @@ from pit.store.database import Database
 from pit.store.rights import FLOOR_RIGHTS, allow
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
-from tests.pit.conftest import as_role, database, owned, postgres
+from tests.pit.conftest import as_role, database, owned
 from tests.pit.sent import Sent
 
-__all__ = ["database", "owned", "postgres"]
+__all__ = ["database", "owned"]
 FLOOR = "floor"
 HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
 """What the uplink of a table that is well says of it."""

@@ -72,7 +72,10 @@ def test_json_is_one_line_per_picture_in_the_order_given(photo: Path, tmp_path: 
 def test_a_loose_photo_lists_its_cards_without_a_felt(scene: Scene, tmp_path: Path) -> None:
     front = scene.truth["A"]["front"]
     outlines = np.concatenate([card.corners for card in scene.cards if card.code in front])
-    (left, top), (right, bottom) = outlines.min(axis=0).astype(int) - 20, outlines.max(axis=0).astype(int) + 20
+    (left, top), (right, bottom) = (
+        outlines.min(axis=0).astype(int) - 20,
+        outlines.max(axis=0).astype(int) + 20,
+    )
     loose = tmp_path / "front.jpg"
     cv2.imwrite(str(loose), scene.frame[top:bottom, left:right])
     done = _run(loose, "--loose", "--json")
@@ -97,7 +100,7 @@ def test_a_folder_is_read_picture_by_picture(photo: Path) -> None:
     assert [json.loads(line)["image"] for line in done.stdout.splitlines()] == [str(photo)]
 
 
-def _bad_files(folder: Path, photo: Path) -> dict[str, bytes]:
+def _bad_files(photo: Path) -> dict[str, bytes]:
     tiny = cv2.imencode(".png", np.zeros((1, 1, 3), np.uint8))[1].tobytes()
     blank = cv2.imencode(".png", np.full((600, 800, 3), 90, np.uint8))[1].tobytes()
     whole = photo.read_bytes()
@@ -118,7 +121,7 @@ def test_a_file_that_cannot_be_read_gets_one_sentence_and_exit_2(
     file: str, tmp_path: Path, photo: Path
 ) -> None:
     path = tmp_path / file
-    path.write_bytes(_bad_files(tmp_path, photo)[file])
+    path.write_bytes(_bad_files(photo)[file])
     done = _run(path)
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: ")
