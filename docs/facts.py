@@ -20,7 +20,7 @@ from dealer_ui.text.i18n import LANGUAGES
 from docs.glossary import glossary
 from firmware.access.sessions import SESSION_S
 from firmware.cli.main import main
-from firmware.rules import load_profile, profile_names
+from firmware.rules import OPTIONS, load_profile, profile_names
 from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.profiles.sources import Sentence, Source, sources
 from firmware.table.command import COMMAND_ROLES, COMMANDS
@@ -183,9 +183,19 @@ def _profiles(_: str) -> str:
 def sentence_tests(source: Source, sentence: Sentence) -> list[str]:
     """Return the tests of a sentence of a source document, each as `file::test`."""
     table = tomllib.loads((ROOT / "docs/source_tests.toml").read_text(encoding="utf-8"))
-    of_rules = (test for rule in sentence.says for test in table["rules"][rule.partition("@")[0]])
+    of_rules = (test for rule in _quoted_rules(sentence) for test in table["rules"][rule])
     of_paragraph = table["paragraphs"].get(f"{source.file} {sentence.place}", ())
-    return list(dict.fromkeys(of_paragraph or of_rules))
+    return list(dict.fromkeys((*of_paragraph, *of_rules)))
+
+
+def _quoted_rules(sentence: Sentence) -> list[str]:
+    """Return the options and rules that a sentence's words decide; of all options of a section each."""
+    rules = dict.fromkeys(quote.rule for quote in sentence.quotes)
+    return [
+        option
+        for rule in rules
+        for option in ([o for o in OPTIONS if o.startswith(rule)] if rule[-1] == "." else [rule])
+    ]
 
 
 def _sentences(_: str) -> str:
@@ -196,7 +206,7 @@ def _sentences(_: str) -> str:
             (
                 sentence.place,
                 f"{sentence.words} …",
-                sentence.beside or ", ".join(f"`{rule}`" for rule in sentence.says),
+                sentence.beside or ", ".join(f"`{rule}`" for rule in _quoted_rules(sentence)),
                 "<br>".join(f"`{test.partition('::')[2]}`" for test in sentence_tests(source, sentence)),
             )
             for sentence in source.sentences

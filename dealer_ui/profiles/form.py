@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from dealer_ui.profiles.house_rules_said import Values
+from dealer_ui.profiles.house_rules_source import readings_of
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
@@ -124,19 +126,20 @@ class Section:
 def sections(profile: Profile) -> tuple[Section, ...]:
     """Return the whole form, filled in with a profile."""
     found: dict[str, list[Field]] = {name: [] for name in SECTION_TITLES}
+    rules = Values(profile)
     for path, kind, value in profile.options():
-        found[path.partition(".")[0]].append(_field(path, kind, value, profile))
+        found[path.partition(".")[0]].append(_field(path, kind, value, rules))
     return tuple(
         Section(name, rule_text(SECTION_TITLES[name]), tuple(fields)) for name, fields in found.items()
     )
 
 
-def _field(path: str, kind: Kind, value: Any, profile: Profile) -> Field:
+def _field(path: str, kind: Kind, value: Any, rules: Values) -> Field:
     control, rows = _control(path, kind, value)
     some = none = ""
     if isinstance(kind, Amount):
         some, none = rule_text(kind.some) % {"value": "{}"}, rule_text(kind.none)
-    clause, reading = profile.clause.get(path, ""), profile.reading.get(path, "")
+    clause, reading = rules.profile.clause.get(path, ""), readings_of(rules, path)
     text = option_says(kind, value)
     return Field(path, rule_text(kind.title), control, text, clause, reading, rows, some, none)
 

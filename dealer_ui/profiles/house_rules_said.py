@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -19,7 +19,7 @@ from firmware.rules import Profile
 from firmware.rules.profiles.document import Table
 from firmware.rules.profiles.options import BETTER, Target, Text
 from firmware.rules.profiles.sections import OPTIONS
-from firmware.rules.profiles.sources import sources
+from firmware.rules.profiles.sources import OpenPoint, Quote, packaged_game, sources
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES, SUITS
 
@@ -28,7 +28,7 @@ _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule in words. `about`: options by path, and rules without an option by the names of the sources' tables."""
+    """A rule in words. `about`: options by path, and rules without an option by names of their own."""
 
     text: str
     about: tuple[str, ...]
@@ -38,13 +38,19 @@ Ruled = Rule | Table
 
 
 class Values:
-    """A profile's options by path, and the topics of its document."""
+    """A profile's options by path, and the words of its document."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, base: Profile | None = None) -> None:
         self.profile = profile
         self.source = sources().get(profile.source)
-        self._game = profile.based_on or profile.name
         self._values = {path: value for path, _, value in profile.options()}
+        packaged = packaged_game(profile)
+        self._game = packaged.name if packaged else ""
+        bases = (other for other in (base, packaged) if other)
+        self.changed = frozenset(
+            path for other in bases for path, _, value in other.options() if value != self._values[path]
+        )
+        """The options that the house has changed: no word of the document speaks for them."""
 
     def __getitem__(self, path: str) -> Any:
         return self._values[path]
@@ -52,13 +58,29 @@ class Values:
     def __iter__(self) -> Any:
         return iter(self._values)
 
-    def references(self, about: Iterable[str]) -> str:
-        """Return the document's references to any of these."""
-        return self.source.references(about, self._game) if self.source else ""
+    def quotes(self, about: Collection[str]) -> tuple[Quote, ...]:
+        """Return the document's words that decide any of these, except for what the house has changed."""
+        kept = [rule for rule in about if rule not in self.changed]
+        return self.source.quotes(kept, self._game) if self.source else ()
+
+    def open_points(self, about: Collection[str]) -> tuple[OpenPoint, ...]:
+        """Return what the document leaves open of any of these, except for what the house has changed."""
+        kept = [rule for rule in about if rule not in self.changed]
+        return self.source.open_points(kept, self._game) if self.source else ()
+
+    def excludes(self, path: str, value: object) -> tuple[Quote, ...]:
+        """Return the document's words that exclude a value of an option, in TOML form."""
+        return self.source.excludes(path, value, self._game) if self.source else ()
+
+    def absent_words(self, about: Collection[str]) -> tuple[str, ...]:
+        """Return words that the document would use of any of these, if it spoke of them, and does not have."""
+        absent = self.source.absent if self.source else {}
+        found = (words for prefix, words in absent.items() if any(path.startswith(prefix) for path in about))
+        return tuple(dict.fromkeys(word for words in found for word in words))
 
     def speaks_of(self, rule: str) -> bool:
-        """Return whether the document mentions a rule."""
-        return bool(self.references([rule]))
+        """Return whether the document decides a rule."""
+        return bool(self.quotes([rule]))
 
     @property
     def has_bonuses(self) -> bool:
@@ -173,11 +195,7 @@ def bonus_table(rules: Values) -> Table:
     """Return the bonuses, the highest hand first, with a column for each row."""
     tables = [dict(rules[f"bonus.{row}"]) for row in ROW_NAMES]
     in_front = {hand: hand not in CATEGORIES for table in tables for hand in table}
-
-    def height(hand: str) -> tuple[int, int]:
-        target = Target.parse(hand, front=in_front[hand])
-        return -target.category, -(target.rank if target.rank is not None else 13)
-
+    ordered = sorted(in_front, key=lambda hand: Target.parse(hand, front=in_front[hand]).height, reverse=True)
     return Table(
         (_("Hand"), *(capital(row_name(name)) for name in ROW_NAMES)),
         tuple(
@@ -185,6 +203,6 @@ def bonus_table(rules: Values) -> Table:
                 capital(target_words(hand, front=in_front[hand])),
                 *(str(table[hand]) if hand in table else "–" for table in tables),
             )
-            for hand in sorted(in_front, key=height)
+            for hand in ordered
         ),
     )

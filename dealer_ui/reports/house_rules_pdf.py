@@ -16,7 +16,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language
 from firmware.rules.profiles.document import Block, Heading, Paragraph, Table
 
-_RULES: Final = (0.07, 0.66, 0.27)
+_RULES: Final = (0.07, 0.5, 0.43)
 """The shares of the page's width: a rule's number, its sentence, its source."""
 _SHARES: Final = {
     "rules": _RULES,
@@ -51,20 +51,18 @@ def _flow(blocks: Sequence[Block], kind: Type) -> list[Flowable]:
 
 
 def _flowables(block: Block, kind: Type) -> list[Flowable]:
+    glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks lines at any space
     match block:
         case Heading(1, text):
             return [kind.text(text, kind.title)]
         case Heading(_, text):
             return kind.titled(text)
         case Paragraph(text):
-            return [kind.text(text, _space(kind))]
+            return [kind.text(text.replace("¶ ", glued), _space(kind))]
         case Table(head, rows):
-            glued = "¶" if kind.body.wordWrap else "¶\N{NO-BREAK SPACE}"  # Chinese breaks lines at any space
             lines = [
-                tuple(cell.replace("¶ ", glued) for cell in row)
-                if any(row)
-                else ("\n\n", *row[1:])  # room for a signature
-                for row in rows
+                (*(cell.replace("¶ ", glued) for cell in row[:-1]), row[-1].replace("¶ ", glued) or "\n\n")
+                for row in rows  # an empty last cell is room to write in
             ]
             return [kind.grid([head, *lines], _shares(head), head=True), Spacer(0, 2 * mm)]
 

@@ -14,6 +14,7 @@ from dealer_ui.text.words import kind_name, money, money_with_sign, trend
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, chips_plan
+from firmware.rules.profiles.document import option_name
 from firmware.rules.recorded import (
     NOTHING_SETTLED,
     RecordedHand,
@@ -35,6 +36,7 @@ class Clause:
     text: str
     points: str
     clause: str
+    """The option, as the index of the house-rules page names it."""
     differs: bool = False
 
 
@@ -253,7 +255,7 @@ def settlement_view(
             Clause(
                 payment_line.text,
                 payment_line.points,
-                line.clause,
+                say(option_name(line.clause)),
                 twin is not None and line not in twin.lines,
             )
             for line, payment_line in zip(pair.lines, pay.lines, strict=True)

@@ -9,6 +9,7 @@ from firmware.rules.naturals import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.options import RULES, Amount, Choice, Flag, SuitOrder, Text
 from firmware.rules.profiles.sections import OPTIONS
+from firmware.rules.profiles.sources import sources
 from firmware.rules.strength import Category
 from firmware.rules.words import HIGH, ONE, ROWS, SEVERAL, SUITS
 
@@ -23,7 +24,11 @@ def texts() -> Iterator[tuple[str, str]]:
     for name in profile_names():
         profile = load_profile(name)
         own = (value for _, kind, value in profile.options() if isinstance(kind, Text) and value)
-        yield from ((RULES, text) for text in (*own, *profile.notes, *profile.reading.values()))
+        yield from ((RULES, text) for text in own)
+    for source in sources().values():
+        points = (text for point in source.points for text in (point.document, *point.others))
+        topics = (topic.title for topic in source.topics)
+        yield from ((RULES, text) for text in (*points, source.changes, *topics))
 
 
 def _options() -> Iterator[str]:

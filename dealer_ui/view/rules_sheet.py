@@ -12,6 +12,7 @@ from dealer_ui.text.i18n import language, ngettext
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import capital, row_name
 from firmware.rules import Currency, Profile, currency
+from firmware.rules.profiles.options import Target
 
 RANKING: Final = {
     "royal_flush": "As Ks Qs Js Ts",
@@ -132,10 +133,10 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
 
 def _bonuses(title: str, pays: dict[str, int], *, front: bool) -> Table:
     hands = [
-        Pay(capital(target_words(name, front=front)), _example(name, front=front), f"+{points}")
-        for name, points in pays.items()
+        Pay(capital(target_words(name, front=front)), _example(name, front=front), f"+{pays[name]}")
+        for name in sorted(pays, key=lambda name: Target.parse(name, front=front).height, reverse=True)
     ]
-    return Table(title, tuple(reversed(hands)))
+    return Table(title, tuple(hands))
 
 
 def _example(name: str, *, front: bool) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from firmware.record.archive import Hand, Image
 from firmware.record.archive_lines import HandLine
 from firmware.record.journal.journal import Entry
 from firmware.rules import Currency
+from firmware.rules.profiles.document import option_name
 from firmware.rules.recorded import read_settlement
 from firmware.table import events as ev
 
@@ -97,7 +98,7 @@ def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Itera
         paid = f"seat {payer} pays seat {winner} {currency.say(pair.paid)}" if pair.paid else "nothing"
         yield f"  seats {pair.a} and {pair.b}: {paid}"
         for line in pair.lines:
-            yield f"    {line.points:+d}  {line.why}  ({line.clause})"
+            yield f"    {line.points:+d}  {line.why}  ({option_name(line.clause)})"
     stacks = ", ".join(f"{player} {currency.say(cents)}" for player, cents in found.stacks.items())
     if stacks:
         yield f"  stacks then: {stacks}"

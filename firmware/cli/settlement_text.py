@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_text, money_text
+from firmware.rules.profiles.document import option_name
 from firmware.terminal import escape
 
 _ROWS = ("front", "middle", "back")
@@ -49,7 +50,7 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     if seat.declaration and seat.declaration.verdict != "counts":
         came_to = _DECLARATIONS[seat.declaration.verdict]
         plays = "a foul" if seat.fault else "it plays as it is set"
-        yield f"  declared a natural, {came_to}: {plays} [{seat.declaration.clause}]"
+        yield f"  declared a natural, {came_to}: {plays} ({option_name(seat.declaration.clause)})"
     if seat.rows is None:
         return
     for index, (name, cards) in enumerate(zip(_ROWS, seat.rows, strict=True)):

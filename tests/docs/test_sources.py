@@ -1,4 +1,4 @@
-"""The source documents: each sentence has a row; each row names an option or a rule, and tests, that there are."""
+"""The source documents: each sentence has a row; each row quotes what decides an option or a rule, and names tests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 import pytest
 
-from dealer_ui.profiles.house_rules import rules_of
+from dealer_ui.profiles.house_rules_numbered import rules_of
 from docs.facts import ROOT, render_fact, sentence_tests
-from firmware.rules import OPTIONS, load_profile, profile_names
-from firmware.rules.profiles.sources import Sentence, Source, sources
+from firmware.rules import load_profile, profile_names
+from firmware.rules.profiles.sources import Quote, Sentence, Source, sources
 from tests.firmware.rules.source_text import paragraphs, split
 from tests.tools import SHARED
 
@@ -55,24 +55,24 @@ def test_every_profile_has_a_document_and_every_document_a_profile() -> None:
     assert {load_profile(name).source for name in profile_names()} == set(sources())
 
 
-def test_a_row_names_options_and_rules_that_there_are_or_says_why_it_names_none() -> None:
+def test_a_row_quotes_what_decides_an_option_or_a_rule_or_says_why_it_does_not() -> None:
     on_pages = {
         about for name in profile_names() for rule in rules_of(load_profile(name)) for about in rule.about
-    }
+    } | {"basics.changes"}
     for source in ALL:
         for row in source.sentences:
-            assert bool(row.says) != bool(row.beside), row
-            for rule, _at, profile in (name.partition("@") for name in row.says):
-                assert rule in OPTIONS or rule in on_pages, f"{row.words}: there is no {rule}"
-                assert not profile or load_profile(profile).source == source.file
+            assert bool(row.quotes) != bool(row.beside), row
+            for quote in row.quotes:
+                assert any(quote.is_about(rule, quote.game) for rule in on_pages), f"there is no {quote.rule}"
+                assert not quote.game or load_profile(quote.game).source == source.file
 
 
 @pytest.mark.slow
-def test_every_sentence_that_says_a_rule_names_tests_that_there_are() -> None:
+def test_every_sentence_that_is_quoted_names_tests_that_there_are() -> None:
     for source in ALL:
         for row in source.sentences:
             named = sentence_tests(source, row)
-            assert bool(named) == bool(row.says), row
+            assert named or not row.quotes, row
             for test in named:
                 file, _, name = test.partition("::")
                 assert name in _tests_of(file), f"{row.words}: there is no test {test}"
@@ -80,15 +80,17 @@ def test_every_sentence_that_says_a_rule_names_tests_that_there_are() -> None:
 
 def test_no_test_is_named_for_what_no_document_says() -> None:
     table = tomllib.loads((ROOT / "docs/source_tests.toml").read_text(encoding="utf-8"))
-    said = {rule.partition("@")[0] for source in ALL for row in source.sentences for rule in row.says}
-    assert set(table["rules"]) == said
+    quoted_rules = [quote for source in ALL for row in source.sentences for quote in row.quotes]
+    for rule in table["rules"]:
+        assert any(quote.is_about(rule, quote.game) for quote in quoted_rules), rule
     assert set(table["paragraphs"]) <= {
         f"{source.file} {row.place}" for source in ALL for row in source.sentences
     }
 
 
 def test_a_sentence_without_a_test_is_an_error() -> None:
-    sentence = Sentence("Foul Hand", 1, "A sentence that nobody holds", ("foul.unknown",), "")
+    quote = Quote("foul.unknown", "", "Foul Hand", 1, "a sentence", ())
+    sentence = Sentence("Foul Hand", 1, "A sentence that nobody holds", (quote,), "")
     with pytest.raises(KeyError):
         sentence_tests(ALL[0], sentence)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from firmware.messages import Message, Term, Text
+from firmware.rules.profiles.options import RULES
 from firmware.rules.profiles.profile import Profile
+from firmware.rules.profiles.sections import OPTIONS
 
 
 class Heading(NamedTuple):
@@ -56,6 +59,19 @@ SECTION_TITLES = {
     "irregularities": "Irregularities",
 }
 """The sections of a profile by their titles, in display order."""
+
+
+def option_name(path: str) -> Text:
+    """Name an option as the index of its house-rules page does; one of another release by its path.
+
+    >>> str(option_name("scoring.row"))
+    'Scoring: Row'
+    """
+    if path not in OPTIONS:
+        return path
+    section, _name, kind = OPTIONS[path]
+    title, section_title = (Term(text, context=RULES) for text in (kind.title, SECTION_TITLES[section]))
+    return Message("%(section)s: %(title)s", section=section_title, title=title)
 
 
 def changes(profile: Profile, base: Profile) -> tuple[Change, ...]:

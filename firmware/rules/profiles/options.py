@@ -255,6 +255,11 @@ class Target:
         )
 
     @property
+    def height(self) -> tuple[int, int]:
+        """A key to sort by, the highest hand last; a category without a rank is above its ranks."""
+        return self.category, len(RANKS) if self.rank is None else self.rank
+
+    @property
     def words(self) -> Message:
         """The hand in words."""
         if self.rank is None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from dealer_ui.profiles.house_rules import NumberedRule, house_rules, rules_of
+from dealer_ui.profiles.house_rules import house_rules
+from dealer_ui.profiles.house_rules_numbered import NumberedRule, rules_of
 from dealer_ui.reports.house_rules_pdf import pdf
 from dealer_ui.reports.pdf import Type
 from dealer_ui.text.i18n import CATALOGUES, LANGUAGES, speaking
@@ -125,10 +126,19 @@ def test_the_index_leads_to_the_rules_by_the_names_of_the_choices(name: str) -> 
     assert f"Middle equal to back: {number};" in index
 
 
-def test_what_the_game_does_without_has_no_paragraph_as_its_source() -> None:
-    assert re.search(
-        r"played without:[^|]*\| Set by the house\. \|", markdown(page(load_profile("poker-flush-western")))
+def test_what_the_game_does_without_is_said_not_to_be_in_the_document_with_the_words_it_has_not() -> None:
+    western, traditional = (
+        re.findall(r"played without:[^|]*\| ([^|]*) \|", markdown(page(load_profile(name))))[0]
+        for name in ("poker-flush-western", "traditional")
     )
+    assert western.startswith(
+        "Rules ¶ 4: “Eastern Chinese Poker awards bonuses for certain hands”. The rest is not"
+    )
+    assert traditional.startswith(
+        "Not in the document, which has none of these words: “natural”, “sweep”, “dragon”"
+    )
+    house = load_profile("california-face-up").with_options({"fantasyland.entry": {}, "fantasyland.stay": {}})
+    assert re.search(r"played without:[^|]*\| Set by the house\. \|", markdown(page(house)))
 
 
 @pytest.mark.parametrize("name", EIGHT)
@@ -200,7 +210,7 @@ def test_every_page_says_how_many_play_and_what_a_fifth_at_the_table_does(name: 
     of_five = next(line for line in text.splitlines() if "fifth" in line)
     named = "Description of Table Used" in of_five
     assert named == (name == "california-face-up")
-    assert named or "Not in the document" in of_five
+    assert named or "see the list at the end" in of_five
     assert named == ("The house may let a fifth player sit" not in of_five)
 
 
@@ -222,7 +232,7 @@ def test_where_the_document_is_silent_the_page_ends_with_the_other_readings() ->
     ("name", "words"),
     [
         ("washington-1-unit", "a set amount"),
-        ("washington-2-4", "A typical payment for a natural is 3 units"),
+        ("washington-2-4", "a typical payment for a natural is 3 units"),
         ("washington-1-6", "Typical bonus payments include the following"),
         ("clean-sweep-online", "a penalty to each opponent"),
         ("traditional", "automatically loses"),
@@ -235,7 +245,8 @@ def test_an_amount_that_the_document_does_not_fix_is_said_to_be_the_houses(name:
         if words in row
     ]
     assert any(
-        row.endswith(("| Another number of points. |", "| Other hands, or other points. |")) for row in rows
+        row.endswith(("Another number of points, or none. |", "| Other hands, or other points. |"))
+        for row in rows
     )
 
 

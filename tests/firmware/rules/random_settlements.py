@@ -12,7 +12,7 @@ import random
 import sys
 from collections.abc import Container, Sequence
 
-from dealer_ui.profiles.house_rules import clauses_on_the_page
+from dealer_ui.profiles.house_rules_numbered import clauses_on_the_page
 from firmware.rules import (
     CARDS,
     Card,

@@ -72,6 +72,24 @@ def _blocks(text: str, headings: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield heading, " ".join(words)
 
 
+def plain(text: str) -> str:
+    """Return a text with plain quotation marks, without the sign before a dollar, on one line."""
+    for fancy, simple in (("’", "'"), ("‘", "'"), ("“", '"'), ("”", '"'), ("\\$", "$")):
+        text = text.replace(fancy, simple)
+    return " ".join(text.split())
+
+
+def holds(text: str, words: str) -> bool:
+    """Return whether a text has these words in their order; "…" stands for any words between."""
+    text, at = plain(text), 0
+    for part in re.split(r",? … ", plain(words)):
+        found = text.find(part, at)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
 def split(paragraph: str) -> list[str]:
     """Return the sentences of a paragraph, as far as punctuation shows them."""
     return _ENDS.split(paragraph)
