@@ -22,6 +22,7 @@ _SHARES: Final = {
     "rules": _RULES,
     "room": (0.07, 0.27, 0.33, 0.33),
     "ranks": (0.1, 0.6, 0.3),
+    "points": (0.26, 0.2, 0.54),
     3: (0.34, 0.33, 0.33),
     2: (0.22, 0.78),
     4: (0.34, 0.22, 0.22, 0.22),
@@ -70,7 +71,7 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
 def _shares(head: tuple[str, ...]) -> tuple[float, ...]:
     if head[0] == _("No."):
         return _SHARES["rules" if len(head) == 3 else "room"]
-    return _SHARES["ranks" if head[0] == _("Rank") else len(head)]
+    return _SHARES[{_("Rank"): "ranks", _("Point"): "points"}.get(head[0], len(head))]
 
 
 def _space(kind: Type) -> ParagraphStyle:
