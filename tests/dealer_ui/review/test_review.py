@@ -15,6 +15,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from dealer_ui.profiles.house_rules import house_rules
 from dealer_ui.review.filters import BadFilter, Filter, filter_of
 from dealer_ui.review.frames import compare_readings, frame_annotations
 from dealer_ui.review.proofs import Proof, proofs
@@ -28,6 +29,7 @@ from firmware.record.hand_history import HandStillOpen, PastHand, load_hand
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile
+from firmware.rules.profiles.document import Table
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.people import Role
@@ -187,11 +189,16 @@ def test_a_hand_settles_again_to_the_same_under_its_own_rules_and_otherwise_unde
     assert other.pairs
 
 
-def test_every_line_of_a_settlement_names_its_clause(felt: Felt) -> None:
+def test_every_line_of_a_settlement_names_its_option_as_the_index_of_the_house_rules_does(felt: Felt) -> None:
     played(felt)
     lines = [line for pair in hand_view(of(felt), felt.rules).settled.pairs for line in pair.lines]
     assert lines
-    assert all(re.fullmatch(r"[a-z_]+\.[a-z_]+", line.clause) for line in lines)
+    index = house_rules(felt.rules)[-1]
+    assert isinstance(index, Table)
+    rules = {row[0]: row[1] for row in index.rows}
+    for line in lines:
+        section, _colon, title = line.clause.partition(": ")
+        assert re.search(rf"(^|; ){title}: \d+\.\d+", rules[section]), line.clause
 
 
 def test_while_a_past_hand_is_corrected_nobody_is_said_to_pay_anything_back(felt: Felt) -> None:

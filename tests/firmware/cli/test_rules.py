@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware.cli.main import main
-from firmware.rules import load_profile, parse_profile, profile_names
+from firmware.rules import OPTIONS, load_profile, parse_profile, profile_names
 
 Json = dict[str, Any]
 
@@ -249,7 +249,7 @@ def test_the_house_rules_of_a_house_say_what_it_changed(tmp_path: Path) -> None:
 
 def test_the_house_rules_are_written_in_other_languages() -> None:
     text = run("profiles", "document", "traditional", "--language", "es").stdout
-    assert "La trasera debe ser más alta que la media" in text
+    assert "La trasera no debe ser más baja que la media" in text
     refused = run("profiles", "document", "traditional", "--language", "xx")
     assert refused.exit_code == 2
     assert "there is no language xx; allowed: en, zh_Hans, zh_Hant, es" in refused.stderr
@@ -263,3 +263,10 @@ def test_house_rules_that_cannot_be_written(tmp_path: Path) -> None:
         result = run("profiles", "document", "traditional", "-o", str(tmp_path / "none" / name))
         assert result.exit_code == 1
         assert "cannot be written" in result.stderr
+
+
+def test_a_settlement_as_text_names_options_in_the_words_of_the_house_rules() -> None:
+    seats = [{"seat": 1, **LOW, "declares": True}, {"seat": 2, **HIGH}]
+    text = run("settle", stdin=json.dumps({**GOOD, "profile": "poker-flush-western", "seats": seats})).stdout
+    assert "(Naturals: Declared without holding one)" in text
+    assert not any(path in text for path in OPTIONS)
