@@ -10,7 +10,6 @@ from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.rules import Profile
 from firmware.rules.profiles.document import Table
-from firmware.rules.profiles.sections import OPTIONS
 
 
 class NumberedRule(NamedTuple):
@@ -95,16 +94,6 @@ def rules_of(profile: Profile) -> tuple[NumberedRule, ...]:
         for rule in blocks
         if isinstance(rule, NumberedRule)
     )
-
-
-def rule_numbers(profile: Profile) -> dict[str, str]:
-    """Return the number of the rule that states each option, by its path: what a settlement's line cites."""
-    found: dict[str, str] = {}
-    for rule in rules_of(profile):
-        for path in rule.about if not is_without(rule) else ():
-            if path in OPTIONS:
-                found.setdefault(path, rule.number)
-    return found
 
 
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
