@@ -17,6 +17,8 @@ from firmware.rules.profiles.sources import cite
 
 _BY_THE_HOUSE: Final = ("irregularities.", "limits.")
 """Options that are no reading of the document where it does not name them."""
+_TIMES: Final = "_times"
+"""The end of an option that multiplies."""
 _CHANGES: Final = "basics.changes"
 
 
@@ -142,7 +144,9 @@ def _others(rules: Values, rule: NumberedRule) -> Iterator[str]:
         for value in other_values(kind, rules[path]):
             if not rules.excludes(path, value):
                 yield from _other_text(rules, rule, path, value)
-        if isinstance(kind, Amount) and _may_have_another(rules, path):
+        if path.endswith(_TIMES):
+            yield from _other_text(rules, rule, path, 2)
+        elif isinstance(kind, Amount) and _may_have_another(rules, path):
             yield (
                 _("Another number of points, or none.") if rules[path] else _("Points of the house's choice.")
             )

@@ -55,6 +55,8 @@ def as_read(flip: Flip, before: object) -> set[str]:
                 rule for rule in rules_of(flip.profile) if flip.path in rule.about and not is_without(rule)
             ]
             return {rule.text for rule in said} or {option_says(flip.kind, flip.value)}
+        case Amount() if flip.path.endswith("_times"):
+            return {rule.text for rule in rules_of(flip.profile) if flip.path in rule.about}
         case Amount():
             return {"Another number of points, or none." if before else "Points of the house's choice."}
         case Bonuses() | NaturalKinds():
@@ -197,7 +199,7 @@ def test_words_that_decide_an_amount_name_it(name: str) -> None:
     profile = load_profile(name)
     values = Values(profile)
     for path, kind, value in profile.options():
-        quotes = values.excludes(path, value + 1) if isinstance(kind, Amount) else ()
+        quotes = values.excludes(path, value + 2) if isinstance(kind, Amount) else ()
         if not quotes or path == "limits.max_stack":
             continue
         shown = value // 100 if path == "limits.max_unit" else value

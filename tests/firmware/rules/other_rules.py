@@ -16,6 +16,7 @@ from firmware.rules.profiles.options import (
     Kind,
     NaturalKinds,
     Outcomes,
+    RowPoints,
     Schedule,
     SuitOrder,
     Text,
@@ -51,7 +52,7 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
         case Flag():
             return [not value]
         case Amount():
-            return [value + 1, *([0] if value else [])]
+            return [value + 2, *([0] if value else [])]
         case SuitOrder():
             return [[], list("sdch")] if value else [list("shcd")]
         case Bonuses():
@@ -64,6 +65,8 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
             return [pay for pay in ({}, {"two": 2, "three": 4}, {"two": 1, "three": 6}) if pay != dict(value)]
         case AtLeast():
             return [rows for rows in ({}, {"front": "KK"}, {"back": "straight"}) if rows != dict(value)]
+        case RowPoints():
+            return [rows for rows in ({}, {"front": 1, "middle": 2, "back": 3}) if rows != dict(value)]
         case Schedule():
             return [[], [{"option": 1, "limit": 100, "fee": 200}]]
         case Text():
