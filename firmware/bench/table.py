@@ -42,8 +42,8 @@ STAGES: Final = {
 }
 METHOD: Final = """Hands of four players, from the last card lying still to the settlement being durable and on the
 page. Real processes on the simulated table: rendered frames of the reference camera go through the card reader, the
-journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given the
-moment the last card lies still."""
+journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given while one
+card is missing; it is laid once the table says so, and the time runs from the moment when it lies still."""
 ANSWERS_WITHIN: Final = 60.0
 Measured = Mapping[str, float]
 """One hand's times in milliseconds, by stage."""
@@ -134,14 +134,19 @@ class _Play:
         self._do("next")
         hand = self._reader.since_last_opened()[0].hand
         deck = self._rng.sample([card.code for card in CARDS], len(CARDS))
-        self._table.lay(
-            {
-                place: {row: [deck.pop() for _ in range(count)] for row, count in ROWS.items()}
-                for place in self._places.values()
-            }
+        hands = {
+            place: {row: [deck.pop() for _ in range(count)] for row, count in ROWS.items()}
+            for place in self._places.values()
+        }
+        whole = self._table.picture(hands, hand)
+        place, rows = next(iter(hands.items()))
+        self._table.camera.show(
+            self._table.picture({**hands, place: {**rows, "back": rows["back"][:-1]}}, hand)
         )
-        still = time.monotonic()  # the signal is given when the last card is at rest
         self._do("next")
+        self._await_the_last_card()
+        self._table.camera.show(whole)
+        still = time.monotonic()
         phase, received_at = self._page.wait(hand, (Phase.SETTLED, Phase.REVIEW))
         commit = self._table.commit_s
         if phase != Phase.SETTLED:
@@ -150,6 +155,13 @@ class _Play:
         rows = self._reader.since_last_opened()
         self._do("archive")
         return _times(rows, still, commit, received_at)
+
+    def _await_the_last_card(self) -> None:
+        ends = time.monotonic() + ANSWERS_WITHIN
+        while not any(entry.type == "cards_awaited" for entry in self._reader.since_last_opened()):
+            if time.monotonic() > ends:
+                raise AppError(f"The table noticed no missing card for {ANSWERS_WITHIN:g} s.")
+            time.sleep(0.01)
 
     def _do(self, do: str, **fields: Any) -> None:
         if self._table.failure is not None:

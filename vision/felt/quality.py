@@ -7,6 +7,7 @@ black on white; glare and banding on the felt.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -101,6 +102,7 @@ def judge(
     *,
     grey: Image | None = None,
     small: tuple[Image, FeltView] | None = None,
+    before: Mapping[str, Verdict] | None = None,
 ) -> dict[str, Verdict]:
     """Judge a picture in which the felt was found.
 
@@ -111,14 +113,19 @@ def judge(
         reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
         grey: the picture in grey, where the caller has it.
         small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, likewise.
+        before: the verdicts of an earlier frame in which the markers looked the same: only what cards may have changed is
+            judged again.
 
     Returns:
         Verdicts by name: ``sharpness``, ``resolution``, ``light``, ``glare``, ``banding``, ``colour`` and, with
         a reference, ``camera``.
     """
-    grey = as_grey(frame) if grey is None else grey
     shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
     level = as_grey(shrunk)
+    if before is not None:
+        coloured = before["colour"] if before["colour"].ok else colour(shrunk)  # a camera in colour stays so
+        return {**before, "glare": _glare(level, near, layout), "colour": coloured}
+    grey = as_grey(frame) if grey is None else grey
     verdicts = [
         _sharpness(grey, view, layout),
         _resolution(view, layout),

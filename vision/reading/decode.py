@@ -72,7 +72,7 @@ class Cluster:
         """The likeliest card by this cluster's evidence alone."""
         return CARDS[int(self.both.argmax())]
 
-    @property
+    @cached_property
     def stands_out(self) -> float:
         """By how many nats the likeliest name stands out, up to a limit."""
         second, first = np.partition(self.logp, -2)[-2:]

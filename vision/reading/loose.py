@@ -1,7 +1,7 @@
 """Reads every visible card in any photograph, at an unknown scale.
 
 A pyramid of sizes gives a first reading. Its trusted cards give the index size in this photograph. The photograph is
-then read again at the sizes that bring an index to the network's best size.
+then read again at the sizes that bring an index to the network's best size: in all at most eight times.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from vision.reading.network import CardReader, Floats, Indices
 from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, read_card
 
-_PYRAMID_PX = (300, 480, 768, 1232, 1968)  # long side
+_PYRAMID_PX = (300, 560, 1050, 1968)  # long side
+_MOST_PASSES = 8
 _MOST_FIRST = 2.2  # times that a picture is enlarged for a first reading, at most
 _MAX_ENLARGED = 2.6
 _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
-_SECOND_PASS_PX = (34.0, 43.0, 50.0, 58.0)
+_SECOND_PASS = ((34.0, 0), (43.0, 1), (55.0, 2))  # an index's height, and by how many quarters the picture is turned
 _READABLE_PX = (13.0, 80.0)
 _ODD_SIZE = 1.55  # a group of cards this much larger or smaller than the rest is read at its own scale too
 
@@ -65,13 +66,14 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     fused = fuse(coarse, trust)
     sizes, weights = _index_sizes(fused, name(clusters(fused)))
     usual = _weighted_median(sizes, weights)
-    scales = [wanted / usual for wanted in _SECOND_PASS_PX]
+    views = [(wanted / usual, quarters) for wanted, quarters in _SECOND_PASS]
     strong = weights >= 1.0
     for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
         if group.any():
-            scales.append(_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]))
-    scales = [min(s, _MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side) for s in scales]
-    second = [_read_at(picture, reader, scale, quarters) for scale in scales for quarters in range(4)]
+            views.append((_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
+    most = min(_MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)
+    views = views[: _MOST_PASSES - len(first)]
+    second = [_read_at(picture, reader, min(scale, most), quarters) for scale, quarters in views]
     fine, trust = _weigh(second, spread=0.5)
     certain = coarse.heat > 0.35
     everything = Indices.joined([fine, coarse.take(certain)])

@@ -95,7 +95,7 @@ def find_others(
     layout: TableLayout,
     known: Sequence[KnownCard],
     *,
-    small: tuple[Image, FeltView] | None = None,
+    above: Image | None = None,
 ) -> tuple[Other, ...]:
     """Find everything on the felt except bare cloth, print and the cards that were read.
 
@@ -107,12 +107,11 @@ def find_others(
         view: where the felt lies in it.
         layout: the felt.
         known: all cards that were read, in and outside the zones.
-        small: the picture shrunk, but not below `PX_PER_MM`, where the caller has it.
+        above: the felt's picture by `look_down`, where the caller has it.
     """
     plan = _Plan.of(layout)
-    picture, near = small or (frame, view)
-    shrunk, near = near.smaller(picture, PX_PER_MM)
-    seen = _reflectance(near.rectify(shrunk, plan.area, PX_PER_MM), plan, [m.id for m in view.markers])
+    above = look_down(frame, view, layout)[1] if above is None else above
+    seen = _reflectance(above, plan, [m.id for m in view.markers])
     paper, skin = _paper(seen), _skin(seen)
     found: list[tuple[str, Points]] = []
     taken = np.zeros_like(plan.print)
@@ -120,7 +119,7 @@ def find_others(
         for box in _natural_markers(seen, layout.natural_marker):
             found.append(("marker", box))
             _fill(taken, box, 255)
-    strange = _strange(seen, plan) & ~(taken | _out_of_view(near, plan))
+    strange = _strange(seen, plan) & ~(taken | _out_of_view(view, plan))
     strange &= ~_explain(paper, known)
     # a back may have the cloth's colour within its rim
     loose = _fill_holes(strange & ~plan.print, layout.card.height_mm)
@@ -134,6 +133,13 @@ def find_others(
         corner = (window[1].start, window[0].start)
         found += [(what, box + corner) for what, box in _name_region(region, layers, layout.card)]
     return tuple(Other(what, view.to_image(_mm(box))) for what, box in found)
+
+
+def look_down(frame: Image, view: FeltView, layout: TableLayout) -> tuple[Zone, Image]:
+    """Return the whole felt as an area, and its picture from above at `PX_PER_MM`."""
+    area = _Plan.of(layout).area
+    shrunk, near = view.smaller(frame, PX_PER_MM)
+    return area, near.rectify(shrunk, area, PX_PER_MM)
 
 
 @dataclass(frozen=True, eq=False)

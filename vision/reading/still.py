@@ -6,7 +6,7 @@ agreement does: a card is sure only if every frame names it surely and the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import cv2
@@ -15,8 +15,10 @@ import numpy as np
 from vision.base.arrays import Image
 from vision.base.errors import N_
 from vision.felt.calibration import FeltCalibration
+from vision.felt.geometry import reduce_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
+from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
 from vision.reading.objects import Other
 from vision.reading.table_reading import ReadCard, TableReading, ZoneReading, read
@@ -55,6 +57,8 @@ class StillReader:
     felt: FeltCalibration | None = None
     dealt: bool = True
     """Whether the cards were dealt at random: those of a deck that is laid out may be in order."""
+    memory: TableMemory = field(default_factory=TableMemory)
+    """What earlier frames showed, so that only what changed since is read."""
 
     def __post_init__(self) -> None:
         self._last: Image | None = None
@@ -67,7 +71,7 @@ class StillReader:
             MarkersError: the felt cannot be found in a frame of a still table.
             CalibrationError: the calibration is of pictures of other proportions.
         """
-        small = _shrunk(frame)
+        small = shrunk(frame)
         last, self._last = self._last, small
         if last is None or last.shape != small.shape:
             self._readings.clear()
@@ -77,7 +81,6 @@ class StillReader:
             self._readings.clear()
             return why
         reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
-        before = self._readings[0] if self._readings else None
         self._readings.append(
             read(
                 frame,
@@ -85,7 +88,7 @@ class StillReader:
                 self.reader,
                 lens=self.lens,
                 reference=reference,
-                look=before,
+                memory=self.memory,
                 dealt=self.dealt,
             )
         )
@@ -95,12 +98,10 @@ class StillReader:
         return join_readings(readings)
 
 
-def _shrunk(frame: Image) -> Image:
-    height = max(1, round(frame.shape[0] * _SMALL_PX / frame.shape[1]))
-    grey = cv2.cvtColor(
-        cv2.resize(frame, (_SMALL_PX, height), interpolation=cv2.INTER_AREA), cv2.COLOR_BGR2GRAY
-    )
-    return np.asarray(grey, np.uint8)
+def shrunk(frame: Image) -> Image:
+    """Shrink a frame to what motion is looked for in: one channel."""
+    small, _ = reduce_picture(frame, _SMALL_PX)
+    return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
 
 
 def _change(before: Image, after: Image) -> WaitReason | None:
@@ -114,8 +115,8 @@ def _change(before: Image, after: Image) -> WaitReason | None:
 
 
 def looks_alike(before: Image, after: Image) -> bool:
-    """Return whether two frames of one size show no motion and the same light."""
-    return before.shape == after.shape and _change(_shrunk(before), _shrunk(after)) is None
+    """Return whether two shrunk frames show no motion and the same light."""
+    return before.shape == after.shape and _change(before, after) is None
 
 
 def join_readings(readings: list[TableReading]) -> TableReading:

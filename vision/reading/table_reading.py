@@ -24,20 +24,25 @@ from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
 from vision.reading.decode import NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
+from vision.reading.memory import FELT_ALIKE, TableMemory
 from vision.reading.network import Calibration, CardReader, Floats, Indices
-from vision.reading.objects import KnownCard, Other, find_others
+from vision.reading.objects import KnownCard, Other, find_others, look_down
 from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
 from vision.reading.suits import judge_suits
 
+_Found = tuple["ReadCard", CardPlace, Zone | None]
 _Whole = tuple[Image, Callable[[Points], Points]]
 """A picture in which whole cards are looked at, and what brings millimetres of the felt to its pixels."""
 
-PX_PER_MM = 2.0
+PX_PER_MM = 1.5
 """The scale at which zones are read first: more costs time and gains nothing where all is clear (measured)."""
+LEARN_PX_PER_MM = 2.0
+"""The scale at which a deck is learnt: between those at which it is then read."""
 
 NEEDED = ("resolution", "light", "colour")
 """The verdicts without which nothing read may be taken without asking."""
 
+_NEARLY = 0.95  # of the scale that is wanted: less is not read from a picture that was averaged already
 _AGAIN_PX = 45.0
 """How high an index is where it is read again. Measured: 11 wrong names became 2; at 52 px 7 were left."""
 _AGAIN_PX_PER_MM = (1.3, 3.0)  # the limits of that scale
@@ -160,39 +165,66 @@ def read(
     lens: Lens | None = None,
     px_per_mm: float = PX_PER_MM,
     reference: Matrix | None = None,
-    look: TableReading | None = None,
+    memory: TableMemory | None = None,
     dealt: bool = True,
 ) -> TableReading:
     """Read every zone of the layout in a BGR frame (h × w × 3, uint8); `lens` undoes its distortion.
 
     A zone with an unsure card is read once more, at another scale. With `reference`, the homography of the setup, a
-    moved camera is detected. `look` is an earlier frame of the same still scene: the felt's place and the picture's
-    verdicts are taken from it. `dealt`: the cards were dealt at random, not laid out in the order of a deck.
+    moved camera is detected. With `memory` of earlier frames, only zones that changed or showed an unclear card are
+    read. `dealt`: the cards were dealt at random, not laid out in the order of a deck.
 
     Raises:
         MarkersError: the felt's markers do not say where the felt is.
     """
-    clock = _Clock()
-    grey = as_grey(frame)
-    view = look.view if look is not None and look.view is not None else find_felt(grey, layout, lens)
+    clock, memory = _Clock(), memory or TableMemory()
+    deck = reader.deck.sha256 if reader.deck else ""
+    at = None if reference is None else reference.tobytes()
+    small = memory.recall(frame, layout, (lens, at, reader.sha256, deck, px_per_mm, dealt))
+    grey = None
+    if small is None:
+        grey = as_grey(frame)
+        view = find_felt(grey, layout, lens)
+        small = view.smaller(frame, SMALL_PX_PER_MM)
+        memory.found(view, small, layout)
+    assert memory.view is not None
+    view, last, memory.last = memory.view, memory.last, None
     clock.lap("markers")
-    parts = _see(frame, view, layout.zones, reader, px_per_mm, clock)
-    small = view.smaller(frame, SMALL_PX_PER_MM)
-    if look is not None:
-        verdicts = {name: verdict for name, verdict in look.verdicts.items() if name != "suits"}
-    else:
-        verdicts = judge(frame, view, layout, reference, grey=grey, small=small)
+    level = small[0] if small[0].ndim == 2 else as_grey(small[0])
+    changed = [
+        zone
+        for zone in layout.zones
+        if not memory.is_alike(zone, small[1].rectify(level, _around(zone), PX_PER_MM)) or zone in memory.unclear
+    ]
+    above = look_down(*small, layout)
+    if memory.is_alike(*above, FELT_ALIKE) and not changed and last:
+        clock.lap("zones")
+        memory.last = replace(last, ms=clock.ms)
+        return memory.last
+    clock.lap("zones")
+    near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
+    for zone in changed:
+        memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
+    verdicts = judge(frame, view, layout, reference, grey=grey, small=small, before=last.verdicts if last else None)
     fit = all(verdicts[name].ok for name in NEEDED)
     soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
     clock.lap("verdicts")
-    whole = small[0], small[1].to_image
-    found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
-    clock.lap("decode")
-    unclear = _unclear(found)
-    if fit and unclear:
-        parts += _see(frame, view, unclear, reader, _closer(parts), clock)
-        found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
-    verdicts[suits.name] = suits
+
+    def judged() -> tuple[list[_Found], Verdict]:
+        parts = [part for zone in layout.zones for part in memory.parts[zone]]
+        whole = small[0], small[1].to_image
+        return _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
+
+    found, suits = judged()
+    memory.unclear = _unclear(found)
+    again = [zone for zone in memory.unclear if fit and len(memory.parts[zone]) == 1]
+    if again:
+        clock.lap("decode")
+        closer = _closer([memory.parts[zone][0] for zone in layout.zones])
+        for zone in again:
+            memory.parts[zone].append(_read_in(frame, view, zone, reader, closer, clock))
+        found, suits = judged()
+        memory.unclear = _unclear(found)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
@@ -205,18 +237,19 @@ def read(
             across = float(home.from_felt(place.middle[None])[0, 0])
             cards[home.place, home.row].append((across, in_frame))
     clock.lap("decode")
-    others = find_others(frame, view, layout, known, small=small)
+    others = find_others(frame, view, layout, known, above=above[1])
     clock.lap("others")
     h, w = frame.shape[:2]
-    return TableReading(
+    memory.last = TableReading(
         size=(w, h),
         markers=tuple(m.id for m in view.markers),
         zones=tuple(ZoneReading(z.place, z.row, _in_order(cards[z.place, z.row], z)) for z in layout.zones),
         others=(*astray, *others),
-        verdicts=verdicts,
+        verdicts=verdicts | {suits.name: suits},
         ms=clock.ms,
         view=view,
     )
+    return memory.last
 
 
 def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard, ...]:
@@ -228,7 +261,7 @@ def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard
     return tuple(ordered if len(cards) <= zone.capacity else (replace(card, sure=False) for card in ordered))
 
 
-def _unclear(found: Sequence[tuple[ReadCard, CardPlace, Zone | None]]) -> list[Zone]:
+def _unclear(found: Sequence[_Found]) -> list[Zone]:
     """Return the zones with an unsure or not clearly named card."""
     every = len({card.card for card, _, _ in found}) == len(CARDS)
     clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
@@ -245,7 +278,7 @@ def _judge(
     fit: bool,
     soft: float = 1.0,
     dealt: bool = True,
-) -> tuple[list[tuple[ReadCard, CardPlace, Zone | None]], Verdict]:
+) -> tuple[list[_Found], Verdict]:
     """Name all cards, judge and locate each; return the verdict on their suits too.
 
     A card whose indices and whole card disagree has no margin.
@@ -312,7 +345,9 @@ def observe(
         MarkersError: the felt's markers do not say where the felt is.
     """
     view = find_felt(frame, layout, lens)
-    return view, _fitting(fuse(Indices.joined(_see(frame, view, layout.zones, reader, PX_PER_MM, _Clock()))))
+    clock = _Clock()
+    parts = [_read_in(frame, view, zone, reader, LEARN_PX_PER_MM, clock) for zone in layout.zones]
+    return view, _fitting(fuse(Indices.joined(parts)))
 
 
 def observe_whole(
@@ -334,20 +369,21 @@ def _whole_cards(
     return pips.readings(cards), enough
 
 
-def _see(
-    frame: Image, view: FeltView, zones: Sequence[Zone], reader: CardReader, px_per_mm: float, clock: _Clock
-) -> list[Indices]:
-    """Return the network's results in each of some zones at a scale, in felt millimetres."""
-    parts = []
-    for zone in zones:
-        area = replace(
-            zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM
-        )
-        crop = view.rectify(frame, area, px_per_mm)
-        clock.lap("zones")
-        parts.append(_on_felt(reader.indices(crop), area, px_per_mm))
-        clock.lap("network")
-    return parts
+def _around(zone: Zone) -> Zone:
+    """Return the area in which a zone's cards and their indices lie."""
+    return replace(zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM)
+
+
+def _read_in(
+    frame: Image, view: FeltView, zone: Zone, reader: CardReader, px_per_mm: float, clock: _Clock
+) -> Indices:
+    """Return the network's results in a zone at a scale, in felt millimetres."""
+    area = _around(zone)
+    crop = view.rectify(frame, area, px_per_mm)
+    clock.lap("zones")
+    seen = _on_felt(reader.indices(crop), area, px_per_mm)
+    clock.lap("network")
+    return seen
 
 
 def _closer(parts: list[Indices]) -> float:

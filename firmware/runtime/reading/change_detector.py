@@ -17,8 +17,9 @@ from vision.base.arrays import Image
 from vision.felt.calibration import FeltCalibration
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
+from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
-from vision.reading.still import StillReader, WaitReason, looks_alike
+from vision.reading.still import StillReader, WaitReason, looks_alike, shrunk
 from vision.reading.table_reading import TableReading
 
 LOOKS_FOR: Final = 1.0
@@ -45,7 +46,10 @@ class TableWatch:
         clock: Callable[[], float] = time.monotonic,
         lens: Lens | None = None,
         felt: FeltCalibration | None = None,
+        memory: TableMemory | None = None,
     ) -> None:
+        """`memory`: of this camera's earlier readings."""
+        self._memory = memory or TableMemory(clock)
         self._reader = reader
         self._lens = lens
         self._felt = felt
@@ -62,17 +66,17 @@ class TableWatch:
         Raises VisionError, CameraError.
         """
         until = self._clock() + LOOKS_FOR
-        still = StillReader(layout, self._reader, lens=self._lens, felt=self._felt)
+        still = StillReader(layout, self._reader, lens=self._lens, felt=self._felt, memory=self._memory)
         why: Text = ""
         while True:
             image = frame()
-            if not watch.fresh and self._is_as_read(image):
+            if not watch.fresh and self._is_as_read(shrunk(image)):
                 why = ""
                 time.sleep(BETWEEN_FRAMES)
             else:
                 answer = still.offer(image)
                 if not isinstance(answer, WaitReason):
-                    self._read, self._read_at = image, self._clock()
+                    self._read, self._read_at = shrunk(image), self._clock()
                     facts = signature(answer)
                     if facts == self._told and not watch.fresh:
                         return ""
@@ -88,11 +92,11 @@ class TableWatch:
         """Report the next reading even if it is unchanged."""
         self._read = self._told = None
 
-    def _is_as_read(self, image: Image) -> bool:
+    def _is_as_read(self, small: Image) -> bool:
         return (
             self._read is not None
             and self._clock() - self._read_at < READ_ANYWAY
-            and looks_alike(self._read, image)
+            and looks_alike(self._read, small)
         )
 
 

@@ -341,6 +341,8 @@ class ReadingProcess:
             target=_child, args=(theirs, self._spec, self._setup, self._pulse), name="feltwatch-reading"
         )
         self._process.daemon = True
+        # For the child, which loads NumPy before its first line: more threads would spin while they wait for work.
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
         try:
             self._process.start()
         finally:

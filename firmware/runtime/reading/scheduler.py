@@ -47,7 +47,7 @@ UNSEEN_LOOKS: Final = 5
 """Failed readings in a row before a fault is shown: on a busy machine a single one may take those seconds."""
 SAME_FOR: Final = 3.0
 """Seconds for which the felt shows the same cards, too few of them, before the dealer is asked."""
-LOOK_EVERY: Final = 0.5
+LOOK_EVERY: Final = 0.1
 """Seconds between two readings of a felt that shows too few cards."""
 LEFT_LYING: Final = Message("The last hand's cards still lie there; collect them, deal, then look again.")
 

@@ -41,9 +41,10 @@ from firmware.table.entry import content_hash
 from vision.base.arrays import Image, Points
 from vision.base.errors import VisionError
 from vision.felt.calibration import FeltCalibration
-from vision.felt.geometry import FeltView, find_felt
+from vision.felt.geometry import FeltView
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
+from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
 from vision.reading.profile_files import profile_of_json
 from vision.reading.still import StillReader, WaitReason
@@ -108,11 +109,13 @@ class _Worker:
         self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
+        cv2.setNumThreads(spec.threads)  # more would wait for work by spinning
         self._camera = spec.camera()
         self._is_open = False
         self._seen: Image | None = None
         self._felt: FeltView | None = None
-        self._watch = TableWatch(self._reader)
+        self._memory = TableMemory()
+        self._watch = TableWatch(self._reader, memory=self._memory)
         self._lens: Lens | None = None
         self._calibration: FeltCalibration | None = None
         self._bench = CameraBench(
@@ -124,7 +127,10 @@ class _Worker:
         self._lens = Lens.from_text(setup.lens) if setup.lens else None
         self._calibration = FeltCalibration.from_text(setup.felt) if setup.felt else None
         self._reader.deck = profile_of_json(setup.deck, model_of(self._reader)) if setup.deck else None
-        self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration)
+        self._memory.forget()
+        self._watch = TableWatch(
+            self._reader, lens=self._lens, felt=self._calibration, memory=self._memory
+        )
         deck = content_hash(setup.deck.encode()) if setup.deck else ""
         self._bench.use(self._lens, self._calibration, deck)
 
@@ -220,7 +226,8 @@ class _Worker:
 
     def _to_dict(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
         """Return the reading as plain data; each unknown object has a list of its zones."""
-        self._felt = find_felt(image, self._layout, self._lens)
+        assert reading.view is not None
+        self._felt = reading.view
         outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
         card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
         facts = reading.to_json()
@@ -240,7 +247,9 @@ class _Worker:
         Its times are those of the last frame. "frames" and "all_frames" are the total times for waiting for frames and
         for reading them, "longest_frame" the longest time for reading one.
         """
-        still = StillReader(layout, self._reader, lens=self._lens, felt=self._calibration, dealt=dealt)
+        still = StillReader(
+            layout, self._reader, lens=self._lens, felt=self._calibration, dealt=dealt, memory=self._memory
+        )
         deadline = time.monotonic() + self._still_within
         waited = looked = longest = 0.0
         while True:

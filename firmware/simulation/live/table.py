@@ -146,9 +146,11 @@ class SimulatedTable:
 
     def lay(self, hands: Hands) -> None:
         """Lay these cards, by place and row, face up, in view of the camera."""
-        self.camera.show(
-            render_table(hands, self._layout, self._deck, seed=self._pictures, scale=self._scale).frame
-        )
+        self.camera.show(self.picture(hands, self._pictures))
+
+    def picture(self, hands: Hands, seed: int | np.random.Generator) -> Image:
+        """Return what the camera sees once these cards lie there; with one seed, each card lies where it lay."""
+        return render_table(hands, self._layout, self._deck, seed=seed, scale=self._scale).frame
 
     def clear(self) -> None:
         """Collect all cards."""
