@@ -42,8 +42,8 @@ STAGES: Final = {
 }
 METHOD: Final = """Hands of four players, from the last card lying still to the settlement being durable and on the
 page. Real processes on the simulated table: rendered frames of the reference camera go through the card reader, the
-journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given while one
-card is missing; it is laid once the table says so, and the time runs from the moment when it lies still."""
+journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given while
+one card is missing. It is laid once the table says so, and the time runs from the moment when it lies still."""
 ANSWERS_WITHIN: Final = 60.0
 Measured = Mapping[str, float]
 """One hand's times in milliseconds, by stage."""
@@ -134,14 +134,14 @@ class _Play:
         self._do("next")
         hand = self._reader.since_last_opened()[0].hand
         deck = self._rng.sample([card.code for card in CARDS], len(CARDS))
-        hands = {
+        hands: dict[str, dict[str, list[str]]] = {
             place: {row: [deck.pop() for _ in range(count)] for row, count in ROWS.items()}
             for place in self._places.values()
         }
         whole = self._table.picture(hands, hand)
-        place, rows = next(iter(hands.items()))
+        place, shown = next(iter(hands.items()))
         self._table.camera.show(
-            self._table.picture({**hands, place: {**rows, "back": rows["back"][:-1]}}, hand)
+            self._table.picture({**hands, place: {**shown, "back": shown["back"][:-1]}}, hand)
         )
         self._do("next")
         self._await_the_last_card()

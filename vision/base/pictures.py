@@ -47,6 +47,8 @@ def load_picture(path: Path) -> Image:
             f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
         )
     picture = _decode(data) if pixels else None
+    if picture is not None and (odd := _oddity(data)):
+        raise PictureError(f"{path} {odd}")
     if picture is None:
         raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
     h, w = picture.shape[:2]
@@ -67,6 +69,28 @@ def _decode(data: bytes) -> Image | None:
     except cv2.error:  # more pixels than OpenCV agrees to hold
         return None
     return None if picture is None else np.asarray(picture, np.uint8)
+
+
+def _oddity(data: bytes) -> str:
+    """Return why a picture may show something else than a camera saw; "" if nothing speaks for that."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with Pillow.open(BytesIO(data)) as picture:
+            frames = 1 if picture.format == "MPO" else getattr(picture, "n_frames", 1)  # a phone's depth map
+            if picture.mode == "CMYK":
+                return "is in the colours of print (CMYK): save it in those of a screen (RGB)."
+            if frames > 1:
+                return f"holds {frames} pictures: save the one to be read as a file of its own."
+            if picture.has_transparency_data:
+                whole = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
+                if (
+                    whole is None
+                    or whole.ndim < 3
+                    or whole.shape[2] < 4
+                    or whole[..., 3].min() < whole[..., 3].max()
+                ):
+                    return "has transparent parts: save it without transparency."
+    return ""
 
 
 def _read_bytes(path: Path) -> bytes:

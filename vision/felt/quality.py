@@ -113,7 +113,7 @@ def judge(
         reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
         grey: the picture in grey, where the caller has it.
         small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, likewise.
-        before: the verdicts of an earlier frame in which the markers looked the same: only what cards may have changed is
+        before: the verdicts of an earlier frame in which the markers looked the same: what cards may have changed is
             judged again.
 
     Returns:

@@ -26,8 +26,10 @@ _MOST_FIRST = 2.2  # times that a picture is enlarged for a first reading, at mo
 _MAX_ENLARGED = 2.6
 _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
-_SECOND_PASS = ((34.0, 0), (43.0, 1), (55.0, 2))  # an index's height, and by how many quarters the picture is turned
+_SECOND_PASS = ((34.0, 1), (43.0, 0), (55.0, 2), (43.0, 3), (34.0, 2))
+"""An index's height, and by how many quarters the picture is turned; the last ones where passes are left."""
 _READABLE_PX = (13.0, 80.0)
+_PANORAMA = 4  # times as long as high: shrunk to what is read, its cards would be too small
 _ODD_SIZE = 1.55  # a group of cards this much larger or smaller than the rest is read at its own scale too
 
 
@@ -47,10 +49,16 @@ class LooseCard:
 def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     """Read every card in a BGR picture (h × w × 3, uint8); the surest first.
 
-    Raises PictureError for a picture that is too small for any size of the pyramid.
+    Raises PictureError for a picture that is too small for any size of the pyramid, and for a panorama.
     """
     height, width = picture.shape[:2]
     long_side = max(height, width)
+    if long_side > _PANORAMA * min(height, width):
+        raise PictureError(
+            "The picture is a panorama of %(width)s×%(height)s pixels, its cards too small: cut it into parts.",
+            width=width,
+            height=height,
+        )
     scales = [target / long_side for target in _PYRAMID_PX if target < _MOST_FIRST * long_side]
     if not scales:
         raise PictureError(
@@ -70,7 +78,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     strong = weights >= 1.0
     for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
         if group.any():
-            views.append((_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
+            views.insert(3, (_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
     most = min(_MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)
     views = views[: _MOST_PASSES - len(first)]
     second = [_read_at(picture, reader, min(scale, most), quarters) for scale, quarters in views]
@@ -90,7 +98,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
     """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too.
 
-    Raises PictureError for a picture that is too small.
+    Raises PictureError for a picture that is too small, and for a panorama.
     """
     seen, cards = colour(picture), read_loose(picture, reader)
     suits, taken = judge_suits([card.named for card in cards])
@@ -140,9 +148,9 @@ def _corners(indices: Indices, cluster: Cluster) -> Points:
     """Estimate a card's corners from its indices: two opposite ones give its size, one the usual proportions."""
     k = cluster.members[0]
     along = indices.directions[k]
-    down = np.array([-along[1], along[0]])
     start = indices.places[k]
     opposite = [m for m in cluster.members[1:] if indices.directions[m] @ along < 0]
+    down = np.array([-along[1], along[0]])
     if opposite:
         across = indices.places[opposite[0]] - start
         mm = math.hypot(*across) / math.hypot(50, 63)

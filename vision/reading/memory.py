@@ -79,7 +79,7 @@ class TableMemory:
         self._markers_alike(small, layout)
 
     def is_alike(self, area: Zone, picture: Image, levels: float = ALIKE) -> bool:
-        """Return whether an area looks as in its last reading; otherwise remember the picture, and that it is unread."""
+        """Return whether an area looks as in its last reading; if not, remember the picture, and that it is unread."""
         smooth = np.asarray(cv2.blur(picture, (3, 3)), np.uint8)
         before = self._pictures.get(area)
         if before is not None and cv2.norm(before, smooth, cv2.NORM_INF) <= levels:
@@ -91,4 +91,5 @@ class TableMemory:
     def _markers_alike(self, small: Small, layout: TableLayout) -> bool:
         side = layout.markers.side_mm + 2 * layout.markers.quiet_mm
         at = [Zone(f"marker {m.id}", "", m.x_mm, m.y_mm, side, side, 0.0, 0) for m in layout.markers.at]
-        return all([self.is_alike(area, small[1].rectify(small[0], area, SMALL_PX_PER_MM)) for area in at])
+        seen = [self.is_alike(area, small[1].rectify(small[0], area, SMALL_PX_PER_MM)) for area in at]
+        return all(seen)  # each was looked at: what is alike later is alike to this frame

@@ -49,6 +49,9 @@ _AGAIN_PX_PER_MM = (1.3, 3.0)  # the limits of that scale
 _CLEARLY_WHOLE, _CLEARLY_PART = 4.5, 9.0
 """Nats, with all 52 cards named and with fewer: what is named by less is read again, sure or not."""
 _AROUND_MM = 10.0  # a card next to its slot shows its index outside the zone
+_LOOKED_AT_MM = (
+    4.0  # of that, what is looked at for changes: the cards of the next zone lie 5 mm beyond the edge
+)
 _INDEX_MM = (9.0, 60.0)  # heights of a card's index, from small to jumbo
 
 
@@ -194,7 +197,8 @@ def read(
     changed = [
         zone
         for zone in layout.zones
-        if not memory.is_alike(zone, small[1].rectify(level, _around(zone), PX_PER_MM)) or zone in memory.unclear
+        if not memory.is_alike(zone, small[1].rectify(level, _around(zone, _LOOKED_AT_MM), PX_PER_MM))
+        or zone in memory.unclear
     ]
     above = look_down(*small, layout)
     if memory.is_alike(*above, FELT_ALIKE) and not changed and last:
@@ -205,7 +209,9 @@ def read(
     near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
     for zone in changed:
         memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
-    verdicts = judge(frame, view, layout, reference, grey=grey, small=small, before=last.verdicts if last else None)
+    verdicts = judge(
+        frame, view, layout, reference, grey=grey, small=small, before=last.verdicts if last else None
+    )
     fit = all(verdicts[name].ok for name in NEEDED)
     soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
     clock.lap("verdicts")
@@ -369,9 +375,9 @@ def _whole_cards(
     return pips.readings(cards), enough
 
 
-def _around(zone: Zone) -> Zone:
+def _around(zone: Zone, by_mm: float = _AROUND_MM) -> Zone:
     """Return the area in which a zone's cards and their indices lie."""
-    return replace(zone, width_mm=zone.width_mm + 2 * _AROUND_MM, height_mm=zone.height_mm + 2 * _AROUND_MM)
+    return replace(zone, width_mm=zone.width_mm + 2 * by_mm, height_mm=zone.height_mm + 2 * by_mm)
 
 
 def _read_in(

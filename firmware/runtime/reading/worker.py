@@ -128,9 +128,7 @@ class _Worker:
         self._calibration = FeltCalibration.from_text(setup.felt) if setup.felt else None
         self._reader.deck = profile_of_json(setup.deck, model_of(self._reader)) if setup.deck else None
         self._memory.forget()
-        self._watch = TableWatch(
-            self._reader, lens=self._lens, felt=self._calibration, memory=self._memory
-        )
+        self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration, memory=self._memory)
         deck = content_hash(setup.deck.encode()) if setup.deck else ""
         self._bench.use(self._lens, self._calibration, deck)
 

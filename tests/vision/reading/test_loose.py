@@ -9,11 +9,13 @@ import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from PIL import Image as Pillow
 
+from vision.base.arrays import Image
 from vision.base.errors import PictureError
 from vision.commands.read import command
 from vision.reading.loose import _read_at, read_loose
-from vision.reading.network import CardReader
+from vision.reading.network import CardReader, Indices
 from vision.synthetic.deck import card_picture
 
 
@@ -80,6 +82,71 @@ def test_a_picture_that_is_too_small_is_said_with_its_size(
         return
     with pytest.raises(PictureError, match=rf"is {side}×{side - 10} pixels; at least 137 each way"):
         read_loose(picture, reader)
+
+
+def _odd_pictures(folder: Path) -> None:
+    """Write a file for each oddity of a picture of two cards; the good one is last."""
+    seen = Pillow.fromarray(np.ascontiguousarray(_photograph()[..., ::-1]))
+    half = seen.convert("RGBA")
+    half.putalpha(Pillow.linear_gradient("L").resize(seen.size))
+    opaque = seen.convert("RGBA")
+    sideways = Pillow.Exif()
+    sideways[0x0112] = 6  # turned by a quarter
+    seen.resize((90, 100)).save(folder / "a-small.png")
+    seen.convert("CMYK").save(folder / "b-print.jpg")
+    half.save(folder / "c-glass.png")
+    seen.save(folder / "d-moving.webp", save_all=True, append_images=[opaque.rotate(9).convert("RGB")])
+    seen.resize((3200, 700)).save(folder / "e-panorama.png")
+    seen.convert("L").save(folder / "f-grey.png")
+    cv2.imwrite(str(folder / "g-deep.png"), _photograph().astype(np.uint16) * 257)
+    opaque.save(folder / "h-opaque.png")
+    seen.rotate(90, expand=True).save(folder / "i-turned.jpg", exif=sideways, quality=95)
+    seen.save(folder / "j-plain.png")
+
+
+@pytest.mark.slow
+def test_each_odd_picture_gets_a_sentence_or_is_read_and_the_batch_goes_on(tmp_path: Path) -> None:
+    _odd_pictures(tmp_path)
+    done = CliRunner().invoke(command, ["--loose", "--json", str(tmp_path)])
+    assert done.exit_code == 2
+    told = {Path(one["image"]).stem[2:]: one for one in map(json.loads, done.stdout.splitlines())}
+    sentences = {name: one["error"] for name, one in told.items() if "error" in one}
+    for name, words in (
+        ("small", "at least"),
+        ("print", "CMYK"),
+        ("glass", "transparent"),
+        ("moving", "holds 2 pictures"),
+        ("panorama", "panorama of 3200×700"),
+    ):
+        assert words in sentences.pop(name)
+    assert not sentences
+    assert "No colour" in told["grey"]["verdicts"]["colour"]["text"]
+    assert not any(card["sure"] for card in told["grey"]["cards"])
+    for name in ("deep", "opaque", "turned", "plain"):
+        sure = {card["card"] for card in told[name]["cards"] if card["sure"]}
+        assert sure == {"Th", "As"}, name
+    assert told["turned"]["size"] == told["plain"]["size"]
+
+
+def test_a_photograph_is_read_at_most_eight_times(
+    monkeypatch: pytest.MonkeyPatch, reader: CardReader
+) -> None:
+    shown: list[Indices] = []
+    read = reader.indices
+
+    def counted(picture: Image) -> Indices:
+        shown.append(read(picture))
+        return shown[-1]
+
+    monkeypatch.setattr(reader, "indices", counted)
+    small = cv2.resize(_photograph(), None, fx=0.4, fy=0.4, interpolation=cv2.INTER_AREA)
+    both = np.full(
+        (1000, 1400, 3), (60, 110, 40), np.uint8
+    )  # cards of two sizes: the most passes that there are
+    both[100:720, 50:780] = _photograph()
+    both[700:948, 900:1192] = small
+    assert read_loose(both, reader)
+    assert 4 < len(shown) <= 8
 
 
 def test_a_small_picture_does_not_take_the_rest_of_the_batch_with_it(tmp_path: Path) -> None:

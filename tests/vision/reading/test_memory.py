@@ -74,8 +74,9 @@ def _told(reading: TableReading) -> tuple[object, ...]:
 
 def _places(reading: TableReading) -> Points:
     """Return where cards and other objects lie: n × 2 pixels."""
-    there = [*(card for zone in reading.zones for card in zone.cards), *reading.others]
-    return np.array([thing.corners.mean(axis=0) for thing in there]).reshape(-1, 2)
+    corners = [card.corners for zone in reading.zones for card in zone.cards]
+    corners += [other.corners for other in reading.others]
+    return np.array([four.mean(axis=0) for four in corners]).reshape(-1, 2)
 
 
 def _kinds(layout: TableLayout) -> list[Scene]:
@@ -85,7 +86,14 @@ def _kinds(layout: TableLayout) -> list[Scene]:
     some: Hands = {p: {r: c[:-1] for r, c in rows.items()} for p, rows in hands.items()}
     backs: Hands = {p: {r: [FACE_DOWN] * len(c) for r, c in rows.items()} for p, rows in hands.items()}
     chip = [Thing("chip", 417, 395), Thing("chip", 700, 600)]
-    tables: list[tuple[Hands, list[Thing]]] = [(hands, []), (other, []), (some, []), (backs, []), (hands, chip), ({}, [])]
+    tables: list[tuple[Hands, list[Thing]]] = [
+        (hands, []),
+        (other, []),
+        (some, []),
+        (backs, []),
+        (hands, chip),
+        ({}, []),
+    ]
     return [rendered(laid, layout, seed=4, scale=SCALE, things=things) for laid, things in tables]
 
 

@@ -130,23 +130,6 @@ def test_a_zones_picture_is_read_again_where_a_card_is_unclear(layout: TableLayo
     assert reader.shown == 2
 
 
-def test_a_later_frame_of_the_same_look_is_not_searched_for_the_felt(
-    layout: TableLayout, reader: CardReader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hands = deal(np.random.default_rng(1), layout)
-    frame = rendered(hands, layout, seed=1, scale=SCALE).frame
-    first = read(frame, layout, reader)
-
-    def never(*_: object) -> None:
-        raise AssertionError("the felt was searched for again")
-
-    monkeypatch.setattr("vision.reading.table_reading.find_felt", never)
-    monkeypatch.setattr("vision.reading.table_reading.judge", never)
-    again = read(frame, layout, reader, look=first)
-    assert _cards(again) == _cards(first)
-    assert again.verdicts == first.verdicts
-
-
 def test_an_empty_table_has_no_cards(layout: TableLayout, reader: CardReader) -> None:
     reading = read(rendered({}, layout, scale=SCALE).frame, layout, reader)
     assert all(not z.cards for z in reading.zones)
