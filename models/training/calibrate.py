@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.stats import chi2
+from scipy.special import gammaincinv
 
 from models.training.judge import Tables, on_all_cores, read_tables
 from models.training.samples import TrainingError
@@ -144,7 +144,7 @@ def tail_scale(samples: Samples) -> float:
     """
     mistakes = samples.nats[~samples.held & (samples.nats > 0)]
     n = len(mistakes)
-    return max(1.0, 2 * float(mistakes.sum()) / float(chi2.ppf(0.05, 2 * n))) if n else 1.0
+    return max(1.0, float(mistakes.sum()) / float(gammaincinv(n, 0.05))) if n else 1.0
 
 
 def tail_from(samples: Samples, budget: float, scale: float) -> float:

@@ -47,7 +47,7 @@ def lines(tool: str) -> list[Line]:
     for page in PAGES:
         for block in _CODE.finditer(page.read_text(encoding="utf-8")):
             for code in re.split(r"\n|&&", next((group for group in block.groups() if group), "")):
-                words = _words(code)
+                words = _words(code) if tool in code else ()
                 if words[:1] == (tool,) and len(words) > 1:
                     found[Line(page.relative_to(ROOT).as_posix(), words)] = None
     return list(found)

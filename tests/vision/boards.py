@@ -6,7 +6,6 @@ from functools import cache
 
 import cv2
 import numpy as np
-from scipy.interpolate import RegularGridInterpolator
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.felt.geometry import project
@@ -25,6 +24,8 @@ TRUE = Lens(
 @cache
 def _rays() -> Points:
     """Return, for every pixel of the true lens, where the straight ray hits."""
+    from scipy.interpolate import RegularGridInterpolator  # a second to import, and few who collect tests come here
+
     coarse = [np.arange(0, n + 12, 12.0) for n in (WIDTH, HEIGHT)]
     grid = np.stack(np.meshgrid(*coarse), axis=-1)
     straight = TRUE.undistort(grid.reshape(-1, 2)).reshape(grid.shape)

@@ -20,13 +20,15 @@ from firmware.names.skeleton import TABLE, skeleton, without_invisible
 
 DEFAULT_IGNORABLE: Final = 5
 """UCHAR_DEFAULT_IGNORABLE_CODE_POINT, of ICU's uchar.h."""
-ASSIGNED: Final = [
-    letter
-    for letter in map(chr, range(0x20, sys.maxunicode + 1))
-    if unicodedata.category(letter) not in ("Cn", "Cs", "Co")
-]
 BLANKS: Final = {"\u2800", "\ufffc", "\U0001d159", "\U00016fe4", "\U00013441", "\U00013442"}
 """Characters that show as nothing and that Unicode does not count as ignorable."""
+
+
+@cache
+def assigned() -> tuple[str, ...]:
+    """Return every character that Unicode has given a meaning."""
+    every = map(chr, range(0x20, sys.maxunicode + 1))
+    return tuple(letter for letter in every if unicodedata.category(letter) not in ("Cn", "Cs", "Co"))
 
 
 @cache
@@ -62,7 +64,7 @@ def icu_skeleton() -> Callable[[str], str]:
 def test_what_icu_takes_for_alike_is_alike_here() -> None:
     """Unicode revises its table: of a hundred characters that ICU's version maps, one at most is another's now."""
     of = icu_skeleton()
-    mapped = [(letter, of(letter)) for letter in ASSIGNED]
+    mapped = [(letter, of(letter)) for letter in assigned()]
     mapped = [(letter, to) for letter, to in mapped if to != unicodedata.normalize("NFD", letter)]
     other = [letter for letter, to in mapped if skeleton(letter) != skeleton(to)]
     assert len(mapped) > 5000
@@ -82,7 +84,7 @@ def test_a_name_written_in_another_script_is_alike_for_both(name: str) -> None:
 def test_every_character_that_icu_says_is_ignorable_shows_as_nothing() -> None:
     library, version = icu("icuuc")
     has = getattr(library, f"u_hasBinaryProperty_{version}")
-    ignorable = [letter for letter in ASSIGNED if has(ord(letter), DEFAULT_IGNORABLE)]
+    ignorable = [letter for letter in assigned() if has(ord(letter), DEFAULT_IGNORABLE)]
     assert len(ignorable) > 300
     assert [f"{ord(letter):04X}" for letter in ignorable if without_invisible(letter)] == []
 
@@ -92,7 +94,7 @@ def test_no_letter_that_is_seen_is_taken_for_nothing() -> None:
     has = getattr(library, f"u_hasBinaryProperty_{version}")
     hidden = {
         letter
-        for letter in ASSIGNED
+        for letter in assigned()
         if not without_invisible(letter) and not has(ord(letter), DEFAULT_IGNORABLE)
     }
     assert {letter for letter in hidden if unicodedata.category(letter) not in ("Cc", "Cf")} <= BLANKS
