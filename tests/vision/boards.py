@@ -24,7 +24,7 @@ TRUE = Lens(
 @cache
 def _rays() -> Points:
     """Return, for every pixel of the true lens, where the straight ray hits."""
-    from scipy.interpolate import RegularGridInterpolator  # a second to import, and few who collect tests come here
+    from scipy.interpolate import RegularGridInterpolator  # a second to import; few come here
 
     coarse = [np.arange(0, n + 12, 12.0) for n in (WIDTH, HEIGHT)]
     grid = np.stack(np.meshgrid(*coarse), axis=-1)
