@@ -106,7 +106,7 @@ class NamedCluster:
 def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
     """Merge indices found at the same place (at several scales, in overlapping crops).
 
-    `weights` is each one's weight (1 by default).
+    `weights` is each one's weight (1 by default); with weights, directions are averaged too.
     """
     if not len(indices):
         return indices
@@ -115,6 +115,7 @@ def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
     free = np.ones(len(indices), bool)
     kept: list[int] = []
     logps: list[Floats] = []
+    ways: list[Floats] = []
     apart = np.hypot(*np.moveaxis(indices.places[None] - indices.places[:, None], 2, 0))
     ratio = indices.sizes[None] / indices.sizes[:, None]
     beside = apart < _SAME_INDEX * indices.sizes[:, None]
@@ -127,8 +128,9 @@ def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
         share = trust[same] / trust[same].sum()
         kept.append(int(i))
         logps.append(log_softmax(share @ indices.logp[same]))
-    fused = indices.take(np.array(kept))
-    return replace(fused, logp=np.array(logps))
+        ways.append(indices.directions[i] if weights is None else share @ indices.directions[same])
+    directions = np.array(ways) / (np.linalg.norm(ways, axis=1, keepdims=True) + 1e-6)
+    return replace(indices.take(np.array(kept)), logp=np.array(logps), directions=directions)
 
 
 def clusters(
