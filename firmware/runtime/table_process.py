@@ -11,12 +11,11 @@ import logging
 import queue
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.access.control import AccessCommand, AccessControl, Who, with_sender
+from firmware.access.control import AccessCommand, AccessControl, Who
 from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import Press
@@ -24,12 +23,13 @@ from firmware.devices.puck.reading import PuckReading
 from firmware.messages import Message, Text
 from firmware.record.journal.journal import TABLE, Journal
 from firmware.record.journal.row_index import ENDS
+from firmware.runtime.command_desk import CommandDesk
 from firmware.runtime.config import NO_SCREEN, ScreenConfig
 from firmware.runtime.device_tests import DeviceTestCommand, DeviceTests
 from firmware.runtime.disks import Badges, use_badges, use_named
 from firmware.runtime.host_facts import BoxFacts
 from firmware.runtime.inputs import Request, Stop
-from firmware.runtime.live_record import KNOWN_COMMANDS, LiveRecord
+from firmware.runtime.live_record import LiveRecord
 from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.liveness.presses import Presses
 from firmware.runtime.liveness.screen_watch import ScreenWatch
@@ -54,16 +54,16 @@ from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
 from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
+from firmware.runtime.table_faults import TableFaults
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
-from firmware.table.command import Command, parse_command
+from firmware.table.command import Command
 from firmware.table.decide import decide
-from firmware.table.errors import CommandNotAllowed, JournalDamaged, JournalUncertain
+from firmware.table.errors import JournalDamaged
 from firmware.table.house import House
 from firmware.table.offers import Offers, offers
-from firmware.table.people import SCREEN, Place, is_alarming
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
-from firmware.table.topics.evidence import ExportHand, RecordCommand, SignHead
+from firmware.table.topics.evidence import RecordCommand
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.people import ListBadge
@@ -81,15 +81,6 @@ ANSWER_WITHIN: Final = 10.0
 """Seconds that a command may wait for its start, unless configured otherwise."""
 MADE_WITHIN: Final = 50.0
 """Additional seconds for a slow command: a dispute file with its pages."""
-ALARM: Final = Message(
-    "Wrong PINs were entered again and again. Look who is at the screen. "
-    "This ends with the right PIN of the person who was tried, or with a new one."
-)
-"""The alarm after wrong PINs: always the same words, so that it is one event."""
-OUT_OF_MEMORY: Final = Message(
-    "The table is out of memory and starts again; look at the page, then try again."
-).refusal() | {"uncertain": True}
-"""The answer to a command that had no memory. Made beforehand."""
 
 
 class TableProcess:
@@ -129,7 +120,6 @@ class TableProcess:
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._record = LiveRecord(data, journal, house, clock, self._changed)
         reader = self._record.reader
-        self._watch = RecordWatch(data, journal, clock)
         self._check = RecordCheck(data, journal)
         self._scheduler = ReadingScheduler(self, readings.request, reader, turn_up, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, reader)
@@ -144,13 +134,21 @@ class TableProcess:
         self._limits = limits or {}
         self._device_tests = DeviceTests(data, devices, clock)
         self._box = BoxFacts(data)
-        self._command = ""
-        self._answers: dict[str, Answer] = {}
-        """The last answers, by the id of the command; none of access control, which may hold a session."""
+        self._desk = CommandDesk(self, self._record, self._access, keeper)
         self._shown = (False, False)
         self._started = self._stopping = False
         self._screen = ScreenWatch(screen, clock)
         self._presses = Presses(self._screen)
+        self._table_faults = TableFaults(
+            devices,
+            self._puck,
+            RecordWatch(data, journal, clock),
+            keeper,
+            self._screen,
+            self._calibration,
+            self._scheduler,
+            clock,
+        )
         self._heartbeat = heartbeat
         self._socket = CommandSocket(socket, self.ask) if socket is not None else None
 
@@ -275,7 +273,7 @@ class TableProcess:
     def _take(self, item: Any) -> None:
         match item:
             case Request():
-                self._answer(item.line, item.answer)
+                self._desk.answer(item.line, item.answer)
             case Press():
                 self._pressed(item)
             case PuckReading():
@@ -311,7 +309,9 @@ class TableProcess:
 
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
-        return self._record.write(self._scheduler.later.before(events, self.state), actor, self._command)
+        return self._record.write(
+            self._scheduler.later.before(events, self.state), actor, self._desk.command_id
+        )
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Record events that no user waits for; return False if that fails now: `_catch_up` repeats them."""
@@ -375,71 +375,8 @@ class TableProcess:
 
     # ---- commands ----
 
-    def _answer(self, line: bytes, answer: Future[dict[str, Any]]) -> None:
-        what = "a line"
-        place: Place = SCREEN
-        try:
-            command = parse_command(line)
-            what, place = command.do, command.at
-            done = self._obey(command)
-            if isinstance(done, Future):
-                answer.set_running_or_notify_cancel()
-                done.add_done_callback(lambda late: answer.set_result(late.result()))
-            else:
-                answer.set_result(done)
-        except CommandNotAllowed as error:
-            answer.set_result(self._access.refusal(error, self.state, place))
-        except JournalUncertain as error:
-            answer.set_result(error.sentence.refusal() | {"uncertain": True})
-        except TableError as error:
-            answer.set_result(error.sentence.refusal())
-        except (
-            MemoryError
-        ):  # nobody knows what is only half done: the record does, and a new process reads it
-            answer.set_result(OUT_OF_MEMORY)
-            raise
-        except Exception:
-            log.exception("%s met a fault of ours", what)  # never the line: it may hold a PIN
-            met = Message("The table met an error of its own; look at its log.").refusal()
-            answer.set_result(met if self._record.is_certain else met | {"uncertain": True})
-
-    def _obey(self, command: Command) -> Answer:
-        if (answer := self._answered_before(command)) is not None:
-            return answer
-        who = self._access.authorize(command, self)
-        self._command = command.id or ""
-        try:
-            answer = self._carry_out(with_sender(command, who), who)
-        finally:
-            self._command = ""
-        if who.told and isinstance(answer, dict):
-            answer = answer | who.told
-        if command.id is not None and not isinstance(
-            command, AccessCommand
-        ):  # those answers may hold a session
-            self._answers[command.id] = answer
-            if len(self._answers) > KNOWN_COMMANDS:
-                del self._answers[next(iter(self._answers))]
-        return answer
-
-    def _answered_before(self, command: Command) -> Answer | None:
-        """Return the answer to a command that was carried out already: the first answer was lost on the way.
-
-        After a restart only the rows say what was carried out. A dispute file is made again: it is a copy.
-        """
-        if command.id is None:
-            return None
-        answer = self._answers.get(command.id)
-        if isinstance(answer, dict) or (answer is not None and (not answer.done() or answer.result()["ok"])):
-            return answer
-        seq = self._record.commands.get(command.id)
-        if seq is None or isinstance(command, ExportHand):
-            return None
-        if isinstance(command, SignHead) and self._maintenance is not None:
-            return self._maintenance.signed(seq)
-        return {"ok": True, "seq": seq}
-
-    def _carry_out(self, command: Command, who: Who) -> Answer:
+    def carry_out(self, command: Command, who: Who) -> Answer:
+        """Carry out a command that this person may give. Raises TableError."""
         if isinstance(command, RecordCommand):
             if self._maintenance is None:
                 raise CommandRefused("This table signs nothing.")
@@ -460,7 +397,7 @@ class TableProcess:
             return self._camera_jobs.handle(command, self, who)
         if isinstance(command, AskHealth):
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
-                "faults": self._faults(),
+                "faults": self._table_faults.of(self.state),
                 "screen": self._screen.to_json(),
             }
             limits = {name: limit.to_json() for name, limit in self._limits.items()}
@@ -501,7 +438,7 @@ class TableProcess:
         """Return a device's fault: "" if it works, None if it has not reported yet."""
         if device == "camera" and not self._scheduler.heard:
             return None
-        return self._faults().get(device, "")
+        return self._table_faults.of(self.state).get(device, "")
 
     def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
         """Have the camera take a picture, or return its progress, for the device tests. Raises CommandRefused."""
@@ -549,7 +486,7 @@ class TableProcess:
         opens = opening_when_right(self.state, self.house)
         if opens and not self.attempt(opens, "puck"):
             return
-        faults = self._faults()
+        faults = self._table_faults.of(self.state)
         gone = [ev.DeviceRecovered(name) for name in self.state.faults if name not in faults]
         come = [ev.DeviceFault(n, why) for n, why in faults.items() if self.state.faults.get(n) != why]
         if (gone or come) and not self.attempt([*gone, *come], TABLE):
@@ -570,26 +507,3 @@ class TableProcess:
             if recorded == self.state.puck
             else ev.PuckSeen(recorded.state, recorded.seat, recorded.detail)
         )
-
-    def _faults(self) -> dict[str, Text]:
-        now = self._clock()
-        faults = self._devices.faults(self._puck.reading(now), now) | self._watch.faults(self.state.hand)
-        if restless := self._puck.fault(now):
-            faults["puck"] = restless
-        if self._maintenance is not None:
-            faults |= self._maintenance.faults
-        if self.state.record_fault is not None:
-            faults["record"] = self.state.record_fault.sentence
-        if self._screen.fault:
-            faults["screen"] = self._screen.fault
-        if self._calibration.trouble:
-            faults["calibration"] = self._calibration.trouble
-        if self._scheduler.trouble:
-            faults["camera"] = self._scheduler.trouble
-        if is_alarming(self.state.wrong_pins, self.state.people):
-            faults["pins"] = ALARM
-        if why := self._scheduler.unseen:
-            faults["view"] = Message(
-                "Placed cards are not seen: %(why)s Let the table lie still for a moment.", why=why
-            )
-        return faults

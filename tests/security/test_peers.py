@@ -353,7 +353,7 @@ def test_a_figure_of_hundreds_of_digits_is_refused_in_a_sentence(
 ) -> None:
     line = json.dumps({"do": "painted", "at_ms": 10**400})
     assert "cannot be used" in table.ask(line)["error"]
-    monkeypatch.setattr("firmware.runtime.table_process.parse_command", unbounded)
+    monkeypatch.setattr("firmware.runtime.command_desk.parse_command", unbounded)
     assert "error of its own" in table.ask(line)["error"]
 
 
