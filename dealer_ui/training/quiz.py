@@ -23,9 +23,6 @@ from firmware.rules import Profile
 from firmware.rules.recorded import RecordedPair, RecordedSettlement, read_settlement
 from firmware.table.state import State
 
-NOBODY = ""
-"""The answer that no seat is it."""
-
 
 @dataclass(frozen=True)
 class Question:

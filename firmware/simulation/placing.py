@@ -10,7 +10,7 @@ from firmware.rules import CARDS
 from firmware.simulation.live.players import FACE_DOWN, SetHand, Spot
 from firmware.table import Question, State
 from firmware.table.events import ROWS, Irregularity
-from firmware.table.streets import cards_by, open_seats
+from firmware.table.streets import cards_by
 
 Rows = dict[str, list[str]]
 
@@ -89,11 +89,6 @@ class PlacedCards:
         if seen.what == "card_missing":
             return "record" if seen.card is None or seen.card in here else "table"
         return "table" if seen.what == "out_of_turn" else "record"
-
-
-def all_seen(state: State, street: int) -> bool:
-    """Return whether the record has every open seat's cards of this many streets."""
-    return all(seat.placed >= cards_by(street) for seat in open_seats(state))
 
 
 def true_card(state: State, question: Question, truth: Sequence[str]) -> str:

@@ -50,7 +50,6 @@ class SteppedPuck:
         self._open = False
         self._silent = False
         self._snapshot_at = 0.0
-        self._wrong_seat = 0
 
     @staticmethod
     def _new_line() -> PuckLine:

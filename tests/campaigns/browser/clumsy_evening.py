@@ -33,7 +33,7 @@ from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import profile_names
 from firmware.runtime.house_config import house_rules
 from firmware.simulation.live.players import Players, SetHand, in_placing_order
-from firmware.simulation.placing import all_seen, true_card
+from firmware.simulation.placing import true_card
 from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.phase import BETWEEN_HANDS
@@ -103,6 +103,11 @@ class Evening:
     problems: list[str] = field(default_factory=list)
     ends: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
+
+
+def _all_seen(state: State, street: int) -> bool:
+    """Return whether the record has every open seat's cards of this many streets."""
+    return all(seat.placed >= cards_by(street) for seat in open_seats(state))
 
 
 class Hasty(Dealer):
@@ -177,7 +182,7 @@ class Clumsy:
             if self._rng.random() >= PUCK_FORGOTTEN:
                 self._table.puck_at(self._rng.choice([seat.seat for seat in state.seats]))
         if state.phase is Phase.PLACING:
-            if all_seen(state, self._street) and not state.questions and self._street < STREETS:
+            if _all_seen(state, self._street) and not state.questions and self._street < STREETS:
                 self._street += 1
             self._cards.lay({seat.place: self._placed(seat.seat) for seat in open_seats(state)})
         elif state.phase in (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW):
