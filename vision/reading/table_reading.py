@@ -22,10 +22,12 @@ from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
-from vision.reading.decode import NamedCluster, fuse, is_whole_deck
+from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
+from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
+from vision.reading.paper import judge_paper
 from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
 from vision.reading.suits import judge_suits
 
@@ -91,8 +93,9 @@ class TableReading:
         zones: one per zone of the layout, in its order.
         others: cards outside the zones, and what is no card that was read (`objects.py`); a card keeps its own
             sureness whatever lies next to it.
-        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
-            `suits` does, none of the suits it names.
+        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card of the zones that
+            it names is sure (of none, if it names no zone); where `suits` does, none of the suits it names.
+        seen: the verdicts on the picture as a whole, before the cards were judged.
         ms: milliseconds per stage.
         view: where the felt lies in the frame.
     """
@@ -102,8 +105,14 @@ class TableReading:
     zones: tuple[ZoneReading, ...]
     others: tuple[Other, ...] = ()
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    seen: dict[str, Verdict] = field(default_factory=dict, repr=False, compare=False)
     ms: dict[str, float] = field(default_factory=dict)
     view: FeltView | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def fit(self) -> bool:
+        """Whether the picture lets at least some cards be taken without asking."""
+        return all(self.verdicts[name].lets_read for name in NEEDED)
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain data, as printed by `feltwatch read --json`."""
@@ -174,25 +183,19 @@ def read(
     """
     clock = _Clock()
     grey = as_grey(frame)
-    view = look.view if look is not None and look.view is not None else find_felt(grey, layout, lens)
+    view = look.view if look is not None and look.view is not None else find_felt(frame, layout, lens, grey=grey)
     clock.lap("markers")
     parts = _see(frame, view, layout.zones, reader, px_per_mm, clock)
     small = view.smaller(frame, SMALL_PX_PER_MM)
-    if look is not None:
-        verdicts = {name: verdict for name, verdict in look.verdicts.items() if name != "suits"}
-    else:
-        verdicts = judge(frame, view, layout, reference, grey=grey, small=small)
-    fit = all(verdicts[name].ok for name in NEEDED)
-    soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
+    seen = look.seen if look is not None else judge(frame, view, layout, reference, grey=grey, small=small)
     clock.lap("verdicts")
     whole = small[0], small[1].to_image
-    found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
+    found, verdicts = _judge(parts, layout, reader, whole, seen, dealt=dealt)
     clock.lap("decode")
     unclear = _unclear(found)
-    if fit and unclear:
+    if unclear and all(verdicts[name].lets_read for name in NEEDED):
         parts += _see(frame, view, unclear, reader, _closer(parts), clock)
-        found, suits = _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
-    verdicts[suits.name] = suits
+        found, verdicts = _judge(parts, layout, reader, whole, seen, dealt=dealt)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
@@ -207,6 +210,15 @@ def read(
     clock.lap("decode")
     others = find_others(frame, view, layout, known, small=small)
     clock.lap("others")
+    if len(others) > len(found):
+
+        def inverse() -> list[Cluster]:
+            seen = _see(inverted(frame), view, layout.zones, reader, px_per_mm, clock)
+            return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(seen))), layout)]
+
+        count = black_cards(frame, others, inverse)
+        if count:  # then its paper says nothing of the light
+            verdicts |= {"deck": judge_deck([], count), "light": seen["light"]}
     h, w = frame.shape[:2]
     return TableReading(
         size=(w, h),
@@ -214,6 +226,7 @@ def read(
         zones=tuple(ZoneReading(z.place, z.row, _in_order(cards[z.place, z.row], z)) for z in layout.zones),
         others=(*astray, *others),
         verdicts=verdicts,
+        seen=seen,
         ms=clock.ms,
         view=view,
     )
@@ -241,12 +254,11 @@ def _judge(
     layout: TableLayout,
     reader: CardReader,
     whole: _Whole,
+    seen: dict[str, Verdict],
     *,
-    fit: bool,
-    soft: float = 1.0,
     dealt: bool = True,
-) -> tuple[list[tuple[ReadCard, CardPlace, Zone | None]], Verdict]:
-    """Name all cards, judge and locate each; return the verdict on their suits too.
+) -> tuple[list[tuple[ReadCard, CardPlace, Zone | None]], dict[str, Verdict]]:
+    """Name all cards, judge and locate each; return the verdicts too, from those on the picture (`seen`, if any).
 
     A card whose indices and whole card disagree has no margin.
     """
@@ -260,18 +272,32 @@ def _judge(
     laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
-    suits, taken = judge_suits(names, dealt=dealt)
     where = homes([place for _, place in laid], layout)
+    suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
+    by_paper, fit = {}, [True] * len(laid)
+    if seen:
+        cards = [(named.card, place, zone) for (named, place), zone in zip(laid, where, strict=True)]
+        by_paper, fit = judge_paper(*whole, cards, seen)
     read = [
-        read_card(named, place.corners, worth, fit=fit and clear, soft=soft)
-        for (named, place), clear in zip(laid, taken, strict=True)
+        read_card(named, place.corners, worth, fit=fit[k] and clear[k], soft=_softness(seen, where[k]))
+        for k, (named, place) in enumerate(laid)
     ]
     judged = [
         replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
         for card, named in zip(read, names, strict=True)
     ]
     found = zip(judged, laid, where, strict=True)
-    return [(card, place, home) for card, (named, place), home in found if not named.second], suits
+    deck = judge_deck([(named.cluster, card.sure) for named, card in zip(names, judged, strict=True)], 0)
+    verdicts = {**seen, **by_paper, suits.name: suits, deck.name: deck}
+    return [(card, place, home) for card, (named, place), home in found if not named.second], verdicts
+
+
+def _softness(seen: dict[str, Verdict], zone: Zone | None) -> float:
+    """Return by how much the picture's sharpness falls short in a zone; without a zone, anywhere."""
+    if "sharpness" not in seen:
+        return 1.0
+    sharpness = seen["sharpness"]
+    return max(1.0, sharpness.by_zone.get(zone.name if zone else "", sharpness.figure) / sharpness.limit)
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
@@ -290,10 +316,10 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
 
     parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
-    found, _ = _judge(parts, layout, reader, whole, fit=True)
+    found, _ = _judge(parts, layout, reader, whole, {})
     if _unclear(found):
         parts.append(seen(_closer(parts)))
-        found, _ = _judge(parts, layout, reader, whole, fit=True)
+        found, _ = _judge(parts, layout, reader, whole, {})
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
     return _in_order([(float(card.corners[:, 0].mean()), card) for card in cards], zone)
