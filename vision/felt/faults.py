@@ -11,14 +11,16 @@ from vision.base.errors import N_
 
 FOGGED = N_("The picture has little contrast: wipe the lens; a fogged one must grow warm first.")
 FLICKERS = N_("The light flickers: set the mains frequency and the exposure, or change the lamps.")
-STRIPED = N_("Sun or a lamp throws bright stripes or patches over the table: draw the blinds, or shade the lamp.")
+STRIPED = N_(
+    "Sun or a lamp throws bright stripes or patches over the table: draw the blinds, or shade the lamp."
+)
 TORN = N_(
     "The picture is torn: its upper and lower part are of two moments. Let it look again; if it stays, check the "
     "camera's cable and that the felt lies flat."
 )
 
 MIN_CONTRAST = 0.7
-"""How much darker a marker's black is than its white, by the white: rendered ones reach 0.82 however blurred or dark."""
+"""How much darker a marker's black is than its white, by the white: rendered ones reach 0.82, blurred and dark too."""
 
 BANDS = (4, 40)
 """Stripes in one picture: a rolling shutter of 1/14 s sees 7 to 8 periods of mains flicker; slower changes of light
@@ -38,7 +40,7 @@ narrower, and a lens bends each half too."""
 
 
 def why_unclear(small: Image) -> str | None:
-    """Return what hides things in a picture (BGR or grey, some hundred pixels wide), as a sentence; None: nothing seen."""
+    """Return what hides the felt in a picture (BGR or grey, some hundred pixels wide), as a sentence, if it is seen."""
     grey = small if small.ndim == 2 else np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
     black, white = np.percentile(grey, (1, 99))
     if white < _MIN_WHITE:
@@ -67,7 +69,9 @@ def even_stripes(light: Points, at: Points) -> tuple[float, float]:
     each = waves @ (light * window) * (2 / window.sum())
     joint = np.abs(each.mean(axis=1))
     best = int(joint.argmax())
-    return max(0.0, float(joint[best] - np.median(joint))), float(joint[best] / max(np.abs(each[best]).mean(), 1e-9))
+    return max(0.0, float(joint[best] - np.median(joint))), float(
+        joint[best] / max(np.abs(each[best]).mean(), 1e-9)
+    )
 
 
 def _in_two_lights(small: Image) -> bool:
@@ -85,9 +89,7 @@ def _in_two_lights(small: Image) -> bool:
         between = np.nan_to_num((mean * below - sums) ** 2 / (below * (1 - below)))
         apart = np.nan_to_num((mean - sums) / (1 - below) - sums / below)
     best = int(between.argmax())
-    return bool(
-        between[best] > _PARTED * spread and apart[best] > np.log(_TWICE) and 0.1 < below[best] < 0.9
-    )
+    return bool(between[best] > _PARTED * spread and apart[best] > np.log(_TWICE) and 0.1 < below[best] < 0.9)
 
 
 def is_torn(felt: Points, seen: Points) -> bool:
@@ -98,14 +100,17 @@ def is_torn(felt: Points, seen: Points) -> bool:
         seen: n × 4 × 2, the same in the picture, pixels.
     """
     order = np.argsort(seen[:, :, 1].mean(axis=1))
-    felt, seen = ((side @ (1, 1j))[order] for side in (felt, seen))
+    there, here = ((side[..., 0] + 1j * side[..., 1])[order] for side in (felt, seen))
     for cut in range(2, len(order) - 1):
-        if seen[:cut].imag.max() >= seen[cut:].imag.min():
+        if here[:cut].imag.max() >= here[cut:].imag.min():
             continue
         halves = [slice(None, cut), slice(cut, None)]
-        fits = [_similarity(seen[half].ravel(), felt[half].ravel()) for half in halves]
+        fits = [_similarity(here[half].ravel(), there[half].ravel()) for half in halves]
         own, other = (
-            max(np.abs(a * seen[half] + b - felt[half]).max() for (a, b), half in zip(fits, some, strict=True))
+            max(
+                np.abs(a * here[half] + b - there[half]).max()
+                for (a, b), half in zip(fits, some, strict=True)
+            )
             for some in (halves, halves[::-1])
         )
         if other > _TORN_MM and other > _TORN_TIMES * own:
@@ -113,9 +118,7 @@ def is_torn(felt: Points, seen: Points) -> bool:
     return False
 
 
-def _similarity(
-    seen: NDArray[np.complex128], felt: NDArray[np.complex128]
-) -> tuple[complex, complex]:
+def _similarity(seen: NDArray[np.complex128], felt: NDArray[np.complex128]) -> tuple[complex, complex]:
     """Fit a turn with a scale and a shift, as complex numbers, by least squares."""
     off = seen - seen.mean()
     a = complex((off.conj() * (felt - felt.mean())).sum() / (np.abs(off) ** 2).sum())

@@ -50,8 +50,8 @@ MAX_MOVED_MM = 3.0
 """A knock, not the heat of the day: markers are found within 0.1 mm, and a zone's margin is 5 mm."""
 
 NEAR_MM = 500.0
-"""Markers so near a zone's middle tell how sharp it is: on the build's felt the two beside each outer zone, and those of
-both sides for the inner ones."""
+"""Markers so near a zone's middle tell how sharp it is: on the build's felt the two beside each outer zone, and those
+of both sides for the inner ones."""
 
 MIN_COLOUR = 8.0
 """The spread of colour, in levels of 255, that a picture with red pips or a coloured felt exceeds several times
@@ -68,8 +68,8 @@ LIGHT_IS_RIGHT = N_("The light is right.")
 class Verdict:
     """One verdict: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
 
-    ``where`` names the zones concerned, joined by commas, if it is not the whole picture. ``by_zone`` are the figures of
-    zones, as far as they have their own.
+    ``where`` names the zones concerned, joined by commas, if it is not the whole picture. ``by_zone`` are the figures
+    of zones, as far as they have their own.
     """
 
     name: str
@@ -202,7 +202,9 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
     ill = N_("The picture is too dark: turn the lamps up or lengthen the exposure.")
-    return Verdict.of("light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", LIGHT_IS_RIGHT, ill)
+    return Verdict.of(
+        "light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", LIGHT_IS_RIGHT, ill
+    )
 
 
 def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int, share: float = 85) -> float:
@@ -288,8 +290,7 @@ def _stripes(grey: Image, bare: Image) -> tuple[float, bool]:
     slope = np.linalg.lstsq(known.T @ known, known.T @ wanted, rcond=None)[0]
     rest = light - np.einsum("ijk,k->ij", basis, slope)
     line = np.median(rest, axis=1, keepdims=True)  # the median, so that a stray card does not count
-    thirds = np.stack([np.median(part, axis=1) for part in np.array_split(rest, 3, axis=1)], axis=1)
-    return even_stripes(line, seen / height)[0], even_stripes(thirds, seen / height)[1] >= ALIKE
+    return even_stripes(line, seen / height)[0], even_stripes(rest, seen / height)[1] >= ALIKE
 
 
 def _off_the_tint(basis: Points, hues: Points) -> Points:

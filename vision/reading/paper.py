@@ -1,8 +1,8 @@
 """Judges each card by its own paper and ink: whether light and colour suffice where it lies.
 
-The verdicts on a picture are measured at the felt's markers. Sun on a marker says nothing of the cards beside it, and sun
-on a card nothing of the markers. So each card's own paper has the last word, and where its zone has red cards, their ink.
-What is not seen well enough to be judged keeps the verdict on the picture.
+The verdicts on a picture are measured at the felt's markers. Sun on a marker says nothing of the cards beside it, and
+sun on a card nothing of the markers. So each card's own paper has the last word, and where its zone has red cards,
+their ink. What is not seen well enough to be judged keeps the verdict on the picture.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ DARK = N_("Cards lie in the dark: take away what shades them, or turn the lamps 
 GREY = N_("Red cards look grey: take away the coloured lamp that shines on them.")
 
 _PAPER, _INK = 70, 10
-"""The share of a card, in per cent, that may be darker than its paper: pips, half of a court's picture; and the share of
-an index and what surrounds it that is as dark as its ink."""
+"""The share of a card, in per cent, that may be darker than its paper: pips, half of a court's picture; and the share
+of an index and what surrounds it that is as dark as its ink."""
 _LEAST_INK = 12.0  # levels of 255 by which ink must be darker than its paper to have a hue
 _FEW = 2  # so many red cards tell what colours are worth in their zone
 _STEPS = (np.arange(18) + 0.5) / 18
@@ -91,9 +91,7 @@ def _zones(cards: Cards, concerned: NDArray[np.bool_]) -> str:
     return ", ".join(sorted(there))
 
 
-def _sample(
-    picture: Image, to_picture: Callable[[Points], Points], cards: Cards, *, whole: bool
-) -> Floats:
+def _sample(picture: Image, to_picture: Callable[[Points], Points], cards: Cards, *, whole: bool) -> Floats:
     """Return the brightness and the two hues of places on each card, or on its first index: n × places × 3."""
     corners = np.array([place.corners for _, place, _ in cards])
     right, down = corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0]
@@ -117,6 +115,8 @@ def _inks(indices: Floats) -> Floats:
         for part in (slice(places * _INK // 100), slice(places * _PAPER // 100, None))
     )
     darker = paper[:, 0] - ink[:, 0]
-    tint = (paper[:, 1:] - 128) * (ink[:, :1] / np.maximum(paper[:, :1], 1.0))  # what the light does to black ink
+    tint = (paper[:, 1:] - 128) * (
+        ink[:, :1] / np.maximum(paper[:, :1], 1.0)
+    )  # what the light does to black ink
     off = np.hypot(*(ink[:, 1:] - 128 - tint).T)
     return np.where(darker >= _LEAST_INK, off / np.maximum(darker, _LEAST_INK), np.nan)

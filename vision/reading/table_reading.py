@@ -22,8 +22,8 @@ from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
-from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
 from vision.reading.deck_print import black_cards, inverted, judge_deck
+from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others
@@ -183,7 +183,9 @@ def read(
     """
     clock = _Clock()
     grey = as_grey(frame)
-    view = look.view if look is not None and look.view is not None else find_felt(frame, layout, lens, grey=grey)
+    view = (
+        look.view if look is not None and look.view is not None else find_felt(frame, layout, lens, grey=grey)
+    )
     clock.lap("markers")
     parts = _see(frame, view, layout.zones, reader, px_per_mm, clock)
     small = view.smaller(frame, SMALL_PX_PER_MM)
@@ -274,7 +276,8 @@ def _judge(
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     where = homes([place for _, place in laid], layout)
     suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
-    by_paper, fit = {}, [True] * len(laid)
+    by_paper: dict[str, Verdict] = {}
+    fit = [True] * len(laid)
     if seen:
         cards = [(named.card, place, zone) for (named, place), zone in zip(laid, where, strict=True)]
         by_paper, fit = judge_paper(*whole, cards, seen)
