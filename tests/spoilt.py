@@ -12,7 +12,7 @@ from typing import Final
 import cv2
 import numpy as np
 
-from vision.base.arrays import Image, Points
+from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.synthetic.render import Scene, deal, render_table
 
@@ -20,7 +20,7 @@ WARM: Final = np.array([0.92, 1.0, 1.06])
 """The hue of sunlight beside that of lamps, BGR."""
 
 
-def _lit(frame: Image, where: Points, gain: float) -> Image:
+def _lit(frame: Image, where: Image, gain: float) -> Image:
     """Brighten what lies in the sun, softly at its rim; `where` is 0 to 1, rows × columns."""
     soft = cv2.GaussianBlur(where.astype(np.float32), (0, 0), 0.0015 * frame.shape[1])[..., None]
     return np.clip(np.round(frame * (1 + (gain * WARM - 1) * soft)), 0, 255).astype(np.uint8)
@@ -41,7 +41,7 @@ def through_blinds(frame: Image, *, slats: int = 24, exposure: float = 0.35, gai
     height, width = frame.shape[:2]
     y, x = np.mgrid[:height, :width]
     open_ = ((y + 0.3 * x) / height * slats) % 1 < 0.45
-    return _lit(np.round(frame * exposure).astype(np.uint8), open_, gain)
+    return _lit(np.round(frame * exposure).astype(np.uint8), open_.astype(np.uint8), gain)
 
 
 def flickering(frame: Image, depth: float = 0.97, periods: float = 8.0) -> Image:
@@ -60,7 +60,7 @@ def torn(frame: Image, shift_px: tuple[float, float] = (40.0, 90.0), turn_deg: f
     """Take the lower half from a moment at which the camera hung elsewhere."""
     height, width = frame.shape[:2]
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), turn_deg, 1.0)
-    turn[:, 2] += shift_px
+    turn[:, 2] += np.array(shift_px)
     later = cv2.warpAffine(frame, turn, (width, height), borderMode=cv2.BORDER_REPLICATE)
     return np.concatenate([frame[: height // 2], later[height // 2 :]])
 

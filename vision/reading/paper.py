@@ -20,17 +20,17 @@ from vision.felt.quality import LIGHT_IS_RIGHT, MAX_WHITE, MIN_WHITE, Verdict
 from vision.reading.laid import CardPlace
 from vision.reading.network import Floats
 
-MIN_INK = 0.08
-"""How far red ink is off its paper's own hue, by how much darker it is: print has 0.3 and more, a grey picture none."""
+MIN_INK = 0.03
+"""How far red ink is off grey, as a share of its paper's brightness: clear print has 0.15 and more. What a sensor's
+noise leaves in a grey picture of this scale is below 0.01."""
 
 BURNT = N_("Sun or a lamp burns cards out: draw the blinds, or shade the lamp.")
 DARK = N_("Cards lie in the dark: take away what shades them, or turn the lamps up.")
 GREY = N_("Red cards look grey: take away the coloured lamp that shines on them.")
 
-_PAPER, _INK = 70, 10
+_PAPER, _INK = 70, 99
 """The share of a card, in per cent, that may be darker than its paper: pips, half of a court's picture; and the share
-of an index and what surrounds it that is as dark as its ink."""
-_LEAST_INK = 12.0  # levels of 255 by which ink must be darker than its paper to have a hue
+that may have less colour than its ink: all but an ace's pip."""
 _FEW = 2  # so many red cards tell what colours are worth in their zone
 _STEPS = (np.arange(18) + 0.5) / 18
 _GRID = np.stack(np.meshgrid(_STEPS, _STEPS), axis=-1).reshape(-1, 2)  # places on a card, in its sides
@@ -56,8 +56,10 @@ def judge_paper(
     fit = np.full(len(cards), all(seen[name].ok for name in ("light", "colour")))
     if picture.ndim == 2 or not cards or not seen["resolution"].ok:
         return {name: seen[name] for name in ("light", "colour")}, fit.tolist()
-    paper = np.percentile(_sample(picture, to_picture, cards, whole=True)[..., 0], _PAPER, axis=1)
-    spoilt = (paper > MAX_WHITE) | (paper < MIN_WHITE)
+    sampled = _sample(picture, to_picture, cards)
+    paper = np.percentile(sampled[..., 0], _PAPER, axis=1)
+    # where the markers have light enough, a darker card has another paper
+    spoilt = (paper > MAX_WHITE) | ((paper < MIN_WHITE) & (not seen["light"].ok))
     middles = to_picture(np.array([place.middle for _, place, _ in cards]))
     outside = ((middles < 0) | (middles > picture.shape[1::-1])).any(axis=1)
     spoilt = np.where(outside, not seen["light"].ok, spoilt)
@@ -73,15 +75,15 @@ def judge_paper(
     colour = seen["colour"]
     grey = np.full(len(cards), not colour.ok)
     if colour.ok:
-        inks = _inks(_sample(picture, to_picture, cards, whole=False))
-        red = np.array([card[1] in "dh" for card, _, _ in cards]) & np.isfinite(inks)
+        inks = _inks(sampled, paper)
+        red = np.array([card[1] in "dh" for card, _, _ in cards])
         names = np.array([zone.name if zone else "" for _, _, zone in cards])
         for name in dict.fromkeys(names[red].tolist()):
             here = inks[red & (names == name)]
             grey |= (names == name) & (len(here) >= _FEW and float(np.median(here)) < MIN_INK)
         if grey.any():
             least = float(inks[red & grey].min())
-            colour = Verdict("colour", False, least, MIN_INK, "of the darkness", GREY, _zones(cards, grey))
+            colour = Verdict("colour", False, least, MIN_INK, "of its paper", GREY, _zones(cards, grey))
     return {"light": light, "colour": colour}, (~(spoilt | grey)).tolist()
 
 
@@ -91,32 +93,19 @@ def _zones(cards: Cards, concerned: NDArray[np.bool_]) -> str:
     return ", ".join(sorted(there))
 
 
-def _sample(picture: Image, to_picture: Callable[[Points], Points], cards: Cards, *, whole: bool) -> Floats:
-    """Return the brightness and the two hues of places on each card, or on its first index: n × places × 3."""
-    corners = np.array([place.corners for _, place, _ in cards])
-    right, down = corners[:, 1] - corners[:, 0], corners[:, 3] - corners[:, 0]
-    share = np.ones((len(cards), 2))
-    if not whole:
-        sides = np.stack([np.hypot(*right.T), np.hypot(*down.T)], axis=1)
-        share = np.array([place.indices for _, place, _ in cards]) / sides
-    steps = _GRID[None] * share[:, None]
-    felt = corners[:, :1] + steps[..., :1] * right[:, None] + steps[..., 1:] * down[:, None]
+def _sample(picture: Image, to_picture: Callable[[Points], Points], cards: Cards) -> Floats:
+    """Return the brightness and the two hues of places all over each card: n × places × 3."""
+    corners = np.array([place.corners for _, place, _ in cards])[:, None]
+    right, down = corners[:, :, 1] - corners[:, :, 0], corners[:, :, 3] - corners[:, :, 0]
+    felt = corners[:, :, 0] + _GRID[:, :1] * right + _GRID[:, 1:] * down
     at = to_picture(felt.reshape(-1, 2)).reshape(len(cards), -1, 2).astype(np.float32)
     seen = cv2.remap(picture, at[..., 0], at[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(cv2.cvtColor(seen, cv2.COLOR_BGR2YCrCb), np.float64)
 
 
-def _inks(indices: Floats) -> Floats:
-    """Return how far each index's ink is off its paper's hue, by how much darker it is; NaN where there is no ink."""
-    order = np.argsort(indices[..., 0], axis=1)
-    places = order.shape[1]
-    ink, paper = (
-        np.take_along_axis(indices, order[:, part, None], axis=1).mean(axis=1)
-        for part in (slice(places * _INK // 100), slice(places * _PAPER // 100, None))
-    )
-    darker = paper[:, 0] - ink[:, 0]
-    tint = (paper[:, 1:] - 128) * (
-        ink[:, :1] / np.maximum(paper[:, :1], 1.0)
-    )  # what the light does to black ink
-    off = np.hypot(*(ink[:, 1:] - 128 - tint).T)
-    return np.where(darker >= _LEAST_INK, off / np.maximum(darker, _LEAST_INK), np.nan)
+def _inks(seen: Floats, paper: Floats) -> Floats:
+    """Return how far each card's most coloured ink is off what the light makes of grey, as a share of its paper."""
+    white = np.maximum(np.nanmedian(np.where(seen[..., :1] >= paper[:, None, None], seen, np.nan), axis=1), 1)
+    tint = (white[:, None, 1:] - 128) * (seen[..., :1] / white[:, None, :1])
+    off = np.hypot(*np.moveaxis(seen[..., 1:] - 128 - tint, -1, 0))
+    return np.asarray(np.percentile(off, _INK, axis=1) / white[:, 0])

@@ -219,8 +219,7 @@ def read(
             return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(seen))), layout)]
 
         count = black_cards(frame, others, inverse)
-        if count:  # then its paper says nothing of the light
-            verdicts |= {"deck": judge_deck([], count), "light": seen["light"]}
+        verdicts["deck"] = judge_deck([], count) if count else verdicts["deck"]
     h, w = frame.shape[:2]
     return TableReading(
         size=(w, h),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import cv2
@@ -21,7 +22,7 @@ from vision.felt.quality import judge
 from vision.felt.survey import survey
 from vision.synthetic.render import deal
 
-SPOILT = {
+SPOILT: dict[str, tuple[Callable[[Image], Image], str]] = {
     "blinds": (through_blinds, STRIPED),
     "flicker": (flickering, FLICKERS),
     "fog": (lambda frame: fogged(frame, 0.95), FOGGED),
