@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from firmware.health.check import Check, Verdict
-from firmware.messages import Message
+from firmware.messages import Message, join_words
 
 
 class Measure(NamedTuple):
@@ -29,16 +29,17 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "banding": Measure(Message("Flicker"), "%", 1),
     "colour": Measure(Message("Colour"), "", 0),
     "suits": Measure(Message("Suits"), "", 1),
+    "deck": Measure(Message("Cards of an odd deck"), "", 0),
     "camera": Measure(Message("Moved by"), "mm", 1),
 }
 """In the order in which they are shown: first what is put right first."""
 _REMEDIES: Final[Mapping[str, Message]] = {
-    "glare": Message("Glare in zone %(place)s %(row)s: move or shade the lamp that is mirrored there."),
     "suits": Message(
         "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
     ),
 }
-"""Remedies whose text names a zone or suits; the others are said as vision gives them."""
+"""Remedies whose text names suits; the others are said as vision gives them."""
+_ZONES: Final = 4  # more are not named: the remedy is then for the whole table
 _ROOM: Final = frozenset({"margin", "resolution", "colour", "suits"})
 """Figures that must reach their limit; the others must not pass it. Light has both, and says which."""
 
@@ -58,9 +59,11 @@ def picture_check(name: str, seen: Mapping[str, Any]) -> Check:
         texts = {"value": f"{value:.0f} / {limit:.0f}", "limit": ""}
     says = Message(str(seen.get("text", "")))
     if name in _REMEDIES and not seen["ok"]:
-        place, _space, row = str(seen.get("where", "")).partition(" ")
         says = _REMEDIES[name]
-        says = Message(says.message, place=place, row=row) if name == "glare" else says
+    zones = [zone.partition(" ") for zone in str(seen.get("where", "")).split(", ") if zone]
+    if 0 < len(zones) <= _ZONES and not seen["ok"]:
+        where = join_words(Message("%(place)s %(row)s", place=place, row=row) for place, _space, row in zones)
+        says = Message("%(what)s Where: %(zones)s.", what=says, zones=where)
     verdict = Verdict.OK if seen["ok"] else Verdict.BAD
     return Check(name, measure.title, verdict, f"{shown} ({bound})", says, figures=texts)
 

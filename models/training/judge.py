@@ -32,7 +32,7 @@ from vision.felt.layout import TableLayout
 from vision.reading import loose
 from vision.reading.enrolment import enrol, spread
 from vision.reading.network import CardReader, DeckProfile
-from vision.reading.table_reading import NEEDED, ReadCard, TableReading, read
+from vision.reading.table_reading import ReadCard, TableReading, read
 from vision.synthetic.decks import PhotoDeck
 from vision.synthetic.evaluation import Condition, Score, score_table
 from vision.synthetic.props import Thing
@@ -223,7 +223,7 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
         return Outcome(score, [JudgedCard(card.code, "", fit=False) for card in scene.cards], unfit=1)
     score = Score()
     score_table(scene.truth, reading, score)
-    fit = all(reading.verdicts[name].ok for name in NEEDED)
+    fit = reading.fit
     judged = [_judge(laid, card, fit) for laid, card in _pair(scene, reading)]
     passed_over = Counter(card.code for card in scene.cards) - Counter(card.laid for card in judged)
     judged += [JudgedCard(code, "", fit=fit) for code in sorted(passed_over)]

@@ -151,7 +151,8 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
             f"  {_cards(cards)}",
             f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
         ]
-    lines += [f"  ! {verdict['text']}" for verdict in result["verdicts"].values() if not verdict["ok"]]
+    ill = [verdict for verdict in result["verdicts"].values() if not verdict["ok"]]
+    lines += [f"  ! {one['text']}" + (f" Where: {one['where']}." if "where" in one else "") for one in ill]
     return "\n".join(map(one_line, lines))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_, CalibrationError
-from vision.felt.geometry import FeltView, find_felt, project
+from vision.felt.geometry import FeltView, camera_matrix, find_felt, project
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens, scaling
 from vision.felt.quality import Verdict, judge
@@ -197,13 +197,7 @@ def pose(view: FeltView, layout: TableLayout) -> Pose:
 
     Without the lens's calibration the angle of view comes from the layout, which limits the accuracy of heights.
     """
-    width, height = view.size
-    if view.lens:
-        camera = view.lens.matrix
-    else:
-        focal = width / 2 / math.tan(math.radians(layout.camera.horizontal_fov_deg) / 2)
-        camera = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
-    columns = np.linalg.inv(camera) @ view.homography
+    columns = np.linalg.inv(camera_matrix(view.size, layout, view.lens)) @ view.homography
     columns = columns / np.linalg.norm(columns[:, :2], axis=0).mean()
     if columns[2, 2] < 0:
         columns = -columns

@@ -18,9 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import DisagreeingMarkersError, NoMarkersError, PictureError, TooFewMarkersError
+from vision.base.errors import (
+    N_,
+    DisagreeingMarkersError,
+    MarkersError,
+    NoMarkersError,
+    PictureError,
+    TooFewMarkersError,
+)
 from vision.felt.cut_markers import cut_corners
 from vision.felt.edges import refine_corners
+from vision.felt.faults import TORN, is_torn, why_unclear
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.markers import dictionary
@@ -47,6 +55,13 @@ MAX_DOUBT_MM = 1.5
 
 CORNER_NOISE_PX = 0.25
 """How well a marker's corner is found, at least (measured on rendered frames with an ordinary camera's noise)."""
+
+MAX_SLANT = 0.035
+"""Two degrees: lower rows that lie as far beside upper ones are of another moment."""
+
+MIRRORED = N_("The picture is mirrored: switch that off in the camera's settings, or take the mirror away.")
+
+_WHY_PX = 640  # the long side of the picture in which it is looked for what hides the felt
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,13 +131,16 @@ class FeltView:
         return frame, small
 
 
-def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> FeltView:
+def find_felt(
+    frame: Image, layout: TableLayout, lens: Lens | None = None, *, grey: Image | None = None
+) -> FeltView:
     """Find the layout's felt in a picture.
 
     Args:
         frame: height × width × 3 BGR or height × width, 8 bits.
         layout: the felt to look for.
         lens: the camera's calibration; without it the lens is assumed to have no distortion.
+        grey: the picture in grey, where the caller has it.
 
     Raises:
         PictureError: it is not a picture of 8-bit pixels, or it is too small.
@@ -130,7 +148,7 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
         TooFewMarkersError: those in view do not fix the felt well enough.
         DisagreeingMarkersError: they do not lie as the layout says, or belong to two felts.
     """
-    grey = as_grey(frame)
+    grey = as_grey(frame) if grey is None else grey
     height, width = grey.shape
     found = find_markers(grey, layout)
     known = {marker.id for marker in layout.markers.at}
@@ -138,20 +156,26 @@ def find_felt(frame: Image, layout: TableLayout, lens: Lens | None = None) -> Fe
         lens = lens.for_size(width, height)
         found = [FoundMarker(m.id, lens.undistort(m.corners)) for m in found]
     candidates = [marker for marker in found if marker.id in known]
-    if not candidates:
-        raise _nothing(found, grey, layout)
-    ours = _one_felt(candidates, layout)
-    second = _one_felt([marker for marker in candidates if marker not in ours], layout)
-    if len(second) >= 2 and _elsewhere(second, ours, layout):
-        ids, again = _ids(ours), _ids(second)
-        raise DisagreeingMarkersError(
-            "Two felts are in view (markers %(ids)s and again %(again)s): take one away or cover its "
-            "markers.",
-            ids=ids,
-            again=again,
-        )
-    others = tuple(marker for marker in found if marker not in ours)
-    return _view(ours, layout, others, grey, lens)
+    try:
+        if not candidates:
+            raise _nothing(found, grey, layout)
+        ours = _one_felt(candidates, layout)
+        second = _one_felt([marker for marker in candidates if marker not in ours], layout)
+        if len(second) >= 2 and _elsewhere(second, ours, layout):
+            ids, again = _ids(ours), _ids(second)
+            raise DisagreeingMarkersError(
+                "Two felts are in view (markers %(ids)s and again %(again)s): take one away or cover its "
+                "markers.",
+                ids=ids,
+                again=again,
+            )
+        others = tuple(marker for marker in found if marker not in ours)
+        return _view(ours, layout, others, grey, lens)
+    except MarkersError as error:
+        why = _why(candidates, frame, layout) if candidates or not found else None
+        if why is None or error.template == MIRRORED:
+            raise
+        raise type(error)(why) from error
 
 
 def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
@@ -276,9 +300,7 @@ def _not_cut(corners: Points, picture: Image) -> bool:
 
 def _nothing(found: Sequence[FoundMarker], grey: Image, layout: TableLayout) -> NoMarkersError:
     if _is_mirrored(grey, layout):
-        return NoMarkersError(
-            "The picture is mirrored: switch that off in the camera's settings, or take the mirror away."
-        )
+        return NoMarkersError(MIRRORED)
     if found:
         wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
         return NoMarkersError(
@@ -290,6 +312,15 @@ def _nothing(found: Sequence[FoundMarker], grey: Image, layout: TableLayout) -> 
     return NoMarkersError(
         "The felt's markers are not seen: the whole felt must be in view, lit and in focus."
     )
+
+
+def _why(candidates: list[FoundMarker], frame: Image, layout: TableLayout) -> str | None:
+    """Return what in the picture itself keeps the felt from being found, if it can be seen."""
+    if len({marker.id for marker in candidates}) == len(candidates) >= 4:
+        felt, seen = (each.reshape(-1, 4, 2) for each in _corners(candidates, layout))
+        if is_torn(felt, seen):
+            return TORN
+    return why_unclear(reduce_picture(frame, _WHY_PX)[0])
 
 
 def _is_mirrored(grey: Image, layout: TableLayout) -> bool:
@@ -435,12 +466,28 @@ def _view(
             "calibrate the lens, or name the right layout.",
             error_mm=f"{error_mm:.1f}",
         )
+    if _slant(homography, grey.shape, layout, lens) > MAX_SLANT:
+        raise DisagreeingMarkersError(TORN)
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     area = cv2.contourArea(project(homography, box).astype(np.float32))
     px_per_mm = math.sqrt(area / (layout.width_mm * layout.height_mm))
     return FeltView(
         homography, tuple(ours), others, error_px, error_mm, doubt, px_per_mm, grey.shape[::-1], lens
     )
+
+
+def camera_matrix(size: tuple[int, ...], layout: TableLayout, lens: Lens | None) -> Matrix:
+    """Return what maps rays to pixels in pictures of this width and height; without a lens, by the layout's camera."""
+    width, height = size
+    focal = width / 2 / math.tan(math.radians(layout.camera.horizontal_fov_deg) / 2)
+    usual = np.array([[focal, 0, (width - 1) / 2], [0, focal, (height - 1) / 2], [0, 0, 1]])
+    return lens.matrix if lens else usual
+
+
+def _slant(homography: Matrix, shape: tuple[int, ...], layout: TableLayout, lens: Lens | None) -> float:
+    """Return how far the felt's sides are from square, as no camera shows them: a cosine."""
+    across, down = (np.linalg.inv(camera_matrix(shape[::-1], layout, lens)) @ homography)[:, :2].T
+    return abs(float(across @ down)) / float(np.linalg.norm(across) * np.linalg.norm(down))
 
 
 def _rms(distances: Points) -> float:

@@ -1,14 +1,14 @@
 """Judges whether a picture is good enough to read. Each verdict has a measured figure, its limit, and a sentence.
 
 Nothing here depends on the cards' faces. Sharpness and light are measured on the felt's own markers, which are always
-black on white; glare and banding on the felt.
+black on white; glare and banding on the felt. What concerns some zones only names them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import cv2
@@ -17,6 +17,7 @@ import numpy as np
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_
 from vision.felt.edges import edge_spread_px
+from vision.felt.faults import ALIKE, FLICKERS, FOGGED, MIN_CONTRAST, STRIPED, even_stripes
 from vision.felt.geometry import FeltView, as_grey, project, reduce_picture
 from vision.felt.layout import TableLayout
 
@@ -45,12 +46,12 @@ MAX_GLARE_MM2 = 60.0
 MAX_BANDING = 0.04
 """A lamp that flickers by more than a twenty-fifth: it shows as stripes, and readings differ between frames."""
 
-BANDS = (4, 40)
-"""Stripes in one picture: a rolling shutter of 1/14 s sees 7 to 8 periods of mains flicker; slower changes of light
-are shadows."""
-
 MAX_MOVED_MM = 3.0
 """A knock, not the heat of the day: markers are found within 0.1 mm, and a zone's margin is 5 mm."""
+
+NEAR_MM = 500.0
+"""Markers so near a zone's middle tell how sharp it is: on the build's felt the two beside each outer zone, and those
+of both sides for the inner ones."""
 
 MIN_COLOUR = 8.0
 """The spread of colour, in levels of 255, that a picture with red pips or a coloured felt exceeds several times
@@ -60,11 +61,15 @@ SMALL_PX_PER_MM = 1.0
 """The picture at this scale serves for glare, stripes and colour: half an index is still 60 pixels."""
 
 
+LIGHT_IS_RIGHT = N_("The light is right.")
+
+
 @dataclass(frozen=True)
 class Verdict:
     """One verdict: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
 
-    ``where`` names the zone concerned, if any.
+    ``where`` names the zones concerned, joined by commas, if it is not the whole picture. ``by_zone`` are the figures
+    of zones, as far as they have their own.
     """
 
     name: str
@@ -74,13 +79,19 @@ class Verdict:
     unit: str
     text: str
     where: str = ""
+    by_zone: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
         cls, name: str, ok: bool, figure: float, limit: float, unit: str, well: str, ill: str, where: str = ""
     ) -> Self:
-        """Return a verdict that says `well` or `ill`; `where` is the zone concerned if it is ill."""
+        """Return a verdict that says `well` or `ill`; `where` are the zones concerned if it is ill."""
         return cls(name, ok, figure, limit, unit, well if ok else ill, "" if ok else where)
+
+    @property
+    def lets_read(self) -> bool:
+        """Whether it leaves at least some zones to be read."""
+        return self.ok or bool(self.where)
 
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as JSON values."""
@@ -154,17 +165,28 @@ def colour(frame: Image) -> Verdict:
 
 
 def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
-    """Take the worst of the markers: a tilted lens is sharp on one side only."""
-    spreads = []
+    """Take the worst of the markers, for each zone of those near it: a tilted lens is sharp on one side only."""
+    spreads: dict[int, float] = {}
     for marker in view.markers:
         corners = view.lens.distort(marker.corners) if view.lens else marker.corners
         spread = edge_spread_px(grey, corners)
         if spread is not None:
-            spreads.append(spread * layout.markers.side_mm / marker.side_px)
-    figure = max(spreads, default=math.inf)
+            spreads[marker.id] = spread * layout.markers.side_mm / marker.side_px
+    figure = max(spreads.values(), default=math.inf)
+    at = {marker.id: np.array([marker.x_mm, marker.y_mm]) for marker in layout.markers.at}
+    by_zone = {}
+    for zone in layout.zones:
+        near = [number for number in at if math.dist(at[number], (zone.x_mm, zone.y_mm)) < NEAR_MM]
+        # where one of them is not measured, nobody knows whether it would be the worst
+        by_zone[zone.name] = max(spreads[n] for n in near) if near and spreads.keys() >= {*near} else figure
+    soft = [name for name, spread in by_zone.items() if spread > MAX_EDGE_MM]
     well = N_("The picture is sharp.")
     ill = N_("The picture is out of focus: clean the lens and set the focus.")
-    return Verdict.of("sharpness", figure <= MAX_EDGE_MM, figure, MAX_EDGE_MM, "mm", well, ill)
+    if figure > MAX_EDGE_MM and min(_contrast(grey, view, layout, m.id) for m in view.markers) < MIN_CONTRAST:
+        ill = FOGGED
+    where = "" if len(soft) == len(by_zone) else ", ".join(soft)
+    verdict = Verdict.of("sharpness", figure <= MAX_EDGE_MM, figure, MAX_EDGE_MM, "mm", well, ill, where)
+    return replace(verdict, by_zone=by_zone)
 
 
 def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
@@ -185,12 +207,13 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     if max(whites) > MAX_WHITE:
         text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
-    well = N_("The light is right.")
     ill = N_("The picture is too dark: turn the lamps up or lengthen the exposure.")
-    return Verdict.of("light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", well, ill)
+    return Verdict.of(
+        "light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", LIGHT_IS_RIGHT, ill
+    )
 
 
-def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
+def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int, share: float = 85) -> float:
     """Return the grey level of a marker's white: the upper quarter over the marker and half its white border."""
     corners = layout.markers.corners_mm(marker_id)
     out = layout.markers.quiet_mm / 2
@@ -199,7 +222,13 @@ def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> 
     x, y = np.meshgrid(low[0] + grid * (high[0] - low[0]), low[1] + grid * (high[1] - low[1]))
     at = view.to_image(np.column_stack([x.ravel(), y.ravel()])).astype(np.float32)
     levels = cv2.remap(grey, at[:, 0].reshape(48, 48), at[:, 1].reshape(48, 48), cv2.INTER_LINEAR)
-    return float(np.percentile(levels, 85))
+    return float(np.percentile(levels, share))
+
+
+def _contrast(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
+    """Return how much darker a marker's black is than its white, by the white."""
+    black, white = (_white(grey, view, layout, marker_id, share) for share in (15, 85))
+    return 1 - black / max(white, 1.0)
 
 
 def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
@@ -214,7 +243,7 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         area = float(np.asarray(stats)[1:, cv2.CC_STAT_AREA].max(initial=0)) / SMALL_PX_PER_MM**2
         if area > worst:
             worst, where = area, zone.name
-    ill = f"Glare in zone {where}: move or shade the lamp that is mirrored there."
+    ill = N_("Glare: move or shade the lamp that is mirrored there.")
     return Verdict.of(
         "glare", worst <= MAX_GLARE_MM2, worst, MAX_GLARE_MM2, "mm²", N_("No glare."), ill, where
     )
@@ -224,9 +253,9 @@ def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     """Measure stripes along the picture's rows, on the felt outside zones and markers."""
     small, shrink = reduce_picture(grey, 800)
     bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
-    figure = _stripes(small, bare)
+    figure, alike = _stripes(small, bare)
     well = N_("No stripes.")
-    ill = N_("The light flickers: set the mains frequency and the exposure, or change the lamps.")
+    ill = FLICKERS if alike else STRIPED
     return Verdict.of("banding", figure <= MAX_BANDING, figure, MAX_BANDING, "of the light", well, ill)
 
 
@@ -250,13 +279,13 @@ def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrin
     return mask
 
 
-def _stripes(grey: Image, bare: Image) -> float:
-    """Return the amplitude of the strongest even stripes, as a share of the light."""
+def _stripes(grey: Image, bare: Image) -> tuple[float, bool]:
+    """Return the amplitude of the strongest even stripes, as a share of the light, and whether they run along rows."""
     counts = np.count_nonzero(bare, axis=1)
     seen = np.flatnonzero(counts >= 10)
     height, width = grey.shape
     if len(seen) < height // 3:
-        return 0.0
+        return 0.0, True
     # about fifty pixels of each row are enough, evenly spaced over the bare ones
     some = (np.linspace(0, 1, 49, endpoint=False) * counts[seen, None]).astype(int)
     places = np.flatnonzero(bare)[(np.cumsum(counts) - counts)[seen, None] + some]
@@ -266,14 +295,8 @@ def _stripes(grey: Image, bare: Image) -> float:
     known, wanted = basis[:, ::7].reshape(-1, 9), light[:, ::7].ravel()
     slope = np.linalg.lstsq(known.T @ known, known.T @ wanted, rcond=None)[0]
     rest = light - np.einsum("ijk,k->ij", basis, slope)
-    line = np.median(rest, axis=1)  # the median, so that a stray card does not count
-    # fit a sine of each whole number of periods: some rows may be missing
-    window = np.hanning(len(line) + 2)[1:-1]
-    line = line - np.average(line, weights=window)
-    turns = np.arange(BANDS[0], BANDS[1] + 1)
-    waves = np.exp(-2j * np.pi * np.outer(turns, seen / height))
-    strength = 2 * np.abs(waves @ (line * window)) / window.sum()
-    return float(max(0.0, strength.max() - np.median(strength)))
+    line = np.median(rest, axis=1, keepdims=True)  # the median, so that a stray card does not count
+    return even_stripes(line, seen / height)[0], even_stripes(rest, seen / height)[1] >= ALIKE
 
 
 def _off_the_tint(basis: Points, hues: Points) -> Points:

@@ -34,15 +34,20 @@ _SUIT = 13  # cards of a suit in one deck
 _MANY = 10  # the least number of clear cards of a colour for a verdict
 _SHARE = 0.2  # the share of a colour's cards that may be less clear
 _FEW = 3  # this many unclear cards are the picture's fault; fewer are those cards' own
+_PAIR, _ZONES = 2, 2  # so many unclear cards spoil a zone, and so many zones at most are spoilt by themselves
 _ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
-def judge_suits(named: Sequence[NamedCluster], *, dealt: bool = True) -> tuple[Verdict, list[bool]]:
+def judge_suits(
+    named: Sequence[NamedCluster], zones: Sequence[str] = (), *, dealt: bool = True
+) -> tuple[Verdict, list[bool]]:
     """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
 
     Args:
         named: the cards of a picture.
+        zones: the name of each one's zone, where they lie in zones: what spoils one or two of these, such as a drop on
+            the lens, is no verdict on the others.
         dealt: whether they come at random from one deck. A deck that is laid out to be counted may be in order, or have
             a card twice.
 
@@ -52,21 +57,42 @@ def judge_suits(named: Sequence[NamedCluster], *, dealt: bool = True) -> tuple[V
     clear = [one for one in named if one.cluster.evidence > CLEARLY_THERE]
     nats = {suits: sorted(apart(one) for one in clear if one.card[1] in suits) for suits in _COLOURS}
     figures = {suits: _most(found) for suits, found in nats.items()}
+    spoilt = {suits: _spoilt(named, zones, suits) if figures[suits] < MIN_APART else [] for suits in _COLOURS}
     for suits in _COLOURS:
+        if spoilt[suits]:
+            figures[suits] = MIN_ALONE
         colour = [one for one in clear if one.card[1] in suits and not one.second]
         if dealt and not is_one_deck(colour, suits):
             figures[suits] = 0.0
     doubtful = [colours for suits, colours in _COLOURS.items() if figures[suits] < MIN_APART]
+    where = "" if doubtful else ", ".join(sorted({*spoilt["cs"], *spoilt["dh"]}))
     text = N_("Suits of one colour can be told apart.")
-    if doubtful:
-        pairs = " or ".join(doubtful)
+    if doubtful or where:
+        pairs = " or ".join(doubtful or [pair for suits, pair in _COLOURS.items() if spoilt[suits]])
         text = f"{pairs} cannot be told apart in this picture: clean the lens, set the focus or hang the camera lower"
     taken = []
-    for one in named:
+    for k, one in enumerate(named):
         suits = next(suits for suits in _COLOURS if one.card[1] in suits)
         known = len(nats[suits]) >= _MANY or apart(one) >= MIN_ALONE
-        taken.append(known and figures[suits] >= MIN_APART)
-    return Verdict("suits", not doubtful, min(figures.values()), MIN_APART, "nats", text), taken
+        there = bool(spoilt[suits]) and zones[k] in spoilt[suits]
+        taken.append(known and figures[suits] >= MIN_APART and not there)
+    ok, least = not (doubtful or where), min([*figures.values(), *([0.0] if where else [])])
+    return Verdict("suits", ok, least, MIN_APART, "nats", text, where), taken
+
+
+def _spoilt(named: Sequence[NamedCluster], zones: Sequence[str], suits: str) -> list[str]:
+    """Return the zones whose cards of a colour are all unclear, if they are few and all others clear by themselves.
+
+    Soft print is unclear everywhere: its few clear cards are chance, and the wrong ones among them too.
+    """
+    by_zone: dict[str, list[float]] = {}
+    for one, zone in zip(named, zones, strict=False):
+        if one.card[1] in suits and one.cluster.evidence > CLEARLY_THERE:
+            by_zone.setdefault(zone, []).append(apart(one))
+    bad = [zone for zone, nats in by_zone.items() if len(nats) >= _PAIR and max(nats) < MIN_APART]
+    rest = [one for zone, nats in by_zone.items() if zone not in bad for one in nats]
+    few = len(bad) <= _ZONES and len(rest) >= _MANY and "" not in bad
+    return bad if few and min(rest) >= MIN_ALONE else []
 
 
 def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:

@@ -22,11 +22,13 @@ from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
 from vision.reading.cards import CARDS
-from vision.reading.decode import NamedCluster, fuse, is_whole_deck
+from vision.reading.deck_print import black_cards, inverted, judge_deck
+from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.memory import FELT_ALIKE, TableMemory
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others, look_down
+from vision.reading.paper import judge_paper
 from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
 from vision.reading.suits import judge_suits
 
@@ -99,8 +101,9 @@ class TableReading:
         zones: one per zone of the layout, in its order.
         others: cards outside the zones, and what is no card that was read (`objects.py`); a card keeps its own
             sureness whatever lies next to it.
-        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card is sure; where
-            `suits` does, none of the suits it names.
+        verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card of the zones that
+            it names is sure (of none, if it names no zone); where `suits` does, none of the suits it names.
+        seen: the verdicts on the picture as a whole, before the cards were judged.
         ms: milliseconds per stage.
         view: where the felt lies in the frame.
     """
@@ -110,8 +113,14 @@ class TableReading:
     zones: tuple[ZoneReading, ...]
     others: tuple[Other, ...] = ()
     verdicts: dict[str, Verdict] = field(default_factory=dict)
+    seen: dict[str, Verdict] = field(default_factory=dict, repr=False, compare=False)
     ms: dict[str, float] = field(default_factory=dict)
     view: FeltView | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def fit(self) -> bool:
+        """Whether the picture lets at least some cards be taken without asking."""
+        return all(self.verdicts[name].lets_read for name in NEEDED)
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain data, as printed by `feltwatch read --json`."""
@@ -187,7 +196,7 @@ def read(
     grey = None
     if small is None:
         grey = as_grey(frame)
-        view = find_felt(grey, layout, lens)
+        view = find_felt(frame, layout, lens, grey=grey)
         small = view.smaller(frame, SMALL_PX_PER_MM)
         memory.found(view, small, layout)
     assert memory.view is not None
@@ -209,27 +218,24 @@ def read(
     near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
     for zone in changed:
         memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
-    verdicts = judge(
-        frame, view, layout, reference, grey=grey, small=small, before=last.verdicts if last else None
-    )
-    fit = all(verdicts[name].ok for name in NEEDED)
-    soft = max(1.0, verdicts["sharpness"].figure / verdicts["sharpness"].limit)
+    seen = judge(frame, view, layout, reference, grey=grey, small=small, before=last.seen if last else None)
     clock.lap("verdicts")
 
-    def judged() -> tuple[list[_Found], Verdict]:
+    def judged() -> tuple[list[_Found], dict[str, Verdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
         whole = small[0], small[1].to_image
-        return _judge(parts, layout, reader, whole, fit=fit, soft=soft, dealt=dealt)
+        return _judge(parts, layout, reader, whole, seen, dealt=dealt)
 
-    found, suits = judged()
+    found, verdicts = judged()
     memory.unclear = _unclear(found)
+    fit = all(verdicts[name].lets_read for name in NEEDED)
     again = [zone for zone in memory.unclear if fit and len(memory.parts[zone]) == 1]
     if again:
         clock.lap("decode")
         closer = _closer([memory.parts[zone][0] for zone in layout.zones])
         for zone in again:
             memory.parts[zone].append(_read_in(frame, view, zone, reader, closer, clock))
-        found, suits = judged()
+        found, verdicts = judged()
         memory.unclear = _unclear(found)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
@@ -245,13 +251,24 @@ def read(
     clock.lap("decode")
     others = find_others(frame, view, layout, known, above=above[1])
     clock.lap("others")
+    if len(others) > len(found):
+
+        def inverse() -> list[Cluster]:
+            turned = [
+                _read_in(inverted(frame), view, zone, reader, px_per_mm, clock) for zone in layout.zones
+            ]
+            return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(turned))), layout)]
+
+        count = black_cards(frame, others, inverse)
+        verdicts["deck"] = judge_deck([], count) if count else verdicts["deck"]
     h, w = frame.shape[:2]
     memory.last = TableReading(
         size=(w, h),
         markers=tuple(m.id for m in view.markers),
         zones=tuple(ZoneReading(z.place, z.row, _in_order(cards[z.place, z.row], z)) for z in layout.zones),
         others=(*astray, *others),
-        verdicts=verdicts | {suits.name: suits},
+        verdicts=verdicts,
+        seen=seen,
         ms=clock.ms,
         view=view,
     )
@@ -280,12 +297,11 @@ def _judge(
     layout: TableLayout,
     reader: CardReader,
     whole: _Whole,
+    seen: dict[str, Verdict],
     *,
-    fit: bool,
-    soft: float = 1.0,
     dealt: bool = True,
-) -> tuple[list[_Found], Verdict]:
-    """Name all cards, judge and locate each; return the verdict on their suits too.
+) -> tuple[list[_Found], dict[str, Verdict]]:
+    """Name all cards, judge and locate each; return the verdicts too, from those on the picture (`seen`, if any).
 
     A card whose indices and whole card disagree has no margin.
     """
@@ -299,18 +315,33 @@ def _judge(
     laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
-    suits, taken = judge_suits(names, dealt=dealt)
     where = homes([place for _, place in laid], layout)
+    suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
+    by_paper: dict[str, Verdict] = {}
+    fit = [True] * len(laid)
+    if seen:
+        cards = [(named.card, place, zone) for (named, place), zone in zip(laid, where, strict=True)]
+        by_paper, fit = judge_paper(*whole, cards, seen)
     read = [
-        read_card(named, place.corners, worth, fit=fit and clear, soft=soft)
-        for (named, place), clear in zip(laid, taken, strict=True)
+        read_card(named, place.corners, worth, fit=fit[k] and clear[k], soft=_softness(seen, where[k]))
+        for k, (named, place) in enumerate(laid)
     ]
     judged = [
         replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
         for card, named in zip(read, names, strict=True)
     ]
     found = zip(judged, laid, where, strict=True)
-    return [(card, place, home) for card, (named, place), home in found if not named.second], suits
+    deck = judge_deck([(named.cluster, card.sure) for named, card in zip(names, judged, strict=True)], 0)
+    verdicts = {**seen, **by_paper, suits.name: suits, deck.name: deck}
+    return [(card, place, home) for card, (named, place), home in found if not named.second], verdicts
+
+
+def _softness(seen: dict[str, Verdict], zone: Zone | None) -> float:
+    """Return by how much the picture's sharpness falls short in a zone; without a zone, anywhere."""
+    if "sharpness" not in seen:
+        return 1.0
+    sharpness = seen["sharpness"]
+    return max(1.0, sharpness.by_zone.get(zone.name if zone else "", sharpness.figure) / sharpness.limit)
 
 
 def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReader) -> tuple[ReadCard, ...]:
@@ -329,10 +360,10 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
 
     parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
-    found, _ = _judge(parts, layout, reader, whole, fit=True)
+    found, _ = _judge(parts, layout, reader, whole, {})
     if _unclear(found):
         parts.append(seen(_closer(parts)))
-        found, _ = _judge(parts, layout, reader, whole, fit=True)
+        found, _ = _judge(parts, layout, reader, whole, {})
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
     return _in_order([(float(card.corners[:, 0].mean()), card) for card in cards], zone)

@@ -27,6 +27,7 @@ from tests.waiting import until
 from vision.felt.calibration import calibrate_felt, set_up_verdicts
 from vision.felt.geometry import find_felt
 from vision.felt.quality import Verdict, judge
+from vision.reading.deck_print import judge_deck
 from vision.reading.enrolment import spread as spread_on_the_felt
 from vision.reading.suits import judge_suits
 
@@ -114,7 +115,7 @@ def test_a_spoiled_picture_says_what_to_do(technician: FlaskClient, bench: Pictu
     bench.show(dark_and_glaring())
     html = look(technician)["html"]
     assert "The picture is too dark: turn the lamps up" in html
-    assert "Glare in zone" in html
+    assert "Glare: move or shade the lamp that is mirrored there. Where: " in html
     bench.show(bare())
     assert "All is well" in look(technician)["html"]
 
@@ -215,8 +216,8 @@ def test_the_page_draws_the_spread_as_vision_wants_it() -> None:
 
 def test_every_figure_of_vision_has_words_on_the_page() -> None:
     view = find_felt(bare(), layout())
-    suits, _ = judge_suits([])
-    verdicts = {**judge(bare(), view, layout(), view.homography), suits.name: suits}
+    (suits, _), deck = judge_suits([]), judge_deck([], 0)
+    verdicts = {**judge(bare(), view, layout(), view.homography), suits.name: suits, deck.name: deck}
     names = {*verdicts, *(verdict.name for verdict in set_up_verdicts(view, layout()))}
     assert names == set(MEASURES)
     assert set(calibrate_felt([bare()], layout()).figures) <= set(camera_words.FIGURES)

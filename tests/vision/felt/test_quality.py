@@ -47,7 +47,7 @@ ORDINARY = Conditions()
 RINGS = {
     "sharpness": (replace(ORDINARY, blur_px=3.0), "out of focus"),
     "light": (replace(ORDINARY, light=0.25), "too dark"),
-    "glare": (replace(ORDINARY, glare=0.6), "Glare in zone"),
+    "glare": (replace(ORDINARY, glare=0.6), "Glare: move or shade"),
     "banding": (replace(ORDINARY, banding=0.15), "flickers"),
 }
 
