@@ -33,6 +33,7 @@ from firmware.runtime.live_record import LiveRecord
 from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.liveness.presses import Presses
 from firmware.runtime.liveness.screen_watch import ScreenWatch
+from firmware.runtime.liveness.table_faults import TableFaults
 from firmware.runtime.maintenance import Answer, RecordMaintenance
 from firmware.runtime.panel_state import beeps, lights
 from firmware.runtime.pit_desk import PitDesk
@@ -54,7 +55,6 @@ from firmware.runtime.record_check import RecordCheck
 from firmware.runtime.record_faults import RecordWatch
 from firmware.runtime.socket_server import CommandSocket
 from firmware.runtime.table_devices import Devices
-from firmware.runtime.table_faults import TableFaults
 from firmware.table import CommandRefused, State, TableError
 from firmware.table import events as ev
 from firmware.table.command import Command
