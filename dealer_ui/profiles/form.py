@@ -18,11 +18,10 @@ from dealer_ui.text.i18n import gettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import row_name
-from firmware.names import NameRefused, check_name, look_alike, looks_like, normal_spelling
+from firmware.names import look_alike, looks_like, normal_spelling
 from firmware.rules import (
     Profile,
     ProfileError,
-    contradictions,
     load_profile,
     parse_profile,
     profile_names,
@@ -31,6 +30,7 @@ from firmware.rules import (
 from firmware.rules.cards import RANKS
 from firmware.rules.naturals import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
+from firmware.rules.profiles.library import name_trouble, title_trouble
 from firmware.rules.profiles.options import (
     Amount,
     AtLeast,
@@ -49,7 +49,6 @@ from firmware.rules.profiles.options import (
 from firmware.rules.profiles.sections import OPTIONS, SECTIONS, check_option
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
-from firmware.table.topics.profiles import LONGEST_TITLE
 
 Control = Literal[
     "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome", "rows"
@@ -58,7 +57,6 @@ Control = Literal[
 ABOUT: Final = ("name", "title")
 """What the form asks in addition to the options."""
 RATE: Final = ("option", "limit", "fee")
-LONGEST_NAME: Final = 40
 
 
 class FormInput:
@@ -249,33 +247,39 @@ def read(typed: FormInput, base: Profile, taken: Sequence[str] = ()) -> Draft:
         try:
             values[path] = check_option(path, _value_of(typed, path, kind, before[path]))
         except ProfileError as error:
-            errors[path] = _as_shown(say(error.message))
+            errors[path] = name_options(say(error.message))
     name, title = (normal_spelling(typed.one(key)) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
-    try:
-        title = check_name(title, LONGEST_TITLE)
-    except NameRefused as error:
-        errors["title"] = say(error.sentence)
+    if title_why := title_trouble(title):
+        errors["title"] = say(title_why)
     if errors:
         return Draft(None, "", errors)
     try:
         text = _text(base, name, title, values)
-        profile = parse_profile(text)
+        return Draft(parse_profile(text), text, {})
     except ProfileError as error:
-        return Draft(None, "", {error.key or "name": _as_shown(say(error.message))})
-    if found := contradictions(profile):
-        sentences = {one.path: _as_shown(say(one.sentence)) for one in reversed(found)}
-        return Draft(None, text, sentences)
-    return Draft(profile, text, {})
+        found = {_field_of(key): name_options(say(message)) for key, _, message in reversed(error.troubles)}
+        return Draft(None, "", found)
 
 
-_PATHS: Final = re.compile(rf"\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGNORECASE)
+def _field_of(key: str) -> str:
+    """Return the field of the form that a trouble's key belongs to."""
+    key = key.removeprefix("profile.")
+    return key if key in OPTIONS or key in ABOUT else "name"
 
 
-def _as_shown(error: str) -> str:
-    """Name an error's options as in the form, not by their path."""
-    return _PATHS.sub(lambda found: f"“{rule_text(OPTIONS[found[0].lower()][2].title)}”", error)
+_PATHS: Final = re.compile(rf"(?<!\")\b({'|'.join(map(re.escape, OPTIONS))})\b", re.IGNORECASE)
+
+
+def name_options(error: str, shown: str = "“{title}”") -> str:
+    """Name an error's options as in the form, not by their path; `shown` may have a {path}, too."""
+
+    def titled(found: re.Match[str]) -> str:
+        path = found[0].lower()
+        return shown.format(title=rule_text(OPTIONS[path][2].title), path=path)
+
+    return _PATHS.sub(titled, error)
 
 
 def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> str:
@@ -283,7 +287,9 @@ def _text(base: Profile, name: str, title: str, values: Mapping[str, Any]) -> st
         section: kind(**{key: values[f"{section}.{key}"] for key in vars(getattr(base, section))})
         for section, kind in SECTIONS.items()
     }
-    made |= {"name": name, "title": title, "based_on": base.based_on or base.name}
+    same = {path for path, _, value in base.options() if value == values[path]}
+    stated = tuple(path for path in base.weaker_pays_more if path in same)
+    made |= {"name": name, "title": title, "based_on": base.based_on or base.name, "weaker_pays_more": stated}
     return profile_toml(replace(base, clauses=_clauses(base, values), **made))
 
 
@@ -298,9 +304,8 @@ def _clauses(base: Profile, values: Mapping[str, Any]) -> tuple[tuple[str, str],
 
 
 def _name_trouble(name: str, taken: Sequence[str]) -> str:
-    letters = set("abcdefghijklmnopqrstuvwxyz0123456789-")
-    if not name or len(name) > LONGEST_NAME or not set(name) <= letters or name.startswith("-"):
-        return gettext("Give it a name of 1 to 40 small letters, figures and hyphens, such as friday-game.")
+    if why := name_trouble(name):
+        return say(why)
     if name in taken:
         return gettext("There is a profile %(name)s already; choose another name.", name=name)
     if (other := look_alike(name, taken)) is not None:

@@ -129,7 +129,7 @@ def change(name: str) -> tuple[Response, int]:
     a field is invalid; otherwise the table's answer (`POST /command`).
     """
     request.max_content_length = LONGEST_FORM
-    order = _order()
+    order = read_order()
     shelf = _shelf()
     found = _find_profile(shelf, name, str(order.get("version", "")))
     signed = {key: order[key] for key in ("by", "pin") if isinstance(order.get(key), str)}
@@ -163,6 +163,11 @@ def change(name: str) -> tuple[Response, int]:
     return answer
 
 
+def find_all() -> tuple[ProfileVersion, ...]:
+    """Return every profile in its newest version, or answer 503 without a record."""
+    return _shelf().all()
+
+
 def _shelf() -> Shelf:
     served = services()
     try:
@@ -192,7 +197,8 @@ def _profile_by_key(shelf: Shelf, key: str) -> ProfileVersion:
     return _find_profile(shelf, name, version)
 
 
-def _order() -> dict[str, Any]:
+def read_order() -> dict[str, Any]:
+    """Return the JSON object that the page sent, or answer 400."""
     try:
         order = json.loads(request.get_data())
     except RequestEntityTooLarge:

@@ -16,13 +16,11 @@ from firmware.rules import (
     Profile,
     RulesError,
     load_profile,
-    parse_profile,
     profile_names,
-    profile_toml,
+    recorded_profile,
 )
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.options import Bonuses, Kind, NaturalKinds, Schedule
-from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
 from firmware.table.phase import OPEN
@@ -123,8 +121,8 @@ class Shelf:
     def _profile(self, digest: str) -> Profile | None:
         text = self._reader.content(digest)
         try:
-            return parse_profile(text.decode()) if text is not None else None
-        except (RulesError, UnicodeDecodeError) as error:
+            return recorded_profile(text) if text is not None else None
+        except RulesError as error:
             raise JournalError(
                 Message("A profile in the record cannot be used: %(error)s.", error=error)
             ) from error
@@ -178,7 +176,7 @@ class Shelf:
 def read_packaged(name: str) -> tuple[Profile, str]:
     """Return a packaged profile and the hash of its text."""
     profile = load_profile(name)
-    return profile, content_hash(profile_toml(profile).encode())
+    return profile, profile.hash
 
 
 # ---- two side by side ----

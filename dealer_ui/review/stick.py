@@ -33,10 +33,11 @@ def progress(hand: str) -> Response:
     answer = read_progress(services().stick)
     if answer is None or (answer.id, answer.hand) != (job, number):
         answer = Progress(job, number, beat_s=time.monotonic())
-    return json_answer(_stick_view(answer))
+    return json_answer(stick_view(answer))
 
 
-def _stick_view(answer: Progress) -> StickProgress:
+def stick_view(answer: Progress) -> StickProgress:
+    """Return the progress as the page shows it."""
     over = answer.step in OVER
     if not over and not answer.goes_on(time.monotonic()):
         return StickProgress("failed", True, 0, silent())

@@ -13,6 +13,7 @@ from flask import Flask
 
 from dealer_ui.glance import kiosk, stream
 from dealer_ui.glance import routes as glance
+from dealer_ui.profiles import from_file
 from dealer_ui.profiles import routes as profiles
 from dealer_ui.reports import report_page, slip_page
 from dealer_ui.review import dispute, stick
@@ -124,6 +125,7 @@ def create_app(settings: Settings) -> Flask:
         pit_setup,
         inbox,
         profiles,
+        from_file,
         review,
         report_page,
         slip_page,

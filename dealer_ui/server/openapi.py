@@ -38,9 +38,11 @@ _TYPES: Final = (
     answers.KioskScreen,
     answers.Session,
     answers.StickProgress,
+    answers.StickProfiles,
     answers.Health,
     answers.StreamEvent,
     answers.ProfileOrder,
+    answers.ProfileFileOrder,
 )
 _SECURITY: Final = {
     "token": {
@@ -99,6 +101,10 @@ _ROUTES: Final[Mapping[str, _Route]] = {
     "camera.job": _Route("Job", refusals=(409, 503)),
     "camera.picture": _Route(kinds=_PICTURES, refusals=(503,)),
     "profiles.change": _Route("Done", "ProfileOrder", refusals=(422,)),
+    "profile_file.bring": _Route("Done", "ProfileFileOrder", refusals=(422,)),
+    "profile_file.on_stick": _Route(
+        "StickProfiles", query={"job": "The name that `read_stick` gave the request."}
+    ),
     "stick.progress": _Route("StickProgress", query={"job": "The name that `export_hand` gave the request."}),
     "interface.openapi": _Route(kinds=(_JSON,)),
 }

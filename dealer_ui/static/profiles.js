@@ -72,6 +72,123 @@
     });
   }
 
+  // ---- a profile's text from a file ------------------------------------------------------------------------------
+
+  const file = $("file");
+  if (file) {
+    const text = $("file-text");
+    const kept = "feltwatch-profile-file"; // what was chosen or typed survives a reload
+
+    const put = (value) => {
+      text.value = value;
+      text.dispatchEvent(new Event("input"));
+    };
+
+    function show(mistakes) {
+      const rows = mistakes.map((one) => {
+        const row = document.createElement("li");
+        const where = document.createElement("button");
+        where.type = "button";
+        where.className = "action quiet";
+        where.textContent = one.line ? file.dataset.line.replace("{num}", one.line) : file.dataset.whole;
+        where.addEventListener("click", () => select(one.line));
+        const says = document.createElement("p");
+        says.textContent = one.says;
+        const key = document.createElement("small");
+        key.translate = false;
+        key.textContent = one.says.includes(one.key) ? "" : one.key;
+        says.append(key);
+        row.append(where, says);
+        return row;
+      });
+      $("file-mistakes").replaceChildren(...rows);
+      $("saying").textContent = mistakes.length ? file.dataset.mistakes.replace("{num}", mistakes.length) : "";
+    }
+
+    function select(line) {
+      if (!line) return;
+      const lines = text.value.split("\n");
+      const from = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+      text.focus();
+      text.setSelectionRange(from, from + lines[line - 1].length);
+      text.scrollTop = (text.scrollHeight / lines.length) * Math.max(0, line - 3);
+    }
+
+    text.addEventListener("input", () => {
+      show([]);
+      try { sessionStorage.setItem(kept, text.value); } catch { /* then until it is reloaded */ }
+    });
+
+    $("file-chosen")?.addEventListener("change", async (event) => {
+      const [chosen] = event.target.files;
+      event.target.value = ""; // the same file may be chosen again, once it is changed
+      if (!chosen) return;
+      if (chosen.size > 4 * Number(file.dataset.most)) { feltwatch.complain(file.dataset.unreadable); return; }
+      try {
+        put(new TextDecoder("utf-8", { fatal: true }).decode(await chosen.arrayBuffer()));
+        await check();
+      } catch { feltwatch.complain(file.dataset.unreadable); }
+    });
+
+    // The table has the stick read by another program, and says at once that it was asked.
+    const BEGUN_WITHIN = 15000;
+    $("file-stick").addEventListener("click", () => {
+      order = { address: document.body.dataset.commands, command: { do: "read_stick" }, done: follow };
+      give();
+    });
+
+    async function follow({ stick }) {
+      if ($("pin-dialog").open) $("pin-dialog").close();
+      const says = $("file-says");
+      const since = performance.now();
+      let progress = { step: "asked", over: false };
+      $("file-found").replaceChildren();
+      while (!progress.over) {
+        const answer = await feltwatch.get(`${file.dataset.address}/stick?job=${encodeURIComponent(stick)}`);
+        if (answer.step) progress = answer; // else the next look tells
+        if (progress.step === "asked" && performance.now() - since > BEGUN_WITHIN) progress = { over: true, says: file.dataset.silent };
+        says.textContent = progress.says || "";
+        says.hidden = !says.textContent;
+        if (!progress.over) await new Promise((done) => setTimeout(done, 300));
+      }
+      $("file-found").replaceChildren(...(progress.files || []).map((one) => {
+        const row = document.createElement("li");
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "action plain";
+        button.translate = false;
+        button.textContent = one.name;
+        button.addEventListener("click", () => {
+          if (one.text === null) { feltwatch.complain(file.dataset.unreadable); return; }
+          put(one.text);
+          check();
+        });
+        row.append(button);
+        return row;
+      }));
+    }
+
+    async function check() {
+      const answer = await feltwatch.post(file.dataset.address, { do: "check", text: text.value });
+      show(answer.mistakes || []);
+      if (answer.ok) $("saying").textContent = answer.says;
+      else if (!answer.mistakes) feltwatch.complain(answer.error);
+      return answer;
+    }
+
+    $("file-check").addEventListener("click", check);
+    $("file-keep").addEventListener("click", async () => {
+      const sound = await check();
+      if (!sound.ok) return;
+      askWhy(file.dataset.what, file.dataset.address, { do: "keep", text: text.value }, () => {
+        sessionStorage.removeItem(kept);
+        location.assign(`/profiles/${sound.name}`);
+      });
+    });
+
+    try { text.value = sessionStorage.getItem(kept) || ""; } catch { /* nothing is kept */ }
+  }
+
   // ---- the form --------------------------------------------------------------------------------------------------
 
   const form = $("profile");

@@ -111,6 +111,21 @@ class StickProgress:
 
 
 @dataclass(frozen=True)
+class StickFile:
+    """A file on a stick that is called a profile; `text` is null for one that is too long or no text in UTF-8."""
+
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class StickProfiles(StickProgress):
+    """How far the profiles on a stick are read; `files` once they are."""
+
+    files: tuple[StickFile, ...] = ()
+
+
+@dataclass(frozen=True)
 class Health:
     """Whether the table process answers (`table`), the journal can be read (`record`), and the touchscreen is alive.
 
@@ -146,6 +161,26 @@ class ProfileOrder:
     reason: str = ""
     by: str = ""
     pin: str = ""
+
+
+@dataclass(frozen=True)
+class ProfileFileOrder:
+    """Checks the text of a profile, or stores it as a version."""
+
+    do: Literal["check", "keep"]
+    text: str
+    reason: str = ""
+    by: str = ""
+    pin: str = ""
+
+
+@dataclass(frozen=True)
+class ProfileMistake:
+    """What is wrong with a profile's text; `line` is 0 and `key` empty where it is no single one."""
+
+    line: int
+    key: str
+    says: str
 
 
 def json_answer(answer: Done | Job | Trial | Session | StickProgress | Health) -> Response:

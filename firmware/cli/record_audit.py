@@ -183,6 +183,8 @@ class _Worker:
             except TableError as error:
                 yield Difference(recalled.hand, row, "rules", str(error))
             else:
+                if "profile_hash" not in event.settlement:  # as earlier releases wrote it
+                    del now["profile_hash"]
                 if _without_words(now) != _without_words(event.settlement):
                     yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, now))
 

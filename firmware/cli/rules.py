@@ -1,4 +1,4 @@
-"""`feltwatch settle` and `feltwatch profiles`: the rules core on the command line."""
+"""`feltwatch settle`: the rules core on the command line."""
 
 from __future__ import annotations
 
@@ -6,28 +6,16 @@ import errno
 import json
 import os
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 import click
 
 from firmware.cli.json_input import Input, json_inputs
 from firmware.cli.settlement_text import settlement_text
-from firmware.rules import (
-    HandError,
-    contradictions,
-    load_chain,
-    load_profile,
-    profile_names,
-    profile_toml,
-    read_hand,
-    settle,
-    settlement_json,
-)
-from firmware.terminal import say, say_all, say_json
+from firmware.rules import HandError, load_profile, read_hand, settle, settlement_json
+from firmware.terminal import say, say_json
 
 IRREGULAR, MALFORMED = 1, 2
 """Exit statuses; if both apply, the higher one counts."""
@@ -126,100 +114,3 @@ def _settle_one(found: Input, profile: str | None, file: str, *, is_json: bool) 
         return _to_json(answer) if is_json else "", MALFORMED
     text = _to_json(settlement_json(settlement)) if is_json else settlement_text(settlement)
     return text, IRREGULAR if settlement.irregularities else 0
-
-
-@click.group()
-def profiles() -> None:
-    """List, show and check rule profiles, and write their house-rules page."""
-
-
-@profiles.command("list")
-@click.option("--json", "is_json", is_flag=True, help="Print a JSON array.")
-def list_profiles(is_json: bool) -> None:
-    """List the packaged profiles."""
-    found = [load_profile(name) for name in profile_names()]
-    if is_json:
-        keys = ("name", "title", "source")
-        say_json([{key: getattr(profile, key) for key in keys} for profile in found])
-        return
-    width = max(len(profile.name) for profile in found)
-    for profile in found:
-        say(f"{profile.name:<{width}}  {profile.title}")
-
-
-@profiles.command()
-@click.argument("profile", metavar="P")
-@click.option("--json", "is_json", is_flag=True, help="Print a JSON object.")
-def show(profile: str, is_json: bool) -> None:
-    """Show a profile as TOML that names every option: a file to copy, change and check."""
-    loaded = load_profile(profile)
-    text = profile_toml(loaded)
-    if is_json:
-        say_json(tomllib.loads(text))
-    else:
-        say_all(text)
-
-
-@profiles.command()
-@click.argument("file", metavar="FILE")
-def check(file: str) -> None:
-    """Check a house's own profile; if it is not valid, say why and exit with 2."""
-    from firmware.rules.profiles.document import changes
-
-    loaded, *bases = load_chain(file)
-    if found := contradictions(loaded):
-        sentences = [f"  {contradiction.path}: {contradiction.sentence}" for contradiction in found]
-        raise click.UsageError("\n".join((f"{file} contradicts itself:", *sentences)))
-    say(f"{file} is sound: the profile {loaded.name}{f' extends {bases[0].name}' if bases else ''}.")
-    for change in changes(loaded, bases[0]) if bases else ():
-        say(f"  {change.path}: {change.after} It was: {change.before}")
-
-
-@profiles.command()
-@click.argument("profile", metavar="P")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write to a file: .md for Markdown, .pdf to print it.",
-)
-@click.option(
-    "--language",
-    default="en",
-    show_default=True,
-    metavar="CODE",
-    help="The page's language: en, es, zh_Hans or zh_Hant.",
-)
-def document(profile: str, output: Path | None, language: str) -> None:
-    """Write the house-rules page that a card room files with its internal controls.
-
-    It has every rule as a sentence, in the order of play, with the paragraph of its source. It says how
-    irregularities are handled, what the house has changed, and where the source can be read in another way.
-    """
-    loaded, *bases = load_chain(profile)
-    if not bases and loaded.based_on in profile_names():
-        bases = [load_profile(loaded.based_on)]
-    from dealer_ui.profiles.house_rules import house_rules
-    from dealer_ui.text.i18n import LANGUAGES, speaking
-    from firmware.rules.profiles.document import markdown
-
-    if output is not None and output.suffix not in (".md", ".pdf"):
-        raise click.UsageError(f"{output} is neither Markdown nor PDF; name a file ending in .md or .pdf")
-    if language not in LANGUAGES:
-        raise click.UsageError(f"there is no language {language}; allowed: {', '.join(LANGUAGES)}")
-    with speaking(language):
-        blocks = house_rules(loaded, bases[0] if bases else None)
-        if output is None:
-            say_all(markdown(blocks))
-            return
-        try:
-            if output.suffix == ".md":
-                output.write_text(markdown(blocks), encoding="utf-8")
-            else:
-                from dealer_ui.reports.house_rules_pdf import write_pdf  # slow to load
-
-                write_pdf(blocks, output)
-        except OSError as error:
-            raise click.ClickException(f"{output} cannot be written: {error.strerror}") from error
-    say(f"{output} holds the house rules of {loaded.name}.")

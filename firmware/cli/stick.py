@@ -1,4 +1,4 @@
-"""`feltwatch stick`: copies the dispute file requested by the table to a USB stick."""
+"""`feltwatch stick`: copies the dispute file requested by the table to a USB stick, or reads the profiles on one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WAIT_S = 30.0
 @click.option(
     "--onto",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder to write to instead of a stick.",
+    help="A folder instead of a stick.",
 )
 @click.option(
     "--wait",
@@ -44,14 +44,16 @@ WAIT_S = 30.0
     help="Seconds to wait for a stick.",
 )
 def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: float) -> None:
-    """Put the dispute file that the table asks for on a USB stick.
+    """Put the dispute file that the table asks for on a USB stick, or read the rule profiles on it.
 
-    The service manager starts this command when somebody touches "Put on the stick" (feltwatch-stick.service). It
-    mounts the stick only for this, replaces no file on it, and reads back what it wrote. The page says how it went.
+    The service manager starts this command when somebody touches "Put on the stick" or "Read the stick"
+    (feltwatch-stick.service). It mounts the stick only for this, replaces no file on it, and reads back what it wrote.
+    The page says how it went.
     """
     from firmware.record.stick_request import read_request
     from firmware.runtime.stick import Teller, put
     from firmware.runtime.stick_disks import FolderStick, find_stick
+    from firmware.runtime.stick_profiles import fetch
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     try:
@@ -61,5 +63,9 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
         raise click.UsageError(f"Nothing is asked for: {asked}: {error.strerror}.") from error
     if request is None:
         raise click.UsageError(f"What {asked} asks for is nothing that the table writes.")
-    find = partial(FolderStick, onto) if onto else find_stick
-    put(request, data, find, Teller(request, progress), wait)
+    find = partial(FolderStick, onto) if onto else partial(find_stick, write=bool(request.hand))
+    teller = Teller(request, progress)
+    if request.hand:
+        put(request, data, find, teller, wait)
+    else:
+        fetch(request.id, find, teller, progress, wait)

@@ -1,4 +1,4 @@
-"""Requests to copy a dispute file to a USB stick, and their progress.
+"""Requests to copy a dispute file to a USB stick, or to read the profiles on one, and their progress.
 
 The table and the page may not mount disks. The table writes a request file. A program that runs as root
 (`firmware.runtime.stick`, started by systemd/units/feltwatch-stick.path) does the work and writes its progress to a
@@ -11,17 +11,21 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from firmware.record.journal.disk import NotPlain, read_plain, write_whole
+from firmware.record.journal.disk import NotPlain, read_plain, write_private, write_whole
 from firmware.table.errors import CommandRefused
 
 REQUEST: Final = Path("/run/feltwatch/stick.json")
 """Written by the table, removed by the program that does the work."""
 PROGRESS: Final = Path("/run/feltwatch-stick/progress.json")
+PROFILES: Final = "profiles.json"
+"""The name of the file with the profiles found, in the folder of the progress."""
+MOST_PROFILES: Final = 20
+_MOST_PROFILE_BYTES: Final = 1 << 23
 SILENT_S: Final = 60.0
 """Seconds without progress after which a copy counts as dead; a slow stick needs some for a few megabytes."""
 MOST_BYTES: Final = 4096
@@ -32,10 +36,11 @@ OVER: Final = frozenset({"done", "failed"})
 
 @dataclass(frozen=True)
 class Request:
-    """A request to copy one dispute file to a stick."""
+    """A request to copy one dispute file to a stick, or to read the profiles on one."""
 
     id: str
     hand: int
+    """Whose dispute file is copied; 0: none, the profiles are read."""
     table: str
     """The table's number, as the house wrote it."""
 
@@ -74,7 +79,7 @@ def read_request(path: Path) -> Request | None:
     """Return the request in a file; None if it is not valid. Raises OSError."""
     fields = read_small(path)
     request, hand, table = fields.get("id"), fields.get("hand"), fields.get("table")
-    if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 < hand < 10**9):
+    if not (isinstance(request, str) and isinstance(table, str) and type(hand) is int and 0 <= hand < 10**9):
         return None
     return Request(request[:64], hand, table[:64])
 
@@ -109,6 +114,31 @@ def read_small(path: Path) -> dict[str, Any]:
     return parsed if isinstance(parsed, dict) else {}
 
 
+@dataclass(frozen=True)
+class StickProfile:
+    """A file on a stick whose name says that it is a profile; `text` is None for one that is too long or no text."""
+
+    name: str
+    text: str | None
+
+
+def write_profiles(progress: Path, job: str, found: Sequence[StickProfile]) -> None:
+    """Write the profiles found for a request to a file beside its progress, for all users to read. Raises OSError."""
+    data = json.dumps({"id": job, "files": [asdict(one) for one in found]})
+    write_private(progress.with_name(PROFILES), data.encode(), mode=0o644)
+
+
+def read_profiles(progress: Path, job: str) -> tuple[StickProfile, ...]:
+    """Return the profiles found for a request; empty without a valid file."""
+    try:
+        found = json.loads(read_plain(progress.with_name(PROFILES), _MOST_PROFILE_BYTES))
+        files = [StickProfile(**one) for one in found["files"]] if found["id"] == job else []
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
+        return ()
+    fit = all(isinstance(one.name, str) and isinstance(one.text, str | None) for one in files)
+    return tuple(files[:MOST_PROFILES]) if fit else ()
+
+
 class StickDesk:
     """The table's side: writes requests and reads their progress."""
 
@@ -119,16 +149,19 @@ class StickDesk:
         """Raise CommandRefused while another file is being written."""
         before = read_progress(self._progress)
         if before is not None and before.goes_on(time.monotonic()):
-            raise CommandRefused("A dispute file is being put on a stick already. Wait until that is done.")
+            raise CommandRefused("The stick is at work already. Wait until that is done.")
 
-    def ask(self, hand: int, table: str) -> str:
-        """Ask for a hand's dispute file to be put on a stick; return the name of the request. Raises CommandRefused."""
+    def ask(self, hand: int, table: str = "") -> str:
+        """Ask for a hand's dispute file to be put on a stick; 0: for the profiles on it. Return the request's name.
+
+        Raises CommandRefused.
+        """
         request = Request(secrets.token_hex(8), hand, table)
         try:
             write_whole(self._request, json.dumps(asdict(request)).encode())
         except OSError as error:
             raise CommandRefused(
-                "This box cannot ask for a stick to be written (%(path)s: %(why)s).",
+                "This box cannot ask for a stick (%(path)s: %(why)s).",
                 path=str(self._request),
                 why=error,
             ) from error

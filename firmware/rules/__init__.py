@@ -10,6 +10,7 @@ from firmware.rules.errors import (
     HandError,
     ProfileError,
     RulesError,
+    Trouble,
     UnknownCardError,
     UnknownProfileError,
 )
@@ -35,13 +36,14 @@ from firmware.rules.profiles.library import (
     load_chain,
     load_profile,
     parse_profile,
-    parse_sent_profile,
     profile_names,
-    profile_toml,
+    recorded_profile,
+    with_checked_options,
 )
 from firmware.rules.profiles.options import Rate
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.sections import OPTIONS
+from firmware.rules.profiles.writing import profile_toml
 from firmware.rules.rows import ROW_SIZES, Rows
 from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.strength import CATEGORIES, Category, Scale, scale
@@ -85,6 +87,7 @@ __all__ = [
     "Settlement",
     "SurrenderedHand",
     "Transfer",
+    "Trouble",
     "UnknownCardError",
     "UnknownProfileError",
     "cards_text",
@@ -102,14 +105,15 @@ __all__ = [
     "parse_card",
     "parse_cards",
     "parse_profile",
-    "parse_sent_profile",
     "paying_in",
     "positions",
     "profile_names",
     "profile_toml",
     "read_hand",
+    "recorded_profile",
     "scale",
     "settle",
     "settle_json",
     "settlement_json",
+    "with_checked_options",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple, Self
 
 from firmware.messages import Message, MessageError, Text, message_of
 
@@ -26,26 +27,67 @@ class HandError(RulesError, ValueError):
         self.key = key
 
 
+class Trouble(NamedTuple):
+    """One thing that is wrong with a profile."""
+
+    key: str
+    """The option's path, or a key of [profile]; empty: the text as a whole."""
+    line: int
+    """Where it stands in the text, from 1; 0: nowhere."""
+    message: Message
+    """What is wrong, and what is allowed."""
+
+
 class ProfileError(RulesError, ValueError):
-    """An invalid rule profile; the message names the file, the key, the value and what is allowed."""
+    """An invalid rule profile: `troubles` holds all that is wrong with it; the message says the first.
 
-    def __init__(self, message: Text, *, key: str = "", file: str = "") -> None:
-        super().__init__(Message("%(file)s: %(message)s", file=file, message=message) if file else message)
-        self.message: Final = message_of(message)
-        self.key = key
-        self.file = file
+    `file` is its name, empty for a text that is no file.
+    """
 
-    def within(self, file: str) -> ProfileError:
+    def __init__(
+        self, message: Text, *, key: str = "", file: str = "", line: int = 0, more: Iterable[Trouble] = ()
+    ) -> None:
+        first = Trouble(key, line, message_of(message))
+        self.troubles: Final = (first, *more)
+        self.file: Final = file
+        super().__init__(_counted(_placed(first, file), len(self.troubles) - 1))
+
+    @classmethod
+    def of(cls, troubles: Sequence[Trouble], file: str = "") -> Self:
+        """Return the error of one trouble or more."""
+        (key, line, message), *more = troubles
+        return cls(message, key=key, file=file, line=line, more=more)
+
+    @property
+    def message(self) -> Message:
+        """What is wrong first, without its place."""
+        return self.troubles[0].message
+
+    @property
+    def key(self) -> str:
+        """The option that is wrong first."""
+        return self.troubles[0].key
+
+    def within(self, file: str) -> Self:
         """Return the same error with the name of `file` (unless it already has one)."""
-        return self if self.file else ProfileError(self.message, key=self.key, file=file)
+        return self if self.file else self.of(self.troubles, file)
+
+
+def _placed(trouble: Trouble, file: str) -> Message:
+    _, line, message = trouble
+    if file and line:
+        return Message("%(file)s, line %(line)s: %(message)s", file=file, line=line, message=message)
+    if file:
+        return Message("%(file)s: %(message)s", file=file, message=message)
+    return Message("line %(line)s: %(message)s", line=line, message=message) if line else message
+
+
+def _counted(message: Message, more: int) -> Message:
+    return Message("%(message)s (and %(more)s more)", message=message, more=more) if more else message
 
 
 class UnknownProfileError(ProfileError, LookupError):
     """There is no profile of this name and no file at this path."""
-
-    def within(self, file: str) -> ProfileError:
-        """Return the same error with the name of `file` (unless it already has one)."""
-        return self if self.file else UnknownProfileError(self.message, key=self.key, file=file)
 
 
 class SeatingError(RulesError, ValueError):

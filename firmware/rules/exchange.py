@@ -10,7 +10,7 @@ from firmware.rules.cards import Card, cards_text, parse_cards
 from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.judging import JudgedHand
-from firmware.rules.profiles.library import load_profile
+from firmware.rules.profiles.library import load_profile, with_checked_options
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.sections import suggestion
 from firmware.rules.rows import Rows
@@ -107,7 +107,7 @@ def _profile(data: Json, default: str | None) -> Profile:
 @lru_cache(maxsize=64)
 def _load(name: str, options: str) -> Profile:
     """Return a profile with options set; cached, because a stream of hands repeats the same few."""
-    return load_profile(name).with_options(json.loads(options))
+    return with_checked_options(load_profile(name), json.loads(options))
 
 
 def _object(value: object, key: str, known: frozenset[str]) -> Json:
@@ -171,6 +171,7 @@ def settlement_json(settlement: Settlement) -> Json:
     """Return a settlement as the JSON object that `feltwatch settle --json` prints."""
     return {
         "profile": settlement.profile.name,
+        "profile_hash": settlement.profile.hash,
         "order": list(settlement.order),
         "hands": [_hand_json(judged, settlement) for judged in settlement.hands],
         "pairs": [_pair_json(pair) for pair in settlement.pairs],

@@ -127,6 +127,11 @@ def _settlement() -> Schema:
         **_object(
             {
                 "profile": _text("The name of the profile that the hand was settled by."),
+                "profile_hash": _text(
+                    "The SHA-256 of its text, as the record has it or `feltwatch profiles show` prints it. If the hand "
+                    "names options, the SHA-256 of that, a line end, and the options as JSON with sorted keys."
+                )
+                | {"pattern": "^[0-9a-f]{64}$"},
                 "order": _array(_seat(), "The seats by position."),
                 "hands": _array(_hand(), "What each hand is, in the order in which the hands were given."),
                 "pairs": _array(

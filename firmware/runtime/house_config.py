@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 from firmware.record.journal.journal import Journal
-from firmware.rules import Profile, RulesError, load_profile, profile_toml
+from firmware.rules import Profile, RulesError, load_profile, profile_toml, with_checked_options
 from firmware.runtime.config import Config
 from firmware.runtime.errors import ConfigError
 from firmware.table.events import SeatOpened
@@ -23,9 +23,9 @@ def house_rules(config: Config) -> tuple[Profile, Profile]:
     """
     try:
         written = load_profile(config.profile)
-        rules = written.with_options(config.options)
+        rules = with_checked_options(written, config.options)
     except RulesError as error:
-        raise ConfigError(f"The profile cannot be used: {error}.") from error
+        raise ConfigError(f"The profile cannot be used: {error}") from error
     return written, rules
 
 

@@ -34,7 +34,7 @@ from firmware.table import State, TableError
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.topics.evidence import DropImages, ExportHand, RecordCommand, SignHead
+from firmware.table.topics.evidence import DropImages, ExportHand, ReadStick, RecordCommand, SignHead
 from firmware.threads import Worker
 from firmware.uplink.heard import WITNESS
 from firmware.uplink.witness import proofs_in
@@ -210,6 +210,9 @@ class RecordMaintenance:
                 return self.signed(self._sign(table, who.actor))
             case ExportHand():
                 return self._export(command, table, who)
+            case ReadStick():
+                self._need_stick().need_free()
+                return {"ok": True, "stick": self._need_stick().ask(0)}
             case DropImages():
                 rule = (
                     Rule(command.days, command.megabytes) if command.days or command.megabytes else self._rule
@@ -268,7 +271,7 @@ class RecordMaintenance:
 
     def _need_stick(self) -> StickDesk:
         if self._stick is None:
-            raise CommandRefused("This table has no program that writes sticks.")
+            raise CommandRefused("This table has no program for sticks.")
         return self._stick
 
     def _write_file(self, number: int, key: DeviceKey, stick: str | None) -> dict[str, Any]:

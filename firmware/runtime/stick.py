@@ -72,7 +72,7 @@ class Teller:
 def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float) -> bool:
     """Copy a hand's dispute file to the stick, waiting some seconds for one; return whether it was written."""
     try:
-        name = _put(request, data, _stick(find, teller, wait_s), teller)
+        name = _put(request, data, wait_for_stick(find, teller, wait_s), teller)
     except StickWriteError as error:
         log.warning("hand %s is on no stick: %s", request.hand, error)
         teller.say(step="failed", refusal=error.sentence.to_json())
@@ -85,7 +85,8 @@ def put(request: Request, data: Path, find: Find, teller: Teller, wait_s: float)
     return True
 
 
-def _stick(find: Find, teller: Teller, wait_s: float) -> Stick:
+def wait_for_stick(find: Find, teller: Teller, wait_s: float) -> Stick:
+    """Return the stick, waiting some seconds for one. Raises StickWriteError."""
     until = time.monotonic() + wait_s
     while True:
         stick = find()

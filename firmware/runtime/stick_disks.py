@@ -101,8 +101,12 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
         raise StickWriteError(GONE) from error
 
 
-def find_stick(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> BlockStick | None:
-    """Return the one stick that is plugged in; None where there is none. Raises StickWriteError.
+def find_stick(
+    disks: Path = Path("/sys/block"), nodes: Path = Path("/dev"), *, write: bool = True
+) -> BlockStick | None:
+    """Return the one stick that is plugged in; None where there is none. `write`: it is to be written to.
+
+    Raises StickWriteError.
 
     A stick is a disk on USB, or one marked as removable, with a medium in it, of which nothing is in use: the box
     itself may run from such a disk.
@@ -122,7 +126,7 @@ def find_stick(disks: Path = Path("/sys/block"), nodes: Path = Path("/dev")) -> 
         raise StickWriteError(SEVERAL)
     if not sticks:
         return None
-    if _attribute(sticks[0], "ro") == "1":
+    if write and _attribute(sticks[0], "ro") == "1":
         raise StickWriteError(PROTECTED)
     parts = sorted(path.parent.name for path in sticks[0].glob("*/partition"))
     return BlockStick(tuple(nodes / name for name in parts or [sticks[0].name]))

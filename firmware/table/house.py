@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
-from firmware.rules import DOLLARS, Currency, Profile, RulesError, parse_profile
+from firmware.rules import DOLLARS, Currency, Profile, RulesError, recorded_profile
 from firmware.table.errors import TableError
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
@@ -125,15 +125,15 @@ def parse_stored_profile(name: str, text: bytes | None) -> Profile:
             "The text of the profile %(name)s that the table plays is missing from its record.", name=name
         )
     try:
-        return parse_profile(text.decode())
-    except (RulesError, UnicodeDecodeError) as error:
+        return recorded_profile(text)
+    except RulesError as error:
         raise TableError(
             "The profile %(name)s that the table plays cannot be used: %(error)s.", name=name, error=error
         ) from error
 
 
 def with_options(written: Profile, options: Mapping[str, JsonValue]) -> Profile:
-    """Return the profile with the house's options applied. Raises TableError."""
+    """Return a recorded profile with the house's recorded options applied. Raises TableError."""
     try:
         return written.with_options(options)
     except RulesError as error:

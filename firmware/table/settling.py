@@ -11,7 +11,7 @@ from firmware.rules import (
     RulesError,
     Settlement,
     hand_from_json,
-    parse_profile,
+    recorded_profile,
     settle,
     settlement_json,
 )
@@ -34,8 +34,8 @@ def rules_of(opened: Opening, text: bytes | None) -> Profile:
             hand=opened.hand,
         )
     try:
-        return parse_profile(text.decode()).with_options(opened.options)
-    except (RulesError, UnicodeDecodeError) as error:
+        return recorded_profile(text, opened.options)
+    except RulesError as error:
         raise TableError(
             "The profile that hand %(hand)s was opened with cannot be used: %(why)s.",
             hand=opened.hand,

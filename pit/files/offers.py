@@ -14,7 +14,7 @@ from typing import Any, Final, LiteralString
 
 from firmware.names import NameRefused, check_name
 from firmware.record.evidence.signing import DeviceKey
-from firmware.rules.profiles.library import LONGEST_TEXT
+from firmware.rules.profiles.toml_text import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.update.files import read_plain

@@ -55,6 +55,28 @@ def mistaken(page: Page) -> None:
     at("foul.points")(page)
 
 
+FILE: Final = """[profile]
+name = "Friday game"
+title = "Friday Game"
+extends = "traditional"
+
+[foul]
+points = "six"
+
+[bonus]
+midle = { full_house = 12, four_of_a_kind = 2 }
+"""
+
+
+def from_file(page: Page) -> None:
+    """Choose a file that will not do."""
+    page.locator("#file-chosen").set_input_files(
+        {"name": "friday.toml", "mimeType": "application/toml", "buffer": FILE.encode()}
+    )
+    page.wait_for_selector("#file-mistakes li")
+    page.locator("#file-mistakes").evaluate("one => one.scrollIntoView()")
+
+
 def figure(page: Page) -> None:
     """Touch a number."""
     at("foul.points")(page)
@@ -91,6 +113,7 @@ PROFILES: Final = (
     _state("form rows", "/profiles/traditional/edit", at("scoring.rows")),
     _state("form mistakes", "/profiles/traditional/edit", mistaken),
     _state("form number", "/profiles/traditional/edit", figure),
+    _state("from a file", "/profiles/_file", from_file),
     _state("reason asked", "/profiles/friday-game", why),
     _state("PIN asked", "/profiles/friday-game", pin, judged),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,40 @@ def test_what_is_typed_outlives_a_refusal_and_a_reload(page: Page) -> None:
     page.locator("#forget").tap()
     expect(page.locator('[name="bonus.front:QQ"]')).to_have_value("7")
     expect(page.locator("#restored")).to_be_hidden()
+
+
+def choose(page: Page, text: bytes) -> None:
+    page.locator("#file-chosen").set_input_files(
+        {"name": "ours.toml", "mimeType": "application/toml", "buffer": text}
+    )
+
+
+def test_a_file_is_mended_on_the_page_and_written_down_and_nothing_of_it_is_lost(
+    page: Page, table: Table
+) -> None:
+    page.goto("/profiles")
+    page.get_by_role("link", name="From a file").tap()
+    choose(page, b"\xff\xfe\x00")
+    expect(page.locator("#error")).to_contain_text("no text in UTF-8")
+    choose(
+        page, b'[profile]\nname = "ours"\nextends = "traditional"\n[foul]\npoints = "six"\nequal_rows = 1\n'
+    )
+    mistakes = page.locator("#file-mistakes li")
+    expect(mistakes).to_have_count(2)
+    expect(mistakes.first).to_contain_text("Line 5")
+    expect(mistakes.first).to_contain_text("“Penalty” (foul.points) = 'six' will not do")
+    mistakes.first.locator("button").tap()
+    chosen = "text => text.value.slice(text.selectionStart, text.selectionEnd)"
+    text = page.locator("#file-text")
+    assert text.evaluate(chosen) == 'points = "six"'
+    page.reload()
+    expect(text).to_have_value(re.compile('points = "six"'))
+    text.fill('[profile]\nname = "ours"\nextends = "traditional"\n[foul]\npoints = 6\n')
+    page.locator("#file-keep").tap()
+    give_reason_and_pin(page, 1)
+    expect(page.locator("main")).to_contain_text("A foul pays 6 points to each opponent.")
+    (row,) = JournalReader(table.config.data).of_type("profile_kept")
+    assert (row.actor, row.event.name) == ("floor:Moreno", "ours")  # type: ignore[attr-defined]
 
 
 def test_the_wait_is_counted_down_in_a_profiles_pin_dialog(page: Page) -> None:

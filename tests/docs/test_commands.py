@@ -29,7 +29,7 @@ RUN: Final = frozenset(
     | {"keep", "optics", "profiles", "read", "report", "settle"}
 )
 """Commands that are quick and touch nothing but the folder that they are given: run here as the pages have them."""
-NOT_HERE: Final = frozenset({"--key", "--anchor", "--log", "--do", "--loose", "--lens", "--keep"})
+NOT_HERE: Final = frozenset({"--key", "--reason", "--anchor", "--log", "--do", "--loose", "--lens", "--keep"})
 """These need a running table, a slip of this very record, a pit, or photographs."""
 ELSEWHERE: Final = {
     "bench appliance": "firmware/bench/test_appliance.py",
@@ -50,6 +50,7 @@ ELSEWHERE: Final = {
     "kiosk": "dealer_ui/server/test_kiosk.py",
     "people": "firmware/cli/test_people.py",
     "pit": "pit/test_command.py",
+    "profiles": "firmware/cli/test_rules.py",
     "read": "vision/commands/test_read.py",
     "restore": "firmware/cli/test_retention.py",
     "review": "dealer_ui/remote/test_lan.py",

@@ -28,7 +28,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, Journal
 from firmware.record.restore import restore
-from firmware.rules import ProfileError, load_profile, parse_profile, parse_sent_profile, profile_toml
+from firmware.rules import ProfileError, load_profile, parse_profile, profile_toml
 from firmware.table import events as ev
 from firmware.table.errors import JournalError
 from tests.firmware.conftest import FRAME, PIXELS
@@ -326,16 +326,17 @@ def test_a_profile_that_was_sent_reads_no_file_of_the_box(tmp_path: Path) -> Non
     (tmp_path / "secret.toml").write_text(profile_toml(load_profile("traditional")))
     text = f'[profile]\nname = "house"\nextends = "{tmp_path}/secret.toml"\n'
     with pytest.raises(ProfileError, match="only a packaged profile"):
-        parse_sent_profile(text)
-    assert parse_profile(text).name == "house", "what reads files for the console does"
+        parse_profile(text)
+    (tmp_path / "house.toml").write_text(text)
+    assert load_profile(tmp_path / "house.toml").name == "house", "what reads files for the console does"
 
 
 def test_a_profile_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[profile]\nname = "house"\nextends = "traditional"\n' + "#" * 100_000
     with pytest.raises(ProfileError, match="too long"):
-        parse_sent_profile(text)
-    monkeypatch.setattr("firmware.rules.profiles.library.LONGEST_TEXT", 1 << 30)
-    assert parse_sent_profile(text).name == "house"
+        parse_profile(text)
+    monkeypatch.setattr("firmware.rules.profiles.toml_text.LONGEST_TEXT", 1 << 30)
+    assert parse_profile(text).name == "house"
 
 
 def test_a_picture_that_says_gigabytes_is_not_unpacked(

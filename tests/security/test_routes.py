@@ -36,6 +36,7 @@ ROUTES: dict[str, set[Role]] = {
     **dict.fromkeys(("/healthz", "/metrics", "/openapi.json", "/menu", "/pin", "/session"), ALL),
     **dict.fromkeys(("/command", "/painted", "/deck-check", "/setup/job/1", "/slip", "/slip.pdf"), ALL),
     **dict.fromkeys(("/profiles", "/profiles/compare", "/profiles/traditional"), ALL),
+    **dict.fromkeys(("/profiles/_file", "/profiles/_file/stick"), ALL),
     **dict.fromkeys(("/profiles/traditional/edit", "/profiles/traditional/house-rules.pdf"), ALL),
     **dict.fromkeys(("/review", "/review/1", "/review/1/story", "/review/1/again", "/review/1/stick"), ALL),
     **dict.fromkeys(("/set-up/puck/trial", "/set-up/clock/set", "/set-up/proposed"), ALL),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from firmware.messages import Message
+from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS
+from firmware.rules.profiles.options import Pairs, Target
 from firmware.rules.profiles.profile import Profile
+from firmware.rules.strength import CATEGORIES, Category
+from firmware.rules.words import ROW_NAMES
 
 
 class Contradiction(NamedTuple):
@@ -40,6 +45,7 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
         *_bonuses(profile),
         *_naturals(profile),
         *_between_hands(profile),
+        *_weaker_pays_more(profile),
     )
 
 
@@ -212,3 +218,61 @@ def _between_hands(profile: Profile) -> _Found:
             minute=collection.half_from_minute,
             minutes=collection.down_minutes,
         )
+
+
+def _weaker_pays_more(profile: Profile) -> _Found:
+    """Yield the options under which a weaker hand or result has more points, and those only said to be so."""
+    for path, ranked in _ranked(profile).items():
+        more = next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
+        if more and path not in profile.weaker_pays_more:
+            yield _contradiction(
+                path,
+                "%(weaker)s: %(more)s points, more than %(stronger)s, which is stronger: %(points)s. If these rules "
+                "really say so, the file states it under [profile]: weaker_pays_more = [%(option)s].",
+                weaker=more[0].words,
+                more=more[0].points,
+                stronger=more[1].words,
+                points=more[1].points,
+                option=f'"{path}"',
+            )
+        if not more and path in profile.weaker_pays_more:
+            yield _contradiction(
+                "profile.weaker_pays_more",
+                "%(option)s is said to give a weaker hand more points, and it does not.",
+                option=path,
+            )
+
+
+class _Ranked(NamedTuple):
+    words: Message
+    points: int
+
+
+def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
+    """Return, of each of `RANKED`, what it gives points for, from weak to strong."""
+    outcome = dict(profile.scoring.outcome)
+    words = {"two": Message("two rows won"), "three": Message("all three rows won")}
+    return {
+        **{f"bonus.{row}": _hands(getattr(profile.bonus, row), front=row == "front") for row in ROW_NAMES},
+        "naturals.kinds": [
+            _Ranked(NATURAL_WORDS[kind], points) for kind, points in reversed(profile.naturals.kinds)
+        ],
+        "scoring.outcome": [_Ranked(words[rows], outcome[rows]) for rows in words if rows in outcome],
+    }
+
+
+def _hands(pairs: Pairs, *, front: bool) -> list[_Ranked]:
+    """Return every hand of a row with its bonus; 0 for one that the table does not name."""
+    points = {Target.parse(hand, front=front): value for hand, value in pairs}
+    if front:
+        ranks = range(len(RANKS))
+        hands = [
+            Target(kind, rank) for kind in (Category.ONE_PAIR, Category.THREE_OF_A_KIND) for rank in ranks
+        ]
+    else:
+        hands = [Target(kind, None) for kind in CATEGORIES.values() if kind]
+        if Target(Category.ROYAL_FLUSH, None) not in points:  # then it is a straight flush
+            hands.remove(Target(Category.ROYAL_FLUSH, None))
+    return [
+        _Ranked(hand.words, points.get(hand, points.get(Target(hand.category, None), 0))) for hand in hands
+    ]

@@ -1,35 +1,45 @@
-"""Rule profiles as TOML: the eight packaged ones, and the house's own files.
+"""The one way to a rule profile: the eight packaged ones, the house's own files and texts, and those of a record.
 
 A profile names every option, or `extends` another one (by name, or by path from its own folder) and names only its
 changes. Options of later releases may be missing: then the behaviour of earlier releases applies. An option is replaced
 as a whole: a `[bonus] front = {...}` in a house file is the front's whole table. A clause given for a section is
 that of each of its options without a clause of its own in the file.
 
+What the house brings is judged here, whoever asks for it: its name, its values, and what contradicts itself. A packaged
+profile's name is reserved for its own rules. What a record holds is read as it is: it was judged when it was written,
+by the release of that day, and its hash says which text it is.
+
 The packaged profiles extend `_common.toml`, or one another, only to save writing: each is a game of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Final
 
-from firmware.rules.errors import ProfileError, UnknownProfileError
-from firmware.rules.profiles.options import quote, text_toml
+from firmware.messages import Message
+from firmware.rules.errors import ProfileError, Trouble, UnknownProfileError
+from firmware.rules.profiles.contradictions import contradictions
+from firmware.rules.profiles.options import quote, short
 from firmware.rules.profiles.profile import Profile
-from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, check_option, suggestion
+from firmware.rules.profiles.reading import ProfileReader
+from firmware.rules.profiles.sections import suggestion
+from firmware.rules.profiles.toml_text import LONGEST_TEXT, KeyLines, tables_of
 
-_PACKAGED = Path(__file__).resolve().parent
+_PACKAGED: Final = Path(__file__).resolve().parent
+LONGEST_TITLE: Final = 80
+"""Maximum length of a title in characters."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_MOST_BYTES: Final = 4 * LONGEST_TEXT
 
-_ABOUT = ("name", "title", "source", "based_on", "extends", "notes")
-_ABOUT_TABLES = ("profile", "clauses", "readings")
 
-
+@cache
 def profile_names() -> tuple[str, ...]:
     """Return the names of the packaged profiles."""
     return tuple(sorted(path.stem for path in _PACKAGED.glob("[!_]*.toml")))
@@ -38,7 +48,7 @@ def profile_names() -> tuple[str, ...]:
 def load_profile(name_or_path: str | Path) -> Profile:
     """Return a packaged profile by its name, or a house's own by the path of its file (ending in .toml).
 
-    Raises UnknownProfileError or ProfileError.
+    Raises UnknownProfileError, or ProfileError with all that is wrong with it.
 
     >>> load_profile("washington-1-unit").foul.points
     3
@@ -51,47 +61,90 @@ def load_chain(name_or_path: str | Path) -> tuple[Profile, ...]:
     return _load(_find(name_or_path, Path()), ())
 
 
-def parse_profile(text: str, file: str = "profile", folder: Path | None = None) -> Profile:
-    """Return the profile of a TOML text; `extends` resolves files relative to `folder`.
+def parse_profile(text: str, file: str = "") -> Profile:
+    """Return the profile of a house's text: it may extend a packaged one, but no file of this machine.
 
-    Raises ProfileError with the name `file`.
+    Raises ProfileError with all that is wrong with it, and the name `file`.
     """
-    return _parse(text, file, folder or Path(), ())[0]
+    return _read(text, file, None, (), is_judged=True)[0]
 
 
-LONGEST_TEXT = 60_000
-"""Maximum length of an uploaded profile; the packaged ones have 8,000 characters."""
+def recorded_profile(text: bytes, options: Mapping[str, object] | None = None) -> Profile:
+    """Return the profile of a record's text, with the options that the record sets.
 
-
-def parse_sent_profile(text: str) -> Profile:
-    """Return an uploaded profile: it may extend a packaged one, but no file of this machine.
-
-    Raises ProfileError.
+    Raises ProfileError for a text that is no profile. Only values are checked: a hand is settled by the rules that it
+    was played under, also where a later release would refuse them.
     """
-    if len(text) > LONGEST_TEXT:
-        raise ProfileError(f"this is too long for a profile: {len(text)} letters, allowed are {LONGEST_TEXT}")
-    return _parse(text, "", None, ())[0]
+    try:
+        written = _read(text.decode(), "", None, ())[0]
+    except UnicodeDecodeError as error:
+        raise ProfileError(Message("this is no text in UTF-8")) from error
+    return replace(written, stated_hash=hashlib.sha256(text).hexdigest()).with_options(options or {})
+
+
+def with_checked_options(profile: Profile, options: Mapping[str, object]) -> Profile:
+    """Return a profile with options set, as `Profile.with_options` does.
+
+    Raises ProfileError for options that are not allowed, or contradict each other.
+    """
+    changed = profile.with_options(options)
+    if found := [Trouble(path, 0, sentence) for path, sentence in contradictions(changed)] if options else ():
+        raise ProfileError.of(found)
+    return changed
+
+
+def name_trouble(name: str) -> Message | None:
+    """Return why a profile of the house's own cannot have this name; None if it can."""
+    if not _NAME.fullmatch(name):
+        return Message(
+            "A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game."
+        )
+    if name in profile_names():
+        return Message("%(name)s is a packaged profile; give the house's own another name.", name=name)
+    from firmware.names import look_alike, looks_like  # slow to import, and only for a house's own
+
+    other = look_alike(name, profile_names())
+    return None if other is None else looks_like(name, other)
+
+
+def title_trouble(title: str) -> Message | None:
+    """Return why a profile cannot have this title; None if it can."""
+    from firmware.names import NameRefused, check_name
+
+    try:
+        check_name(title, LONGEST_TITLE)
+    except NameRefused as error:
+        return error.sentence
+    return None
 
 
 def _find(name_or_path: str | Path, folder: Path | None) -> Path:
-    """Return the path of a profile. Raises UnknownProfileError."""
+    """Return the path of a profile. Raises ProfileError."""
     name = str(name_or_path)
     if name.endswith(".toml"):
         if folder is None:
             raise ProfileError(
-                f"{quote(name)} is a file, and only a packaged profile can be extended here; "
-                "put the whole text in, as `feltwatch profiles show` prints it",
+                Message(
+                    "%(file)s is a file, and only a packaged profile can be extended here; put the whole text in, "
+                    "as `feltwatch profiles show` prints it",
+                    file=quote(name),
+                ),
                 key="profile.extends",
             )
         path = folder / name
         if not os.path.isfile(path):  # noqa: PTH113 -- a name too long for any file is none; Path raises
-            raise UnknownProfileError(f"there is no file {str(path)[:300]}")
+            raise UnknownProfileError(Message("there is no file %(file)s", file=str(path)[:300]))
         return path
     names = profile_names()
     if name not in names:
-        hint = suggestion(name, names)
         raise UnknownProfileError(
-            f'there is no profile "{name}"{hint}; there are {", ".join(names)}, or the path of a .toml file'
+            Message(
+                'there is no profile "%(name)s"%(hint)s; there are %(names)s, or the path of a .toml file',
+                name=short(name),
+                hint=suggestion(name, names),
+                names=", ".join(names),
+            ),
+            key="profile.extends",
         )
     return _PACKAGED / f"{name}.toml"
 
@@ -101,162 +154,79 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
     path = path.resolve()
     if path in above:
         loop = " extends ".join(file.name for file in (*above[above.index(path) :], path))
-        raise ProfileError(f"this is a loop: {loop}", key="profile.extends", file=path.name)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProfileError(f"the file cannot be read: {error}", file=path.name) from error
-    chain = _parse(text, path.name, path.parent, (*above, path))
-    return (replace(chain[0], based_on=""),) if path.parent == _PACKAGED else chain
-
-
-def _parse(text: str, file: str, folder: Path | None, above: tuple[Path, ...]) -> tuple[Profile, ...]:
-    try:
-        tables = _tables(text)
-    except ProfileError as error:
-        raise error.within(file) from None
-    except RecursionError:
         raise ProfileError(
-            "this is no profile: its tables lie in each other without end", file=file
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise ProfileError(f"this is not TOML: {error}", file=file) from error
-    except ValueError:  # Python refuses very long numbers, because reading them takes too long
-        raise ProfileError("a number in it has thousands of digits", file=file) from None
+            Message("this is a loop: %(loop)s", loop=loop), key="profile.extends", file=path.name
+        )
     try:
-        about = _about(tables)
-        bases: tuple[Profile, ...] = ()
-        if extends := about.get("extends"):
-            bases = _load(_find(extends, folder), above)
-        return (_build(tables, about, bases[0] if bases else None), *bases)
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES + 1).decode()
+    except UnicodeDecodeError as error:
+        raise ProfileError(Message("this is no text in UTF-8"), file=path.name) from error
+    except OSError as error:
+        raise ProfileError(
+            Message("the file cannot be read: %(error)s", error=error), file=path.name
+        ) from error
+    if path.parent != _PACKAGED:
+        return _read(text, path.name, path.parent, (*above, path), is_judged=True)
+    return (replace(_read(text, path.name, path.parent, (*above, path))[0], based_on=""),)
+
+
+def _read(
+    text: str, file: str, folder: Path | None, above: tuple[Path, ...], *, is_judged: bool = False
+) -> tuple[Profile, ...]:
+    """Return the chain of profiles from a text. `is_judged`: it is the house's. Raises ProfileError."""
+    lines: list[KeyLines] = []
+
+    def line_of(key: str) -> int:
+        if not lines:
+            lines.append(KeyLines(text))  # only a text with troubles is asked where they are
+        return lines[0][key]
+
+    bases: tuple[Profile, ...] = ()
+    try:
+        reader = ProfileReader(tables_of(text), line_of)
+        if reader.extends:
+            try:
+                bases = _load(_find(reader.extends, folder), above)
+            except ProfileError as error:
+                if error.file:
+                    raise
+                reader.note("profile.extends", error.message)
+        profile = reader.profile(bases[0] if bases else None)
+        if is_judged:
+            if profile and _is_packaged(profile):
+                return (load_profile(profile.name),)
+            for key, why in _judge(reader.name, reader.title, profile):
+                reader.note(key, why)
+        if profile is None or reader.troubles:
+            raise ProfileError.of(sorted(reader.troubles, key=_by_line))
     except ProfileError as error:
         raise error.within(file) from error.__cause__
+    return profile, *bases
 
 
-_QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
-_MOST_DOTS = 20
+def _by_line(trouble: Trouble) -> tuple[bool, int]:
+    return not trouble.line, trouble.line
 
 
-@lru_cache(maxsize=32)
-def _tables(text: str) -> Mapping[str, Any]:
-    """Parse a TOML text: the same texts are asked for again and again. Raises ValueError, RecursionError.
-
-    A key with thousands of parts is refused first: tomllib takes minutes for it.
-    """
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
-            raise ProfileError(f"line {number} has a key of more than {_MOST_DOTS} parts")
-    return tomllib.loads(text)
+def _is_packaged(profile: Profile) -> bool:
+    """Return whether a profile of a packaged one's name has its rules, too."""
+    return profile.name in profile_names() and replace(profile, based_on="") == load_profile(profile.name)
 
 
-def _about(tables: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the checked [profile] table."""
-    about = tables.get("profile")
-    if not isinstance(about, dict):
-        raise ProfileError('there is no [profile] table with a name = "..."', key="profile")
-    for key, value in about.items():
-        if key not in _ABOUT:
-            raise ProfileError(f"profile.{key} is unknown{suggestion(key, _ABOUT)}", key=f"profile.{key}")
-        is_texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
-        if not (is_texts if key == "notes" else isinstance(value, str)):
-            wanted = "an array of texts" if key == "notes" else "a text"
-            raise ProfileError(
-                f"profile.{key} = {quote(value)} will not do; allowed: {wanted}", key=f"profile.{key}"
-            )
-    if not about.get("name"):
-        raise ProfileError("profile.name is missing", key="profile.name")
-    return about
-
-
-def _build(tables: Mapping[str, Any], about: Mapping[str, Any], base: Profile | None) -> Profile:
-    values = _options(tables)
-    if base is None:
-        missing = [path for path in OPTIONS if path not in values and path not in FORMER_READINGS]
-        if missing:
-            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-            raise ProfileError(
-                f"{missing[0]} is missing{more}: name every option, or extend another profile", key=missing[0]
-            )
-    sections = {}
-    for section, kind in SECTIONS.items():
-        before = vars(getattr(base, section)) if base else {}
-        named = {
-            path.partition(".")[2]: value for path, value in values.items() if path.startswith(f"{section}.")
-        }
-        sections[section] = kind(**{**before, **named})
-    # The base's clause does not apply to a value that this file changes.
-    clauses = {path: text for path, text in (base.clauses if base else ()) if path not in values}
-    given = _texts(tables, "clauses", (*OPTIONS, *SECTIONS))
-    for path in OPTIONS:
-        if (text := given.get(path, given.get(path.partition(".")[0]))) is not None:
-            clauses[path] = text
-    readings = {**dict(base.readings if base else ()), **_texts(tables, "readings", OPTIONS)}
-    return Profile(
-        name=about["name"],
-        title=about.get("title", about["name"]),
-        source=about.get("source", base.source if base else ""),
-        based_on=about.get("based_on", base.name if base else ""),
-        notes=tuple(about.get("notes", base.notes if base else ())),
-        clauses=tuple((path, clauses[path]) for path in OPTIONS if path in clauses),
-        readings=tuple(readings.items()),
-        **sections,
-    )
-
-
-def _options(tables: Mapping[str, Any]) -> dict[str, object]:
-    """Return the checked options of a file, by path."""
-    values: dict[str, object] = {}
-    for section, table in tables.items():
-        if section in _ABOUT_TABLES:
-            continue
-        if section not in SECTIONS:
-            hint = suggestion(section, SECTIONS)
-            raise ProfileError(f"[{section}] is no section{hint}", key=section)
-        if not isinstance(table, dict):
-            raise ProfileError(
-                f"{section} = {quote(table)} will not do; allowed: a table of options", key=section
-            )
-        for name, value in table.items():
-            path = f"{section}.{name}"
-            values[path] = check_option(path, value)
-    return values
-
-
-def _texts(tables: Mapping[str, Any], name: str, paths: Collection[str]) -> dict[str, str]:
-    """Return a table of texts by option path."""
-    texts = tables.get(name, {})
-    if not isinstance(texts, dict):
-        raise ProfileError(
-            f"{name} = {quote(texts)} will not do; allowed: a table of texts by option", key=name
+def _judge(name: str, title: str, profile: Profile | None) -> Iterator[tuple[str, Message]]:
+    """Yield what a house's own profile must not have, with its key. `profile`: None if its values cannot be used."""
+    if name in profile_names():
+        yield (
+            "profile.name",
+            Message(
+                "%(name)s is the name of a packaged profile with other rules; give the house's own another name",
+                name=name,
+            ),
         )
-    for path, text in texts.items():
-        if path not in paths:
-            raise ProfileError(
-                f'{name}: "{path}" is no option{suggestion(path, OPTIONS)}', key=f"{name}.{path}"
-            )
-        if not isinstance(text, str):
-            raise ProfileError(
-                f'{name}: "{path}" = {quote(text)} will not do; allowed: a text', key=f"{name}.{path}"
-            )
-    return texts
-
-
-def profile_toml(profile: Profile) -> str:
-    """Return a profile as TOML without `extends`: `parse_profile` gives the same profile back."""
-    about = {"name": profile.name, "title": profile.title, "source": profile.source}
-    if profile.based_on:
-        about["based_on"] = profile.based_on
-    lines = ["[profile]", *(f"{key} = {text_toml(text)}" for key, text in about.items())]
-    if profile.notes:
-        lines += ["notes = [", *(f"    {text_toml(note)}," for note in profile.notes), "]"]
-    section = ""
-    for path, kind, value in profile.options():
-        table, _, name = path.partition(".")
-        if table != section:
-            section = table
-            lines += ["", f"[{section}]"]
-        lines.append(f"{name} = {kind.toml(value)}")
-    for title, texts in (("clauses", profile.clauses), ("readings", profile.readings)):
-        if texts:
-            lines += ["", f"[{title}]", *(f"{text_toml(path)} = {text_toml(text)}" for path, text in texts)]
-    return "\n".join(lines) + "\n"
+    elif name and (why := name_trouble(name)):
+        yield "profile.name", why
+    if title and (why := title_trouble(title)):
+        yield "profile.title", why
+    if profile is not None:
+        yield from contradictions(profile)

@@ -56,6 +56,11 @@ def quote(value: object) -> str:
     return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
 
 
+def short(name: str) -> str:
+    """Return a name from a file as it is said in a sentence: on one line, and not too long."""
+    return name if len(name) <= _LONGEST_QUOTE and name.isprintable() else quote(name)
+
+
 RULES = "rules"
 """The context of the rules' own texts in the catalogues: titles, meanings, irregularities, notes, readings."""
 

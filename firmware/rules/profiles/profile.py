@@ -6,11 +6,13 @@ TOML file for each of the eight profiles.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from firmware.messages import Message
 from firmware.rules.errors import ProfileError
@@ -34,8 +36,12 @@ from firmware.rules.profiles.sections import (
     Surrender,
     check_option,
 )
+from firmware.rules.profiles.writing import profile_toml
 from firmware.rules.strength import Scale, scale
 from firmware.rules.words import ROW_NAMES
+
+RANKED: Final = ("bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "scoring.outcome")
+"""Options that give points by strength: the stronger has no fewer, unless the profile states it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +78,10 @@ class Profile:
     """Option path and the ambiguity of its source, which allows other values too."""
     notes: tuple[str, ...] = ()
     """Comments on choices that are about no single option."""
+    weaker_pays_more: tuple[str, ...] = ()
+    """The paths among `RANKED` under which these rules do give a weaker hand or result more points."""
+    stated_hash: str = field(default="", compare=False)
+    """What `hash` is, if this was read from a record or has options set; empty: it follows from the profile's text."""
 
     def __post_init__(self) -> None:
         """Raise ProfileError if two options define the sum of a pair of hands."""
@@ -135,6 +145,15 @@ class Profile:
         # Cached, because the tables of a profile are looked up by it for every hand.
         return hash((self.name, *(value for _, _, value in self.options())))
 
+    @cached_property
+    def hash(self) -> str:
+        """The SHA-256 (hex) of the profile's text: it tells apart what has the same name.
+
+        The text is the record's, or the one that `profile_toml` writes. With options set, it is the SHA-256 of the
+        profile's hash, a line end, and the options as JSON with sorted keys: it is the same in every release.
+        """
+        return self.stated_hash or hashlib.sha256(profile_toml(self).encode()).hexdigest()
+
     def options(self) -> Iterator[tuple[str, Kind, Any]]:
         """Yield every option: its path, its kind, its value."""
         for path, (section, name, kind) in OPTIONS.items():
@@ -143,16 +162,22 @@ class Profile:
     def with_options(self, options: Mapping[str, object]) -> Self:
         """Return this profile with some options, by path, set to values in TOML or JSON form.
 
-        Raises ProfileError for an unknown option or a value that is not allowed.
+        Raises ProfileError for an unknown option or a value that is not allowed. Options that contradict each other
+        are not refused here: hands are played and settled by `with_checked_options`.
 
         >>> from firmware.rules import load_profile
         >>> load_profile("california-face-up").with_options({"naturals.tie": "kind"}).naturals.tie
         'kind'
         """
+        if not options:
+            return self
         sections: dict[str, dict[str, object]] = {}
         for path, value in options.items():
             value = check_option(path, value)
             section, name, _ = OPTIONS[path]
             sections.setdefault(section, {})[name] = value
         changed = {section: replace(getattr(self, section), **values) for section, values in sections.items()}
-        return replace(self, **changed)
+        stated = tuple(path for path in self.weaker_pays_more if path not in options)
+        text = json.dumps(options, sort_keys=True, default=str)
+        digest = hashlib.sha256(f"{self.hash}\n{text}".encode()).hexdigest()
+        return replace(self, **changed, weaker_pays_more=stated, stated_hash=digest)

@@ -28,6 +28,7 @@ from firmware.rules.profiles.options import (
     flag,
     option,
     quote,
+    short,
 )
 from firmware.rules.strength import Wheel
 
@@ -361,7 +362,8 @@ def _find_option(path: str) -> tuple[str, str, Kind]:
     try:
         return OPTIONS[path]
     except KeyError:
-        raise ProfileError(f"{path} is no option{suggestion(path, OPTIONS)}", key=path) from None
+        said = Message("%(option)s is no option%(hint)s", option=short(path), hint=suggestion(path, OPTIONS))
+        raise ProfileError(said, key=short(path)) from None
 
 
 def check_option(path: str, value: object) -> Any:
@@ -378,9 +380,9 @@ def check_option(path: str, value: object) -> Any:
         ) from None
 
 
-def suggestion(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the most similar name, or ""."""
+def suggestion(name: str, names: Iterable[str]) -> Message | str:
+    """Return a hint with the most similar name; "" without one."""
     from difflib import get_close_matches  # slow to import and needed only after a mistake
 
     close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return Message("; did you mean %(name)s?", name=close[0]) if close else ""

@@ -219,6 +219,12 @@ class ExportHand(Command, roles=HOUSE | {Role.AUDITOR}):
     stick: bool = False
 
 
+class ReadStick(Command, roles=FLOOR):
+    """Read the rule profiles on a USB stick; the answer contains the request's id as `stick`."""
+
+    do: Literal["read_stick"] = "read_stick"
+
+
 class DropImages(Command, roles=TECHNICIAN):
     """Delete old images by the house's retention rule now; the answer contains the number of hands affected."""
 
@@ -227,8 +233,8 @@ class DropImages(Command, roles=TECHNICIAN):
     megabytes: Annotated[int, Field(ge=1)] | None = None
 
 
-RecordCommand = SignHead | ExportHand | DropImages
-"""Commands that need the device's key or the images. The table process handles them itself, without `decide`."""
+RecordCommand = SignHead | ExportHand | DropImages | ReadStick
+"""Commands that need the device's key, the images or a stick. The table process handles them, without `decide`."""
 
 
 def _need_played(state: State, hand: int) -> None:

@@ -10,12 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from firmware.messages import Message
 from firmware.names import normal_spelling
-from firmware.rules import Currency, Profile, RulesError, load_profile, paying_in, profile_toml
+from firmware.rules import (
+    Currency,
+    Profile,
+    RulesError,
+    load_profile,
+    paying_in,
+    profile_toml,
+    with_checked_options,
+)
 from firmware.rules.chips import verify_unit
 from firmware.rules.currency import is_symbol
 from firmware.table.checks import need_reason
 from firmware.table.command import Command, Context, Player, Reason
-from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
 from firmware.table.house import House
@@ -131,7 +138,7 @@ def _profile_to_write(command: SetHouse) -> Profile | None:
     try:
         return load_profile(command.profile)
     except RulesError as error:
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
+        raise CommandRefused("The profile cannot be used: %(error)s", error=error) from error
 
 
 def _set(state: State, command: SetHouse, house: House) -> HouseSet:
@@ -142,9 +149,9 @@ def _set(state: State, command: SetHouse, house: House) -> HouseSet:
         written = written or house.written or house.rules
         options = options or {}
         try:
-            rules = written.with_options(options)
+            rules = with_checked_options(written, options)
         except RulesError as error:
-            raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
+            raise CommandRefused("The profile cannot be used: %(error)s", error=error) from error
     unit = command.unit if command.unit is not None else house.unit
     if written or command.unit is not None:
         limits(house, lambda: verify_unit(unit, rules))
@@ -157,7 +164,7 @@ def _set(state: State, command: SetHouse, house: House) -> HouseSet:
         table=None if command.table is None else _table_number(command.table),
         language=command.language,
         profile=written.name if written else None,
-        profile_hash=content_hash(profile_toml(written).encode()) if written else None,
+        profile_hash=written.hash if written else None,
         options=options,
         unit=command.unit,
         currency=_currency(command, house.currency),

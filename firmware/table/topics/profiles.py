@@ -6,32 +6,22 @@ back to one, it is stored again. Storing a version does not put it in force: `se
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from firmware.messages import Message
-from firmware.rules import (
-    Profile,
-    ProfileError,
-    contradictions,
-    parse_sent_profile,
-    profile_names,
-    profile_toml,
-)
-from firmware.rules.profiles.library import LONGEST_TEXT
+from firmware.rules import Profile, ProfileError, parse_profile, profile_toml
+from firmware.rules.profiles.library import name_trouble
+from firmware.rules.profiles.toml_text import LONGEST_TEXT
 from firmware.table.command import Command, Context, Reason
 from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event, stays
-from firmware.table.people import FLOOR, check_name
+from firmware.table.people import FLOOR
 from firmware.table.phase import Phase
-
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-LONGEST_TITLE: Final = 80
 
 
 class ProfileKept(Event, leads=EVERY_PHASE):
@@ -83,29 +73,16 @@ class Version:
 def profile_of_text(text: str) -> Profile:
     """Parse a profile's text from a client. Raises CommandRefused with the rules core's message."""
     try:
-        profile = parse_sent_profile(text)
+        return parse_profile(text)
     except ProfileError as error:
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=error) from error
-    for name in (profile.name, profile.title):
-        check_name(name, most=LONGEST_TITLE)
-    return profile
+        raise CommandRefused("The profile cannot be used: %(error)s", error=error) from error
 
 
 def text_to_keep(command: KeepProfile) -> str:
     """Return the complete text to store, which extends no other profile. Raises CommandRefused."""
     profile = profile_of_text(command.text)
-    if not NAME.fullmatch(profile.name):
-        raise CommandRefused(
-            "A profile's name has 1 to 40 small letters, figures and hyphens, such as friday-game."
-        )
-    if profile.name in profile_names():
-        raise CommandRefused(
-            "%(name)s is a packaged profile; give the house's own another name.", name=profile.name
-        )
-    if found := contradictions(profile):
-        raise CommandRefused(
-            "The profile contradicts itself: %(path)s: %(why)s", path=found[0].path, why=found[0].sentence
-        )
+    if why := name_trouble(profile.name):  # a packaged profile needs not be kept
+        raise CommandRefused(why)
     return profile_toml(profile)
 
 

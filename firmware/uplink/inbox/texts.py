@@ -23,7 +23,7 @@ def profile_of(data: bytes) -> tuple[str, str]:
         raise
     except ValueError as error:
         why = str(error).partition("\n")[0]
-        raise CommandRefused("The profile cannot be used: %(error)s.", error=why) from error
+        raise CommandRefused("The profile cannot be used: %(error)s", error=why) from error
     return profile_of_text(text).name, text
 
 

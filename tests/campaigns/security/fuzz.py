@@ -36,7 +36,7 @@ from dealer_ui.web.rate_limit import Limit
 from dealer_ui.web.services import services
 from firmware.bench.harness import machine
 from firmware.cli.json_input import json_inputs
-from firmware.rules import RulesError, load_profile, parse_sent_profile, profile_names, profile_toml
+from firmware.rules import RulesError, load_profile, parse_profile, profile_names, profile_toml
 from firmware.rules.exchange import settle_json as settled_from
 from tests.dealer_ui.felt import Felt
 from tests.firmware.devices.fuzz import PARSERS, damaged
@@ -71,7 +71,7 @@ def profiles(rng: random.Random, _folder: Path) -> Pieces:
     while True:
         text = bent(rng.choice(whole).encode(), rng).decode(errors="replace")
         with suppress(RulesError):
-            parse_sent_profile(text)
+            parse_profile(text)
         yield
 
 

@@ -206,6 +206,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "close_dispute": {"past": 1, "reason": "settled"},
     "mark_reviewed": {"past": 1},
     "export_hand": {"past": 1},
+    "read_stick": {},
     "stay": {},
     "settle_step": {"step": "clock"},
     "end_set_up": {},

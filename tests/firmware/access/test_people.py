@@ -48,7 +48,7 @@ MAY = {
         call_floor end_floor_call
     """,
     "F": """
-        reopen keep_profile dispute close_dispute mark_reviewed
+        reopen keep_profile dispute close_dispute mark_reviewed read_stick
     """,
     "FT": """
         set_house read_record_fault list_person remove_person set_pin end_wait

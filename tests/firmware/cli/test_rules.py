@@ -10,7 +10,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware.cli.main import main
+from firmware.record.journal.journal import JournalReader
 from firmware.rules import OPTIONS, load_profile, parse_profile, profile_names
+from firmware.table.topics.profiles import ProfileKept
+from tests.dealer_ui.house import house
 
 Json = dict[str, Any]
 
@@ -204,6 +207,23 @@ def test_a_profile_is_shown_as_toml_to_copy(name: str) -> None:
     assert json.loads(run("profiles", "show", name, "--json").stdout)["profile"]["name"] == name
 
 
+def test_a_file_is_written_down_in_the_record_of_the_running_table(tmp_path: Path) -> None:
+    path = tmp_path / "friday.toml"
+    path.write_text(HOUSE.format(points=6), encoding="utf-8")
+    keep = ("profiles", "keep", str(path), "--reason", "a test", "--data", str(tmp_path / "data"))
+    stopped = run(*keep)
+    assert (stopped.exit_code, "is not running" in stopped.stderr) == (1, True)
+    with house(tmp_path / "data") as table:
+        refused = run(*keep)
+        assert (refused.exit_code, "--by" in refused.stderr) == (1, True)
+        done = run(*keep, "--by", "Moreno", stdin="258053\n")
+        assert done.exit_code == 0, done.output
+        (row,) = JournalReader(table.config.data).of_type("profile_kept")
+    profile = load_profile(path)
+    assert (row.actor, row.event) == ("floor:Moreno", ProfileKept("house", profile.hash, "a test"))
+    assert f"house is written down ({profile.hash[:10]})" in done.stdout
+
+
 HOUSE = '[profile]\nname = "house"\nextends = "traditional"\n[foul]\npoints = {points}\n'
 
 
@@ -222,9 +242,8 @@ def test_an_unsound_house_profile_is_refused_with_a_sentence(tmp_path: Path) -> 
     for command in ("check", "show", "document"):
         result = run("profiles", command, str(path))
         assert result.exit_code == 2
-        assert (
-            "house.toml: foul.points = 6.5 will not do: allowed: a whole number, 0 or more" in result.stderr
-        )
+        assert "line 5: foul.points = 6.5 will not do: allowed: a whole number, 0 or more" in result.stderr
+        assert "house.toml" in result.stderr
 
 
 def test_the_house_rules_are_written_as_markdown_and_as_pdf(tmp_path: Path) -> None:

@@ -76,5 +76,5 @@ def test_check_refuses_a_contradiction_with_a_sentence(tmp_path: Path) -> None:
     path.write_text(f'[profile]\nname = "house"\nextends = "{CALIFORNIA}"\n{limits}', encoding="utf-8")
     result = CliRunner().invoke(main, ["profiles", "check", str(path)])
     assert result.exit_code == 2
-    assert "contradicts itself" in result.stderr
+    assert "house.toml cannot be used" in result.stderr
     assert "limits.max_stack: A player must buy in for at least 100 times the table limit" in result.stderr

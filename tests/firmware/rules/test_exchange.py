@@ -67,6 +67,7 @@ def test_a_settlement_has_exactly_the_agreed_shape() -> None:
     answer = settle_json(hand())
     assert list(answer) == [
         "profile",
+        "profile_hash",
         "order",
         "hands",
         "pairs",

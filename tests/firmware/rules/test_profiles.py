@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from firmware.rules import (
     parse_profile,
     profile_names,
     profile_toml,
+    recorded_profile,
 )
 
 EIGHT = (
@@ -205,7 +208,7 @@ def test_a_house_profile_extends_a_file_beside_it(tmp_path: Path) -> None:
 
 def test_a_house_profile_stands_alone_once_written(tmp_path: Path) -> None:
     house = load_profile(write(tmp_path, HOUSE))
-    assert parse_profile(profile_toml(house)) == house
+    assert recorded_profile(profile_toml(house).encode()) == house
 
 
 def test_a_rank_of_its_own_goes_before_its_category(tmp_path: Path) -> None:
@@ -216,7 +219,7 @@ def test_a_rank_of_its_own_goes_before_its_category(tmp_path: Path) -> None:
     assert front[house.scale.three(parse_cards("As Ah Kd"))] == 0
 
 
-ALL_OF_IT = profile_toml(load_profile("washington-1-unit"))
+ALL_OF_IT = profile_toml(replace(load_profile("washington-1-unit"), name="riverside"))
 
 
 def changed(old: str, new: str) -> str:
@@ -274,10 +277,10 @@ def changed(old: str, new: str) -> str:
         (changed("full_house = 1", "full_house = 1.5"), "bonus.middle", "full_house must have whole points"),
         (changed("entry = {}", 'entry = { top = "QQ" }'), "fantasyland.entry", "the lowest hand by row"),
         (changed("entry = {}", 'entry = { back = "QQ" }'), "fantasyland.entry", "'QQ' is no hand here"),
-        (changed("wheel =", "# wheel ="), "hands.wheel", "hands.wheel is missing: name every option"),
+        (changed("wheel =", "# wheel ="), "hands.wheel", "missing: hands.wheel; name every option"),
         (changed('name = "', 'names = "'), "profile.names", "profile.names is unknown; did you mean name?"),
-        (changed('name = "washington-1-unit"', 'name = ""'), "profile.name", "profile.name is missing"),
-        (changed('name = "washington-1-unit"', "name = 5"), "profile.name", "allowed: a text"),
+        (changed('name = "riverside"', 'name = ""'), "profile.name", "profile.name is missing"),
+        (changed('name = "riverside"', "name = 5"), "profile.name", "allowed: a text"),
         (changed("[profile]", '[profile]\nnotes = "one"'), "profile.notes", "an array of texts"),
         (changed('"hands.wheel" =', '"hands.wheels" ='), "clauses.hands.wheels", "did you mean hands.wheel?"),
         (changed('misdeal = "', 'misdeal = 5 # "'), "irregularities.misdeal", "allowed: a text"),
@@ -293,10 +296,10 @@ def changed(old: str, new: str) -> str:
 def test_a_profile_that_will_not_do_says_file_key_value_and_what_is_allowed(
     tmp_path: Path, text: str, key: str, message: str
 ) -> None:
-    with pytest.raises(ProfileError, match=message) as caught:
+    with pytest.raises(ProfileError) as caught:
         load_profile(write(tmp_path, text))
-    assert caught.value.key == key
-    assert str(caught.value).startswith("house.toml: ")
+    assert any(key == one.key and re.search(message, str(one.message)) for one in caught.value.troubles)
+    assert str(caught.value).startswith("house.toml")
     assert isinstance(caught.value, ValueError | RulesError)
 
 
@@ -327,14 +330,14 @@ def test_a_close_name_is_suggested() -> None:
 def test_a_missing_file_and_an_unknown_base(tmp_path: Path) -> None:
     with pytest.raises(UnknownProfileError, match="there is no file"):
         load_profile(tmp_path / "none.toml")
-    with pytest.raises(UnknownProfileError, match=r'house.toml: there is no profile "none"'):
+    with pytest.raises(ProfileError, match=r'house.toml, line 3: there is no profile "none"'):
         load_profile(write(tmp_path, '[profile]\nname = "a"\nextends = "none"\n'))
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     path = tmp_path / "house.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ProfileError, match="cannot be read"):
+    with pytest.raises(ProfileError, match="no text in UTF-8"):
         load_profile(path)
 
 

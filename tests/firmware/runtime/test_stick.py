@@ -462,5 +462,5 @@ def test_what_nobody_of_ours_told_is_no_progress(tmp_path: Path, text: str) -> N
 
 
 def test_a_box_that_cannot_ask_says_so(tmp_path: Path) -> None:
-    with pytest.raises(CommandRefused, match="cannot ask for a stick to be written"):
+    with pytest.raises(CommandRefused, match="cannot ask for a stick"):
         StickDesk(tmp_path / "no/stick.json").ask(1, "")

@@ -1,0 +1,129 @@
+"""A profile's TOML text: its tables, the line of each key, and what is wrong with a text that is no TOML."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from firmware.messages import Message
+from firmware.rules.errors import ProfileError
+
+LONGEST_TEXT: Final = 60_000
+"""Maximum length of a profile's text in characters; the packaged ones have 8,000."""
+_MOST_DOTS: Final = 20
+_QUOTED: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
+
+
+@lru_cache(maxsize=32)
+def tables_of(text: str) -> Mapping[str, Any]:
+    """Return the tables of a TOML text; the same texts are asked for again and again. Raises ProfileError.
+
+    A key with thousands of parts is refused first: tomllib takes minutes for it.
+    """
+    if len(text) > LONGEST_TEXT:
+        raise ProfileError(
+            Message(
+                "this is too long for a profile: %(letters)s letters, allowed are %(most)s",
+                letters=len(text),
+                most=LONGEST_TEXT,
+            )
+        )
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
+            raise ProfileError(Message("a key has more than %(most)s parts", most=_MOST_DOTS), line=number)
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise _not_toml(str(error), text) from error
+    except RecursionError:
+        raise ProfileError(Message("this is no profile: its tables lie in each other without end")) from None
+    except ValueError:  # Python refuses very long numbers, because reading them takes too long
+        raise ProfileError(Message("a number in it has thousands of digits")) from None
+
+
+_WORDS: Final = (
+    ("overwrite|twice|[Dd]uplicate|immutable", Message("this name stands in the file twice")),
+    (
+        r"Unterminated string|Illegal character '\\n'|Expected \"'\"",
+        Message("a text has no closing quotation mark"),
+    ),
+    ("Unclosed", Message("a bracket is not closed")),
+    (
+        "Invalid value|Expected newline or end of document after a statement",
+        Message("a value is a number, true, false, or a text in quotation marks, and a line has one"),
+    ),
+    ("Illegal|invalid character|scalar", Message("here is a character that no text may hold")),
+)
+"""What tomllib says, as a pattern, and the same in the words of the page."""
+_OTHERWISE: Final = Message('a line is a name, the sign = and a value, as in name = "ours"')
+_AT: Final = r"\(at line (\d+), column (\d+)\)"
+
+
+def _not_toml(said: str, text: str) -> ProfileError:
+    """Return tomllib's error in the words of the page."""
+    why = next((words for pattern, words in _WORDS if re.search(pattern, said)), _OTHERWISE)
+    at = re.search(_AT, said)
+    if at is None:
+        return ProfileError(Message("this is not TOML: %(why)s", why=why), line=text.rstrip().count("\n") + 1)
+    return ProfileError(
+        Message("this is not TOML, from character %(column)s on: %(why)s", column=int(at[2]), why=why),
+        line=int(at[1]),
+    )
+
+
+_TOKEN: Final = (
+    r'"""(?:\\.|[^\\])*?"{3,5}'
+    r"|'''.*?'{3,5}"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*"
+    r"|[\[\]{}=\n]"
+    r"|[^\"'#\[\]{}=\n]+"
+    r"|."
+)
+_PART: Final = r'"((?:\\.|[^"\\])*)"|\'([^\']*)\'|([\w-]+)'
+
+
+class KeyLines:
+    """The line of each key of a text that is TOML.
+
+    >>> KeyLines('[foul]\\npoints = 3\\n[bonus.front]\\n"QQ" = 7')["bonus.front"]
+    3
+    """
+
+    def __init__(self, text: str) -> None:
+        self._lines: dict[str, int] = {}
+        table = ""
+        line, key, depth = 1, "", 0
+        is_value = False
+        for token in map(re.Match.group, re.finditer(_TOKEN, text.removeprefix("\ufeff") + "\n", re.DOTALL)):
+            if token == "\n" and not depth:
+                if key.startswith("["):
+                    table = self._note("", key, line)
+                key, is_value = "", False
+            elif is_value:
+                depth += (token in "[{") - (token in "]}")
+            elif token == "=":
+                self._note(table, key, line)
+                is_value = True
+            elif not token.startswith("#"):
+                key = (key + token).lstrip()
+            line += token.count("\n")
+
+    def _note(self, table: str, key: str, line: int) -> str:
+        path = table
+        for part in (next(filter(None, found), "") for found in re.findall(_PART, key)):
+            path = f"{path}.{part}" if path else part
+            self._lines.setdefault(path, line)
+        return path
+
+    def __getitem__(self, path: str) -> int:
+        """Return the line of a key, or of the table that it is missing in; 0 if there is neither."""
+        while path:
+            if path in self._lines:
+                return self._lines[path]
+            path = path.rpartition(".")[0]
+        return 0
