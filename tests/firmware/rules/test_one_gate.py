@@ -306,7 +306,7 @@ def test_check_prints_a_changed_text_of_several_lines_on_one(tmp_path: Path) -> 
 # ---- no way around ----
 
 UNJUDGED: Final = {
-    "dealer_ui/profiles/house_rules.py": "the page turns one option at a time, to say the other readings",
+    "dealer_ui/profiles/house_rules_source.py": "the page turns one option at a time, to say the other readings",
     "dealer_ui/profiles/versions.py": "the options are the record's",
     "firmware/table/house.py": "the options are the record's",
     "firmware/rules/profiles/library.py": "the gate itself",
