@@ -134,12 +134,13 @@ class SignReader:
     ) -> NDArray[np.float64]:
         """Return how the large signs of n cards part the two suits of each colour: n × 4 probabilities.
 
-        Of which colour a card is, no sign says: a court's picture is of all colours. Arguments as for `cut_signs`.
+        A card's signs look alike, so they count as one. Of which colour a card is, none says: a court's picture is of
+        all colours. Arguments as for `cut_signs`.
         """
         cuts, owner = cut_signs(picture, to_picture, corners, hidden_mm, ranks)
         said = np.zeros((len(ranks), len(SUITS)))
         if len(owner):
             by_sign = np.exp(self._session.run(None, {"cuts": cuts})[0].astype(np.float64))[:, : len(SUITS)]
             neither = (1 - by_sign - by_sign[:, _TWINS]).clip(0) / 2  # the other colour, or no sign
-            np.add.at(said, owner, np.log(by_sign + neither))
+            np.add.at(said, owner, np.log(by_sign + neither) / np.bincount(owner)[owner, None])
         return np.asarray(1 / (1 + np.exp(said[:, _TWINS] - said)) / 2)
