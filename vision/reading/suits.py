@@ -4,8 +4,8 @@ Sharp edges do not prove it: a webcam sharpens lost detail, and clubs whose lobe
 print. So two other things are used. One is the evidence: by how many nats an index prefers its suit to the other one of
 its colour, in most cards of that colour. The other does not depend on the network's confidence: one deck has each card
 once and thirteen of each suit. If the indices name a card twice, or far more cards of one suit than one deck would
-show, then the suits of that colour are mixed up, however sure each index is. A card of such a colour is taken only if its
-large signs (`signs.py`) clearly say the same as its index.
+show, then the suits of that colour are mixed up, however sure each index is. A card of such a colour is taken only if
+its large signs (`signs.py`) clearly say the same as its index.
 """
 
 from __future__ import annotations
