@@ -79,7 +79,7 @@ def folder(name: str, default: Path, words: str) -> Option:
 
 def everything(data: Path | None, crops: int, seed: int, run: Path, out: Path, tables: int) -> str:
     """Make the data, train, export, calibrate and report; stopped, it goes on where it was."""
-    from models.training import art, calibrate, pips, report, unseen
+    from models.training import art, calibrate, pips, report, signs, unseen
     from models.training.export import export
     from models.training.glyphs import rank_fonts
     from models.training.train import train
@@ -94,6 +94,7 @@ def everything(data: Path | None, crops: int, seed: int, run: Path, out: Path, t
     train(data, crops, seed, run)
     model = export(run, out)
     click.echo(f"Exported: {model}, {pips.train(data, pips.CARDS_SHOWN, pips.SEED, out)}")
+    click.echo(f"Exported: {signs.train(data, signs.CUTS, signs.SEED, out)}")
     if not unseen.is_there():
         return "Neither calibrated nor judged: there are no decks that were not trained on."
     click.echo(calibrate.calibrate(model, calibrate.TABLES, 77))
@@ -110,6 +111,7 @@ _DECK = click.option("--deck", "decks", multiple=True, metavar="NAME", help="Onl
 _CALIBRATING = click.option(
     "--calibrating", is_flag=True, help="Of the decks that calibrate, not of those that judge."
 )
+_CUTS = number("cuts", 140_000, "Cuts of signs to make.")
 _CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", _DOCS, "Folder for the report.")
 for each in (
     ("all", "__main__:everything", "Everything below, one after the other.", *_LEARN, _OUT, tables(2)),
@@ -118,6 +120,7 @@ for each in (
     ("train", "train:train", "Train the network.", *_LEARN),
     ("export", "export:export", "Write the trained network as ONNX with its manifest.", _RUN, _OUT),
     ("pips", "pips:train", "Train the pip reader.", photographs(), _CARDS, number("seed", 5), _OUT),
+    ("signs", "signs:train", "Train the suit witness.", photographs(), _CUTS, number("seed", 3), _OUT),
     ("calibrate", "calibrate:calibrate", "Set the limits.", _MODEL, tables(10), number("seed", 77)),
     ("errors", "measure:write_errors", "Count how the reader errs.", _MODEL, tables(4), number("seed", 5)),
     (

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is installed for training only: make training")
@@ -20,8 +21,10 @@ from models.training.pips import CardMaker  # noqa: E402
 from models.training.pips import train as train_pips  # noqa: E402
 from models.training.samples import SIZE_PX, Sample  # noqa: E402
 from models.training.scene import SceneMaker  # noqa: E402
+from models.training.signs import CutMaker  # noqa: E402
+from models.training.signs import train as train_signs  # noqa: E402
 from models.training.train import Job, Trainer, tensor, train_until  # noqa: E402
-from vision.reading.cards import CARDS  # noqa: E402
+from vision.reading.cards import CARDS, SUITS  # noqa: E402
 from vision.reading.network import CardReader  # noqa: E402
 from vision.reading.pips import COUNTS, PipReader, count_of, scores  # noqa: E402
 
@@ -87,3 +90,14 @@ def test_the_pip_reader_learns_to_count(tmp_path: Path) -> None:
     said = scores(reader.readings(np.stack([picture for picture, _, _ in cards]))).argmax(axis=1)
     right = [count_of(CARDS[name]) == count for name, (_, count, _) in zip(said, cards, strict=True)]
     assert np.mean(right) > 3 / len(COUNTS)
+
+
+@pytest.mark.timeout(900)
+def test_the_suit_witness_learns_to_tell_suits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.training.signs.CACHE", tmp_path)
+    net = onnxruntime.InferenceSession(train_signs(None, 4_000, 1, tmp_path))
+    maker = CutMaker(99, None, pool=4)
+    cuts = [maker.cut() for _ in range(200)]
+    said = net.run(None, {"cuts": np.stack([cut for cut, _ in cuts])})[0]
+    assert said.shape == (200, len(SUITS) + 1)
+    assert np.mean(said.argmax(axis=1) == [suit for _, suit in cuts]) > 2 / len(SUITS)

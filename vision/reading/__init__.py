@@ -1,1 +1,1 @@
-"""From pixels to named cards: both networks, and the rules for a sure name."""
+"""From pixels to named cards: the networks, and the rules for a sure name."""

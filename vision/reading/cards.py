@@ -7,3 +7,5 @@ suits clubs, diamonds, hearts, spades; in each suit two up to ace.
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 CARDS: tuple[str, ...] = tuple(rank + suit for suit in SUITS for rank in RANKS)
+ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
+"""The other suit of each suit's colour."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.reading.assignment import NONE, assign, extra_costs
-from vision.reading.cards import CARDS
+from vision.reading.cards import ALIKE, CARDS, RANKS, SUITS
 from vision.reading.network import Floats, Indices, log_softmax
 from vision.reading.pairs import Stance, best_first, exact_pairs, log_agreement
 
@@ -41,7 +41,8 @@ _WORST = 16.0  # nats: the highest cost of a label, so that one lost index canno
 _ABSENT = 0.2  # nats: the least cost of calling a cluster no card
 _HINT = 2.0  # nats: the most by which a name stands out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds no evidence of a card
-_WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name
+_WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name's rank
+_SUIT_WEIGHS = 4.0  # nats: likewise against its suit
 CLEARLY_THERE = 4.0  # nats of evidence above which a card is never ignored; nearly all print stays below 3
 
 
@@ -65,7 +66,10 @@ class Cluster:
     @cached_property
     def both(self) -> Floats:
         """The combined evidence of the indices and the whole card; the whole card decides only close cases."""
-        return log_softmax(self.logp + np.maximum(self.whole - self.whole.max(), -_WHOLE_WEIGHS))
+        by_suit = self.whole.reshape(len(SUITS), len(RANKS))
+        best = by_suit.max(axis=1, keepdims=True)
+        whole = np.maximum(by_suit - best, -_WHOLE_WEIGHS) + np.maximum(best - best.max(), -_SUIT_WEIGHS)
+        return log_softmax(self.logp + whole.ravel())
 
     @property
     def likeliest(self) -> str:
@@ -259,7 +263,10 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[NamedCluster]
             others = next(extra)
             others[column] = np.inf
             candidates = (column, *others.argsort(kind="stable")[:2].tolist())
-            margin = float(others.min())
+            # That the whole card shows the same suit makes no name surer: it can only deny.
+            twin = CARDS.index(CARDS[column][0] + ALIKE[CARDS[column][1]])
+            shown = (cluster.both - cluster.logp)[[column, twin]]
+            margin = max(0.0, min(float(others.min()), float(others[twin] - max(0.0, shown[0] - shown[1]))))
             named.append(NamedCluster(cluster, CARDS[column], margin, tuple(CARDS[k] for k in candidates)))
         elif cluster.evidence > CLEARLY_THERE:
             best_three = tuple(CARDS[k] for k in np.argsort(-cluster.logp)[:3])

@@ -63,11 +63,14 @@ class CardPlace:
 
 
 def cards_on(
-    indices: Indices, layout: TableLayout, look: Callable[[Sequence[CardPlace]], Floats] | None = None
+    indices: Indices,
+    layout: TableLayout,
+    look: Callable[[Sequence[CardPlace], Sequence[str]], Floats] | None = None,
 ) -> list[tuple[NamedCluster, CardPlace]]:
     """Name all cards whose indices were seen on the felt, and locate each.
 
-    `look` returns the log-probabilities of cards (n × 52) from everything except their indices.
+    `look` takes cards' places and what their indices name, and returns the log-probabilities of those cards (n × 52)
+    from everything except their indices.
     """
     stance = learnt_stance(indices)
     found = clusters(indices, (layout.card.width_mm, layout.card.height_mm), stance)
@@ -76,7 +79,7 @@ def cards_on(
     cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
     if look is not None:
         seen = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
-        text = look([place for _, place in seen])
+        text = look([place for _, place in seen], [c.likeliest for c, _ in seen])
         for (c, place), one in zip(seen, text, strict=True):
             cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
     named = name([cluster for cluster, _ in cards.values()], conflicts=True)
@@ -105,14 +108,14 @@ def _one_name_each(indices: Indices, named: list[NamedCluster], stance: Stance) 
 
 
 def _of_a_court(whole: Floats) -> Floats:
-    """Reduce a court's evidence beyond its indices to the fact that it is one: its picture differs from deck to deck.
+    """Reduce a court's evidence beyond its indices to its suit and the fact that it is a court.
 
-    If it is taken for a pip card, it gives no evidence.
+    Its picture differs from deck to deck: if it is taken for a pip card, it gives no evidence of a rank.
     """
-    if CARDS[int(whole.argmax())][0] not in _COURTS:
-        return np.zeros_like(whole)
-    by_rank = whole.reshape(len(SUITS), len(RANKS)).max(axis=0)
-    return np.tile(by_rank, len(SUITS))
+    by_suit = whole.reshape(len(SUITS), len(RANKS))
+    suits = by_suit.max(axis=1, keepdims=True) - whole.max()
+    ranks = by_suit.max(axis=0) * (CARDS[int(whole.argmax())][0] in _COURTS)
+    return np.asarray(suits + ranks).ravel()
 
 
 def _is_print(

@@ -15,10 +15,11 @@ import numpy as np
 from vision.base.arrays import Image, Points
 from vision.base.errors import PictureError
 from vision.felt.quality import Verdict, colour
-from vision.reading.decode import Cluster, NamedCluster, clusters, fuse, name
+from vision.reading.cards import RANKS
+from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
 from vision.reading.suits import judge_suits
-from vision.reading.table_reading import ReadCard, read_card
+from vision.reading.table_reading import ReadCard, denied_or, read_card
 
 _PYRAMID_PX = (300, 560, 1050, 1968)  # long side
 _MOST_PASSES = 8
@@ -29,6 +30,8 @@ _BEST_INDEX_PX = 34.0
 _SECOND_PASS = ((34.0, 1), (43.0, 0), (55.0, 2), (43.0, 3), (34.0, 2))
 """An index's height, and by how many quarters the picture is turned; the last ones where passes are left."""
 _READABLE_PX = (13.0, 80.0)
+_INDEX_MM = np.array([12.5, 26.0])  # how far an index reaches from its card's corner
+_WIDTH_PX = 150.0  # of a card whose large signs are looked at, where the photograph shows it larger
 _PANORAMA = 4  # times as long as high: shrunk to what is read, its cards would be too small
 _ODD_SIZE = 1.55  # a group of cards this much larger or smaller than the rest is read at its own scale too
 
@@ -40,10 +43,12 @@ class LooseCard:
     Attributes:
         named: its name, margin and candidates.
         corners: 4 × 2, the card's estimated corners in pixels, from the index's own corner on clockwise.
+        whole: whether both of its indices are seen, so that its corners hold.
     """
 
     named: NamedCluster
     corners: Points
+    whole: bool
 
 
 def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
@@ -91,7 +96,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
     fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
     fits &= (everything.sizes > expected.min() / 1.7) & (everything.sizes < expected.max() * 1.7)
     indices = fuse(everything.take(fits), trust[fits])
-    found = [LooseCard(n, _corners(indices, n.cluster)) for n in name(clusters(indices))]
+    found = [LooseCard(n, *_corners(indices, n.cluster)) for n in name(clusters(indices))]
     return sorted(found, key=lambda card: -card.named.margin)
 
 
@@ -100,13 +105,34 @@ def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard],
 
     Raises PictureError for a picture that is too small, and for a panorama.
     """
-    seen, cards = colour(picture), read_loose(picture, reader)
+    seen, cards = colour(picture), _with_signs(picture, read_loose(picture, reader), reader)
     suits, taken = judge_suits([card.named for card in cards])
     read = [
-        read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear)
+        denied_or(
+            read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear), card.named
+        )
         for card, clear in zip(cards, taken, strict=True)
     ]
     return read, {verdict.name: verdict for verdict in (seen, suits)}
+
+
+def _with_signs(picture: Image, cards: list[LooseCard], reader: CardReader) -> list[LooseCard]:
+    """Add what the large signs of cards whose corners hold say of their suits; print covers none of them."""
+    clear = [card for card in cards if card.named.cluster.evidence > CLEARLY_THERE]
+    if not clear:
+        return cards
+    widths = [np.linalg.norm(card.corners[1] - card.corners[0]) for card in clear]
+    scale = min(1.0, _WIDTH_PX / float(np.median(widths)))
+    small = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
+    corners, ranks = [scale * card.corners for card in clear], [card.named.card[0] for card in clear]
+    suits = reader.signs.suits(small, np.asarray, corners, [_INDEX_MM] * len(clear), ranks)
+    shown = dict(zip(map(id, clear), np.log(suits).repeat(len(RANKS), axis=1), strict=True))
+    return [
+        replace(card, named=replace(card.named, cluster=replace(card.named.cluster, whole=shown[id(card)])))
+        if card.whole and id(card) in shown
+        else card
+        for card in cards
+    ]
 
 
 def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
@@ -144,8 +170,11 @@ def _weighted_median(values: Floats, weights: Floats) -> float:
     return float(values[order[np.searchsorted(total, total[-1] / 2)]])
 
 
-def _corners(indices: Indices, cluster: Cluster) -> Points:
-    """Estimate a card's corners from its indices: two opposite ones give its size, one the usual proportions."""
+def _corners(indices: Indices, cluster: Cluster) -> tuple[Points, bool]:
+    """Estimate a card's corners from its indices: two opposite ones give its size, one the usual proportions.
+
+    Return too whether there were two.
+    """
     k = cluster.members[0]
     along = indices.directions[k]
     start = indices.places[k]
@@ -160,4 +189,4 @@ def _corners(indices: Indices, cluster: Cluster) -> Points:
         mm = float(indices.sizes[k]) / 17.5
         u, v = along * mm, down * mm
     corner = start - 6.5 * u - 12.5 * v
-    return np.array([corner, corner + 63 * u, corner + 63 * u + 88 * v, corner + 88 * v])
+    return np.array([corner, corner + 63 * u, corner + 63 * u + 88 * v, corner + 88 * v]), bool(opposite)

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.base.arrays import Image
-from vision.base.errors import ModelError
 from vision.reading.cards import RANKS, SUITS
 from vision.reading.pips import PipReader, load_network
+from vision.reading.signs import SignReader
 
 STRIDE = 8
 FEATURES = 112
@@ -175,12 +175,7 @@ class CardReader:
         self.path = model or default_model()
         self.deck = deck
         self._threads = threads
-        try:
-            self._session = load_network(self.path, threads)
-        except Exception as error:  # onnxruntime has no root error of its own
-            raise ModelError(
-                "The card reader's model %(path)s cannot be loaded: %(error)s.", path=self.path, error=error
-            ) from error
+        self._session = load_network(self.path, threads)
         self._input = self._session.get_inputs()[0].name
 
     @cached_property
@@ -191,6 +186,11 @@ class CardReader:
             ModelError: there is no such file.
         """
         return PipReader(self.path.with_name("pips.onnx"), self._threads)
+
+    @cached_property
+    def signs(self) -> SignReader:
+        """The suit witness, likewise."""
+        return SignReader(self.path.with_name("signs.onnx"), self._threads)
 
     @cached_property
     def calibrations(self) -> Calibrations:

@@ -28,8 +28,9 @@ COUNTS = "A23456789TC"
 DIFFERS = 3.0
 """Nats by which the pips must speak for another card than the index to make a question."""
 
+CONCENTRIC_MM = 15.0
+"""The least distance of two cards: a nearer one is print taken for a card."""
 _SEEN = 0.3  # the least visible share of a card
-_CONCENTRIC_MM = 15.0  # the least distance of two cards: a nearer one is print taken for a card
 _FRAME = np.array([[0, 0], [SIZE[0], 0], [SIZE[0], SIZE[1]]], np.float32) - np.float32(0.5)
 
 
@@ -45,15 +46,26 @@ _AS_IT_IS = np.array(
         for code in CARDS
     ]
 )
+NOTHING = np.repeat([1 / len(COUNTS), 1 / len(SUITS)], [len(COUNTS), len(SUITS)])
+"""The reading of a card of which nothing is seen."""
 _LEAST = 1e-9  # probability: the most that a reading may count against a card
 
 
 def load_network(model: Path, threads: int) -> onnxruntime.InferenceSession:
-    """Load a network to run on so many processor threads. Raises whatever onnxruntime raises."""
+    """Load a network to run on so many processor threads.
+
+    Raises:
+        ModelError: the file is missing or is no such network.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    try:
+        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime has no root error of its own
+        raise ModelError(
+            "The card reader's model %(path)s cannot be loaded: %(error)s.", path=model, error=error
+        ) from error
 
 
 class PipReader:
@@ -64,12 +76,7 @@ class PipReader:
     """
 
     def __init__(self, model: Path, threads: int = 1) -> None:
-        try:
-            self._session = load_network(model, threads)
-        except Exception as error:  # onnxruntime has no root error of its own
-            raise ModelError(
-                "The pip reader's model %(model)s cannot be loaded: %(error)s.", model=model, error=error
-            ) from error
+        self._session = load_network(model, threads)
 
     def readings(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return what each of n cards (n × 88 × 64 × 3, BGR) looks like, n × 15: the probabilities of `COUNTS`, then
@@ -131,7 +138,7 @@ def cut_out(
     over = (off @ axes.transpose(0, 2, 1)).reshape(n, n, 4, 2) - 0.5
     lies = (over.max(axis=2) > 0).all(axis=2) & (over.min(axis=2) < SIZE).all(axis=2)
     middles = outlines.mean(axis=1)
-    lies &= np.hypot(*np.moveaxis(middles[None] - middles[:, None], 2, 0)) > _CONCENTRIC_MM
+    lies &= np.hypot(*np.moveaxis(middles[None] - middles[:, None], 2, 0)) > CONCENTRIC_MM
     for k in range(n):
         x, y = (max(1, round(float(v))) for v in hidden_mm[k])
         for rows in (slice(None, y), slice(-y, None)):

@@ -4,7 +4,8 @@ Sharp edges do not prove it: a webcam sharpens lost detail, and clubs whose lobe
 print. So two other things are used. One is the evidence: by how many nats an index prefers its suit to the other one of
 its colour, in most cards of that colour. The other does not depend on the network's confidence: one deck has each card
 once and thirteen of each suit. If the indices name a card twice, or far more cards of one suit than one deck would
-show, then the suits of that colour are mixed up, however sure each index is.
+show, then the suits of that colour are mixed up, however sure each index is. A card of such a colour is taken only if
+its large signs (`signs.py`) clearly say the same as its index.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Sequence
 
 from vision.base.errors import N_
 from vision.felt.quality import Verdict
-from vision.reading.cards import CARDS
+from vision.reading.cards import ALIKE, CARDS
 from vision.reading.decode import CLEARLY_THERE, NamedCluster
 
 MIN_APART = 4.0
@@ -26,6 +27,9 @@ MIN_ALONE = 5.0
 """Nats by which each index of a card must name its suit, where few cards of its colour lie there: too few to say what
 their print is worth. Of the clubs taken for spades in webcam pictures read loosely, one in nineteen reached it."""
 
+CONFIRMED = 8.0
+"""Nats by which a card's large signs must speak for its suit to take it in spite of doubts about its colour."""
+
 RAREST_SPLIT = 1e-4
 """Probability below which a split between the two suits of a colour is no chance: one deck, dealt at random. In soft
 webcam print 20 spades and 4 clubs were named on one table; wrong names stood out by 8.6 to 15.3 nats."""
@@ -35,7 +39,6 @@ _MANY = 10  # the least number of clear cards of a colour for a verdict
 _SHARE = 0.2  # the share of a colour's cards that may be less clear
 _FEW = 3  # this many unclear cards are the picture's fault; fewer are those cards' own
 _PAIR, _ZONES = 2, 2  # so many unclear cards spoil a zone, and so many zones at most are spoilt by themselves
-_ALIKE = {"c": "s", "s": "c", "d": "h", "h": "d"}
 _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 
@@ -75,7 +78,7 @@ def judge_suits(
         suits = next(suits for suits in _COLOURS if one.card[1] in suits)
         known = len(nats[suits]) >= _MANY or apart(one) >= MIN_ALONE
         there = bool(spoilt[suits]) and zones[k] in spoilt[suits]
-        taken.append(known and figures[suits] >= MIN_APART and not there)
+        taken.append((known and figures[suits] >= MIN_APART and not there) or is_confirmed(one))
     ok, least = not (doubtful or where), min([*figures.values(), *([0.0] if where else [])])
     return Verdict("suits", ok, least, MIN_APART, "nats", text, where), taken
 
@@ -95,6 +98,18 @@ def _spoilt(named: Sequence[NamedCluster], zones: Sequence[str], suits: str) -> 
     return bad if few and min(rest) >= MIN_ALONE else []
 
 
+def is_confirmed(one: NamedCluster) -> bool:
+    """Return whether a card's index and its large signs, each by itself, clearly name its suit.
+
+    Such a card needs no verdict on the picture: that is of how small signs are seen.
+    """
+    card = CARDS.index(one.card)
+    twin = CARDS.index(one.card[0] + ALIKE[one.card[1]])
+    shown = float(one.cluster.whole[card] - one.cluster.whole[twin])
+    by_index = one.cluster.logp[card] > one.cluster.logp[twin] and apart(one) >= MIN_ALONE
+    return bool(by_index and shown >= CONFIRMED)
+
+
 def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
     """Return whether cards of a colour can be of one deck, by what the indices of each say by themselves.
 
@@ -104,7 +119,7 @@ def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
     """
     read = [CARDS[int(one.cluster.logp.argmax())] for one in named]
     # Where indices name a card that another card is, only the assignment gave the other suit.
-    if any(name == one.card[0] + _ALIKE[one.card[1]] for one, name in zip(named, read, strict=True)):
+    if any(name == one.card[0] + ALIKE[one.card[1]] for one, name in zip(named, read, strict=True)):
         return False
     own = [name for name in read if name[1] in suits]
     first = sum(name[1] == suits[0] for name in own)
@@ -128,7 +143,7 @@ def chance_of_split(first: int, second: int) -> float:
 
 def apart(named: NamedCluster) -> float:
     """Return the nats by which each of a card's indices prefers its suit to the other one of its colour."""
-    other = named.card[0] + _ALIKE[named.card[1]]
+    other = named.card[0] + ALIKE[named.card[1]]
     logp = named.cluster.logp
     return abs(float(logp[CARDS.index(named.card)] - logp[CARDS.index(other)])) / len(named.cluster.members)
 

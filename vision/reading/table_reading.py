@@ -21,7 +21,7 @@ from vision.felt.geometry import FeltView, as_grey, find_felt
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
-from vision.reading.cards import CARDS
+from vision.reading.cards import CARDS, SUITS
 from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
@@ -29,12 +29,14 @@ from vision.reading.memory import FELT_ALIKE, TableMemory
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others, look_down
 from vision.reading.paper import judge_paper
-from vision.reading.pips import DIFFERS, PipReader, cut_out, scores
+from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, scores
+from vision.reading.signs import PX_PER_MM as SIGN_PX_PER_MM
 from vision.reading.suits import judge_suits
 
 _Found = tuple["ReadCard", CardPlace, Zone | None]
-_Whole = tuple[Image, Callable[[Points], Points]]
-"""A picture in which whole cards are looked at, and what brings millimetres of the felt to its pixels."""
+_Seen = tuple[Image, Callable[[Points], Points]]
+_Whole = tuple[_Seen, _Seen]
+"""Pictures in which whole cards and their large signs are looked at, and what brings millimetres of the felt there."""
 
 PX_PER_MM = 1.5
 """The scale at which zones are read first: more costs time and gains nothing where all is clear (measured)."""
@@ -169,6 +171,11 @@ def read_card(
     )
 
 
+def denied_or(card: ReadCard, named: NamedCluster) -> ReadCard:
+    """Return the card, without a margin and not sure where what the whole card shows favours another one."""
+    return replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
+
+
 def read(
     frame: Image,
     layout: TableLayout,
@@ -223,7 +230,7 @@ def read(
 
     def judged() -> tuple[list[_Found], dict[str, Verdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
-        whole = small[0], small[1].to_image
+        whole = _whole(frame, view, small)
         return _judge(parts, layout, reader, whole, seen, dealt=dealt)
 
     found, verdicts = judged()
@@ -306,10 +313,10 @@ def _judge(
     A card whose indices and whole card disagree has no margin.
     """
 
-    def look(places: Sequence[CardPlace]) -> Floats:
-        assert reader.pips is not None
-        seen, enough = _whole_cards(whole, places, reader.pips)
-        return np.where(enough[:, None], scores(seen, reader.deck.pips if reader.deck else None), 0.0)
+    def look(places: Sequence[CardPlace], names: Sequence[str]) -> Floats:
+        return scores(
+            _whole_cards(whole, places, names, reader)[0], reader.deck.pips if reader.deck else None
+        )
 
     indices = _fitting(fuse(Indices.joined(parts)))
     laid = cards_on(indices, layout, look if reader.pips else None)
@@ -321,15 +328,12 @@ def _judge(
     fit = [True] * len(laid)
     if seen:
         cards = [(named.card, place, zone) for (named, place), zone in zip(laid, where, strict=True)]
-        by_paper, fit = judge_paper(*whole, cards, seen)
+        by_paper, fit = judge_paper(*whole[0], cards, seen)
     read = [
         read_card(named, place.corners, worth, fit=fit[k] and clear[k], soft=_softness(seen, where[k]))
         for k, (named, place) in enumerate(laid)
     ]
-    judged = [
-        replace(card, margin=0.0, sure=False, denied=card.sure) if named.denied > DIFFERS else card
-        for card, named in zip(read, names, strict=True)
-    ]
+    judged = [denied_or(card, named) for card, named in zip(read, names, strict=True)]
     found = zip(judged, laid, where, strict=True)
     deck = judge_deck([(named.cluster, card.sure) for named, card in zip(names, judged, strict=True)], 0)
     verdicts = {**seen, **by_paper, suits.name: suits, deck.name: deck}
@@ -359,7 +363,7 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
     def in_picture(places: Points) -> Points:
         return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
 
-    parts, whole = [seen(PX_PER_MM)], (picture, in_picture)
+    parts, whole = [seen(PX_PER_MM)], ((picture, in_picture),) * 2
     found, _ = _judge(parts, layout, reader, whole, {})
     if _unclear(found):
         parts.append(seen(_closer(parts)))
@@ -391,19 +395,34 @@ def observe_whole(
     frame: Image, view: FeltView, indices: Indices, layout: TableLayout, reader: CardReader
 ) -> tuple[Points, Floats]:
     """Look at the whole cards of these indices: their middles (n × 2 mm on the felt) and their pips' readings."""
-    assert reader.pips is not None
-    small, through = view.smaller(frame, SMALL_PX_PER_MM)
-    places = [place for _, place in cards_on(indices, layout)]
-    seen, enough = _whole_cards((small, through.to_image), places, reader.pips)
+    named = cards_on(indices, layout)
+    places = [place for _, place in named]
+    whole = _whole(frame, view, view.smaller(frame, SMALL_PX_PER_MM))
+    seen, enough = _whole_cards(whole, places, [one.card for one, _ in named], reader)
     return np.array([place.middle for place in places]).reshape(-1, 2)[enough], seen[enough]
 
 
+def _whole(frame: Image, view: FeltView, small: tuple[Image, FeltView]) -> _Whole:
+    """Return a frame as whole cards are looked at in it; `small` is the frame at about 1 px/mm."""
+    near, through = view.smaller(frame, SIGN_PX_PER_MM)
+    return (small[0], small[1].to_image), (near, through.to_image)
+
+
 def _whole_cards(
-    whole: _Whole, places: Sequence[CardPlace], pips: PipReader
+    whole: _Whole, places: Sequence[CardPlace], names: Sequence[str], reader: CardReader
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the pips' readings of cards, and which cards show enough of themselves."""
-    cards, enough = cut_out(*whole, [p.corners for p in places], [p.indices for p in places])
-    return pips.readings(cards), enough
+    """Return what cards of these names show apart from their indices, and which show enough of themselves."""
+    assert reader.pips is not None
+    small, near = whole
+    corners, hidden = [p.corners for p in places], [p.indices for p in places]
+    cards, enough = cut_out(*small, corners, hidden)
+    readings = np.where(enough[:, None], reader.pips.readings(cards), NOTHING)
+    ranks = [name[0] for name in names]
+    suits = readings[:, len(COUNTS) :]
+    suits[np.isin(ranks, list("JQK"))] = 1 / len(SUITS)  # a court's picture differs from deck to deck
+    suits *= reader.signs.suits(*near, corners, hidden, ranks)
+    suits /= suits.sum(axis=1, keepdims=True)
+    return readings, enough
 
 
 def _around(zone: Zone, by_mm: float = _AROUND_MM) -> Zone:

@@ -15,6 +15,7 @@ from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.health.checks import Facts, judge
 from firmware.runtime.host_facts import BoxFacts, facts_of_pi
 from firmware.runtime.reading.messages import JobDone, ReadingDone
+from vision.reading.networks import NETWORKS
 
 
 class Hardware:
@@ -69,11 +70,11 @@ def test_the_model_is_the_one_that_its_manifest_names(tmp_path: Path) -> None:
     assert len(facts["model_hash"]) == 64
 
 
-@pytest.mark.parametrize("network", ["reader", "pips"])
+@pytest.mark.parametrize("network", NETWORKS)
 def test_a_network_that_is_gone_or_another_than_its_manifest_names_rings(
     network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("reader", "pips"):
+    for name in NETWORKS:
         (tmp_path / f"{name}.json").write_text(
             json.dumps({"sha256": hashlib.sha256(b"as shipped").hexdigest()})
         )

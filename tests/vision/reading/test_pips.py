@@ -119,7 +119,7 @@ def certain(code: str) -> NDArray[np.float64]:
 
 def test_a_file_that_is_no_such_network_is_told(tmp_path: Path) -> None:
     (tmp_path / "pips.onnx").write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="pip reader"):
+    with pytest.raises(ModelError, match=r"pips\.onnx cannot be loaded"):
         PipReader(tmp_path / "pips.onnx")
 
 
@@ -155,23 +155,35 @@ def named(layout: TableLayout, code: str, rival: str, whole: np.ndarray) -> Name
         np.array([17.0]),
         np.zeros((1, FEATURES)),
     )
-    ((found, _),) = cards_on(seen, layout, lambda places: np.tile(whole, (len(places), 1)))
+    ((found, _),) = cards_on(seen, layout, lambda places, names: np.tile(whole, (len(places), 1)))
     return found
 
 
-def test_pips_are_held_against_a_number_and_never_against_a_court(layout: TableLayout) -> None:
-    four = np.where(np.array(CARDS) == "4h", 0.0, -9.0)
-    assert named(layout, "7h", "8h", four).denied == 9
-    assert named(layout, "Kh", "Qh", four).denied == 0
+def like(ranks: str, suits: str) -> NDArray[np.float64]:
+    """What a whole card says that can only be of these ranks and these suits, each by 9 nats."""
+    return np.array([-9.0 * (card[0] not in ranks) - 9.0 * (card[1] not in suits) for card in CARDS])
 
 
-def test_a_court_speaks_for_no_suit_and_for_no_rank_but_against_numbers(layout: TableLayout) -> None:
-    court = np.array([0.0 if card in ("Jd", "Qd", "Kd") else -9.0 for card in CARDS])
-    nothing = np.zeros(52)
-    for rival, more in (("5h", 4), ("Qh", 0), ("Jd", 0)):
-        said = named(layout, "Jh", rival, court)
+def test_pips_are_held_against_a_numbers_rank_and_never_against_a_courts(layout: TableLayout) -> None:
+    assert named(layout, "7h", "8h", like("4", "h")).denied == 9
+    assert named(layout, "Kh", "Qh", like("4", "h")).denied == 0
+
+
+def test_a_court_speaks_for_no_rank_but_against_numbers_and_other_suits(layout: TableLayout) -> None:
+    for rival, more in (("5h", 4), ("Qh", 0), ("Js", 4)):
+        said = named(layout, "Jh", rival, like("JQK", "h"))
         assert said.denied == 0
-        assert said.margin == pytest.approx(named(layout, "Jh", rival, nothing).margin + more, abs=0.5)
+        assert said.margin == pytest.approx(named(layout, "Jh", rival, np.zeros(52)).margin + more, abs=0.5)
+    assert named(layout, "Jh", "Qh", like("JQK", "d")).denied == 9
+
+
+def test_no_margin_over_the_other_suit_of_its_colour_grows_by_what_the_whole_card_shows(
+    layout: TableLayout,
+) -> None:
+    for code, rival in (("Jh", "Jd"), ("7c", "7s")):
+        by_index = named(layout, code, rival, np.zeros(52)).margin
+        assert named(layout, code, rival, like(code[0], code[1])).margin == pytest.approx(by_index, abs=0.01)
+        assert named(layout, code, rival, like(code[0], rival[1])).margin == 0
 
 
 def unsure(found: TableReading) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import comb
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from vision.reading.cards import CARDS
 from vision.reading.decode import Cluster, NamedCluster
 from vision.reading.network import Floats, log_softmax
-from vision.reading.suits import MIN_APART, RAREST_SPLIT, apart, chance_of_split, judge_suits
+from vision.reading.suits import CONFIRMED, MIN_APART, RAREST_SPLIT, apart, chance_of_split, judge_suits
 
 
 def named(card: str, apart: float, presence: float = 5.0) -> NamedCluster:
@@ -117,3 +118,19 @@ def test_of_honest_deals_hardly_one_in_ten_thousand_is_doubted() -> None:
         rare = [k for k in ways if chance_of_split(k, count - k) < RAREST_SPLIT]
         doubted = max(doubted, sum(ways[k] for k in rare) / comb(26, count))
     assert 0 < doubted < RAREST_SPLIT
+
+
+def test_of_a_doubtful_colour_a_card_is_taken_whose_index_and_large_signs_each_clearly_say_the_same() -> None:
+    deal = [named(card, 9) for card in CARDS if card not in ("7c", "9c", "Jc", "Kc")]
+    for suit, index, shown, wanted in (
+        ("c", 9.0, CONFIRMED + 1, True),
+        ("c", 9.0, CONFIRMED - 1, False),
+        ("c", 4.5, CONFIRMED + 1, False),
+        ("s", 9.0, CONFIRMED + 1, False),
+    ):
+        one = named("9c", index)
+        whole = np.array([0.0 if card[1] == suit else -shown for card in CARDS])
+        seen = replace(one, cluster=replace(one.cluster, whole=whole))
+        verdict, taken = judge_suits([*deal, read_as("7c", "7s"), seen])
+        assert not verdict.ok
+        assert taken[-1] is wanted
