@@ -29,5 +29,6 @@ def make_config(
     config = Config(data=data, profile=profile, unit=UNIT, seats=seats, times=times, screen=NO_SCREEN)
     _, rules = house_rules(config)
     if closed and rules.deal.kind != "closed":
-        return config.model_copy(update={"options": {"deal.kind": "closed"}})
+        options = {"deal.kind": "closed", "fantasyland.entry": {}, "fantasyland.stay": {}}
+        return config.model_copy(update={"options": options})
     return config

@@ -33,7 +33,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.browser
 
 ROWS = ("front", "middle", "back")
-CLOSED = {"deal.kind": "closed", "limits.min_points": 0}
+CLOSED = {"deal.kind": "closed", "fantasyland.entry": {}, "fantasyland.stay": {}, "limits.min_points": 0}
 
 
 def rows(hand: tuple[str, str, str]) -> dict[str, str]:

@@ -115,6 +115,7 @@ def test_a_file_is_mended_on_the_page_and_written_down_and_nothing_of_it_is_lost
 ) -> None:
     page.goto("/profiles")
     page.get_by_role("link", name="From a file").tap()
+    page.wait_for_url("**/profiles/_file")  # with its scripts
     choose(page, b"\xff\xfe\x00")
     expect(page.locator("#error")).to_contain_text("no text in UTF-8")
     choose(

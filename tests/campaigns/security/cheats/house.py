@@ -51,7 +51,7 @@ def other_points(stage: Stage) -> Outcome:
         "set_house",
         reason="tuning",
         profile="california-face-up",
-        options={"deal.kind": "closed"},
+        options={"deal.kind": "closed", "fantasyland.entry": {}, "fantasyland.stay": {}},
         **TECHNICIAN,
     )
     stage.read()
