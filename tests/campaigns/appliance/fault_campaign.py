@@ -103,7 +103,7 @@ class NoReadings:
         """End nothing."""
 
 
-def _table(config: Config, journal: Journal) -> TableProcess:
+def _table(config: Config, journal: Journal, clock: Callable[[], float] | None = None) -> TableProcess:
     ticks = count()
     return TableProcess(
         config.data,
@@ -113,7 +113,7 @@ def _table(config: Config, journal: Journal) -> TableProcess:
         NoReadings(),
         None,
         0.0,
-        clock=lambda: next(ticks) * 0.3,
+        clock=clock or (lambda: next(ticks) * 0.3),
     )
 
 

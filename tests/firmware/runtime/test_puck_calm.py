@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
@@ -63,13 +61,12 @@ def test_a_cable_that_comes_and_goes_is_a_loose_cable_and_no_wandering_disk() ->
     assert puck.fault(4.4 + CALM_S) == ""
 
 
-def rows_of(config: Config, seconds: float, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+def rows_of(config: Config, seconds: float) -> list[tuple[str, str]]:
     """Have a tag flap under a table for so long, then lie still; return what was written of it."""
     with Journal(config.data) as journal:
-        table = _table(config, journal)
-        table.begin()
         now = 1000.0
-        monkeypatch.setattr(table, "_clock", lambda: now)
+        table = _table(config, journal, lambda: now)
+        table.begin()
         for number in range(int(seconds * A_SECOND)):
             now += 1 / A_SECOND
             table.turn(at(2 + number % 2))
@@ -81,10 +78,8 @@ def rows_of(config: Config, seconds: float, monkeypatch: pytest.MonkeyPatch) -> 
     return [(row.type, row.payload) for row in rows if row.type != "table_started"]
 
 
-def test_a_quarter_of_an_hour_of_it_writes_a_few_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = rows_of(make_config(tmp_path, "washington-1-unit"), 900, monkeypatch)
+def test_a_quarter_of_an_hour_of_it_writes_a_few_rows(tmp_path: Path) -> None:
+    rows = rows_of(make_config(tmp_path, "washington-1-unit"), 900)
     assert [kind for kind, _ in rows].count("device_fault") == 1
     assert [kind for kind, _ in rows].count("device_recovered") == 1
     assert len(rows) <= CHANGES + 4
