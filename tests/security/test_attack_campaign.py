@@ -96,7 +96,7 @@ def test_flips_get_through_without_the_defences(ground: Ground, room: Path) -> N
         found = judge.judge(flip)
     assert (found.outcome, found.words) == (
         "PROBLEM",
-        "the list, or a row, after the start is otherwise, and verify says that all holds",
+        "audit is otherwise, and verify says that all holds",
     )
     campaign = Campaign(HANDS, 1, (), (found,), (), None, 0.0, is_naive=True)
     assert campaign.problems() == [f"flip {flip} (): {found.words}"]

@@ -102,6 +102,7 @@ ESCAPING: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.dispute_verifier:escaped", str),
     ("firmware.cli.main:escape", str),
     ("firmware.cli.settlement_text:escape", str),
+    ("firmware.rules.profiles.library:short", str),
 )
 VOUCHING: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.dispute_verifier:_anchors", lambda *_: ("", [], [])),
