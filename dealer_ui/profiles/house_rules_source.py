@@ -205,9 +205,10 @@ def may_change(rules: Values) -> Iterator[Block]:
         return
     yield Heading(2, _("Whether the house may change a rule"))
     quotes = rules.quotes([_CHANGES])
-    yield Paragraph(
-        " ".join(filter(None, (cite(quotes) and f"{cite(quotes)}.", rule_text(rules.source.changes))))
-    )
+    if quotes:
+        yield Paragraph(f"{cite(quotes)}.", is_quoted=True)
+    if rules.source.changes:
+        yield Paragraph(rule_text(rules.source.changes))
     if not rules.source.topics:
         return
     yield Heading(2, _("What the house adds"))

@@ -51,9 +51,9 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
     The page says how it went.
     """
     from firmware.record.stick_request import read_request
-    from firmware.runtime.stick import Teller, put
-    from firmware.runtime.stick_disks import FolderStick, find_stick
-    from firmware.runtime.stick_profiles import fetch
+    from firmware.runtime.sticks.disks import FolderStick, find_stick
+    from firmware.runtime.sticks.profiles import fetch
+    from firmware.runtime.sticks.write import Teller, put
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     try:

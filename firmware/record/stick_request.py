@@ -1,8 +1,8 @@
 """Requests to copy a dispute file to a USB stick, or to read the profiles on one, and their progress.
 
 The table and the page may not mount disks. The table writes a request file. A program that runs as root
-(`firmware.runtime.stick`, started by systemd/units/feltwatch-stick.path) does the work and writes its progress to a
-second file. Both are small JSON files, and each side treats the other's file as untrusted input.
+(`firmware.runtime.sticks.write`, started by systemd/units/feltwatch-stick.path) does the work and writes its progress
+to a second file. Both are small JSON files, and each side treats the other's file as untrusted input.
 """
 
 from __future__ import annotations

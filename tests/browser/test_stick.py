@@ -22,8 +22,8 @@ from dealer_ui.web.services import KIOSK
 from firmware.access.pins import PinStore
 from firmware.record.evidence.dispute_verifier import check
 from firmware.record.stick_request import StickDesk, read_request
-from firmware.runtime.stick import Teller, put
-from firmware.runtime.stick_disks import FolderStick
+from firmware.runtime.sticks.disks import FolderStick
+from firmware.runtime.sticks.write import Teller, put
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.conftest import Show, own_window
@@ -172,7 +172,7 @@ def test_a_stick_that_cannot_be_written_is_told_and_the_next_touch_tries_again(
     table.folder.mkdir()
     table.to_dispute()
     with monkeypatch.context() as patch:
-        patch.setattr("firmware.runtime.stick.SPARE", 1 << 60)
+        patch.setattr("firmware.runtime.sticks.write.SPARE", 1 << 60)
         table.touch("[data-stick]")
         expect(table.says).to_contain_text("The stick is full: ")
     table.touch("[data-stick]")

@@ -194,7 +194,14 @@ def signed_on(app: Flask, state: State, stack: ExitStack) -> str:
 
 def is_trouble(said: ConsoleMessage) -> bool:
     """Say whether the browser complained; that the table refused a command, or a look, is no trouble."""
-    refused = ("/command", "/setup/look", "/trial", "/profiles/traditional", "/profiles/friday-game")
+    refused = (
+        "/command",
+        "/setup/look",
+        "/trial",
+        "/profiles/traditional",
+        "/profiles/friday-game",
+        "/profiles/_file",
+    )
     return said.type == "error" and not said.location["url"].endswith(refused)
 
 

@@ -22,6 +22,8 @@ class Paragraph(NamedTuple):
     """A paragraph of plain text."""
 
     text: str
+    is_quoted: bool = False
+    """Whether it stays in the document's words, which are English."""
 
 
 class Table(NamedTuple):

@@ -23,7 +23,8 @@ from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MANIFEST
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.stick_request import SILENT_S, Progress
-from firmware.runtime import stick, stick_disks
+from firmware.runtime.sticks import disks as stick_disks
+from firmware.runtime.sticks import write as stick
 from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 

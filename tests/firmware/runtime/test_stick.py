@@ -28,9 +28,8 @@ from firmware.record.stick_request import (
     read_progress,
     read_request,
 )
-from firmware.runtime import stick as program
-from firmware.runtime.stick import NAMES, NO_FILE, NO_STICK, UNLIKE, Teller, put
-from firmware.runtime.stick_disks import (
+from firmware.runtime.sticks import write as program
+from firmware.runtime.sticks.disks import (
     GONE,
     NO_FORMAT,
     PROTECTED,
@@ -41,6 +40,7 @@ from firmware.runtime.stick_disks import (
     StickWriteError,
     find_stick,
 )
+from firmware.runtime.sticks.write import NAMES, NO_FILE, NO_STICK, UNLIKE, Teller, put
 from firmware.table.errors import CommandRefused
 
 REQUEST = Request("abc", 12, "Pit 4")

@@ -21,9 +21,9 @@ from firmware.record.stick_request import (
     read_progress,
     read_request,
 )
-from firmware.runtime.stick import NO_STICK, Teller
-from firmware.runtime.stick_disks import FolderStick, Stick, StickWriteError, find_stick
-from firmware.runtime.stick_profiles import NO_PROFILE, UNREADABLE, fetch
+from firmware.runtime.sticks.disks import FolderStick, Stick, StickWriteError, find_stick
+from firmware.runtime.sticks.profiles import NO_PROFILE, UNREADABLE, fetch
+from firmware.runtime.sticks.write import NO_STICK, Teller
 from firmware.table.errors import CommandRefused
 
 TEXT = '[profile]\nname = "ours"\n'

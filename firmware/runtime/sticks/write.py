@@ -24,7 +24,7 @@ from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MOST_BYTES
 from firmware.record.stick_request import Progress, Request
-from firmware.runtime.stick_disks import GONE, PROTECTED, Stick, StickWriteError
+from firmware.runtime.sticks.disks import GONE, PROTECTED, Stick, StickWriteError
 
 log = logging.getLogger(__name__)
 

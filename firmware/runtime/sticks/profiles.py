@@ -17,8 +17,8 @@ from firmware.messages import Message
 from firmware.record.journal.disk import NotPlain, read_plain
 from firmware.record.stick_request import MOST_PROFILES, StickProfile, write_profiles
 from firmware.rules.profiles.toml_text import LONGEST_TEXT
-from firmware.runtime.stick import OURS, Find, Teller, wait_for_stick
-from firmware.runtime.stick_disks import StickWriteError
+from firmware.runtime.sticks.disks import StickWriteError
+from firmware.runtime.sticks.write import OURS, Find, Teller, wait_for_stick
 
 log = logging.getLogger(__name__)
 

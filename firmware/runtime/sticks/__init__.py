@@ -1,0 +1,1 @@
+"""What root's programs do with a USB stick."""
