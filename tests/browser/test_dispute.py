@@ -33,7 +33,7 @@ from firmware.table.people import Role
 from tests.browser.conftest import own_window
 from tests.browser.dealer import Dealer, key_pin
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.house import config
+from tests.dealer_ui.house import NO_FANTASY_LAND, config
 from tests.dealer_ui.past import played, ticking
 from tests.dealer_ui.served import served
 from tests.firmware.running_table import FakeReadings
@@ -71,7 +71,9 @@ def box(chromium: Browser, tmp_path: Path) -> Iterator[Box]:
         felt.do("void", reason="Misdeal")
         sign(felt, key)
         felt.journal.close()
-        made = config(data, profile="california-face-up", options=dict(felt.options), unit=500)
+        made = config(
+            data, profile="california-face-up", options={**felt.options, **NO_FANTASY_LAND}, unit=500
+        )
         stack.enter_context(running(made, tmp_path / "key"))
         port = stack.enter_context(served(create_app(Settings(made.data, made.socket))))
         page = own_window(chromium)

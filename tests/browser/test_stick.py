@@ -31,7 +31,7 @@ from tests.browser.dealer import key_pin
 from tests.browser.state import STICK
 from tests.browser.test_dispute import running
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.house import config
+from tests.dealer_ui.house import NO_FANTASY_LAND, config
 from tests.dealer_ui.past import played, ticking
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE
@@ -108,7 +108,9 @@ def table(chromium: Browser, tmp_path: Path, request: pytest.FixtureRequest) -> 
         played(felt)
         felt.to_settled()
         felt.journal.close()
-        made = config(data, profile="california-face-up", options=dict(felt.options), unit=500)
+        made = config(
+            data, profile="california-face-up", options={**felt.options, **NO_FANTASY_LAND}, unit=500
+        )
         stack.enter_context(running(made, tmp_path / "key", StickDesk(asked, told)))
         if getattr(request, "param", True):
             unit = Unit(data, asked, told, tmp_path / "stick")

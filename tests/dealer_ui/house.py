@@ -23,6 +23,9 @@ PEOPLE: Final = {
     "Okafor": (Role.AUDITOR, "8642053"),
 }
 
+NO_FANTASY_LAND: Final[dict[str, Any]] = {"fantasyland.entry": {}, "fantasyland.stay": {}}
+"""The options that a closed game of California's rules needs: it deals everybody 13 cards at once."""
+
 
 def config(folder: Path, **values: Any) -> Config:
     """A table of four, unless `values` say otherwise."""
