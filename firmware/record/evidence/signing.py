@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import stat
 from pathlib import Path
 from typing import Final, Self
@@ -89,7 +91,13 @@ def _unusable(path: Path, error: OSError) -> KeyUnusable:
 def _make(path: Path) -> None:
     pem = Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    write_private(path, pem)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)  # two programs may ask for the key at once: both get the same one
+        if not path.exists():
+            write_private(path, pem)
+    finally:
+        os.close(folder)
 
 
 def _read(path: Path) -> Ed25519PrivateKey:

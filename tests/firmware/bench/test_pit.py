@@ -47,7 +47,7 @@ def test_a_played_record_is_written_again_as_another_tables_and_chained(record: 
 @needs(POSTGRESQL)
 @needs(NGINX)
 def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
-    order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "2", "--catch-up", "1", "--behind", "40"]
+    order = ["--tables", "5", "--hands-an-hour", "900", "--seconds", "4", "--catch-up", "1", "--behind", "40"]
     done = CliRunner().invoke(pit_command, [*order, "--record", str(record), "--json"])
     assert done.exit_code == 0, done.output
     result = json.loads(done.stdout)

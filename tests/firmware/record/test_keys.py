@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,11 @@ def test_a_folder_of_a_key_is_closed_to_others_whatever_the_umask_is(tmp_path: P
     finally:
         os.umask(before)
     assert (tmp_path / "key").stat().st_mode & 0o777 == 0o700
+
+
+def test_programs_that_ask_for_a_new_key_at_once_get_the_same_one(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(20):
+            folder = tmp_path / str(number)
+            keys = set(pool.map(lambda folder: DeviceKey.open(folder).public, [folder] * 8))
+            assert len(keys) == 1
