@@ -30,8 +30,6 @@ FAILURES: Final = {
     Failure.REFUSED: Message("refused the release"),
     Failure.ASKS: Message("asks about twice as many cards"),
 }
-UPGRADED: Final = Message("the pit was updated while a wave of it was not over")
-"""Why the migration from waves has stopped a release."""
 
 
 def several(names: Sequence[str]) -> Word:

@@ -15,7 +15,7 @@ from pit.options import pit_database_option
 def months_group(context: click.Context, url: str, is_json: bool) -> None:
     """Say how many rows each month has, and where they lie; move an old month to another disk.
 
-    "before" is what came before rows were kept by month. Rows are evidence: nothing here removes one.
+    Rows are evidence: nothing here removes one.
     """
     if context.invoked_subcommand is not None:
         return

@@ -59,9 +59,6 @@ DEEDS: Final[Mapping[str, str]] = {
     "channels.fill": N_("filled the channel Tenth"),
     "channels.again": N_("let a stopped release go on"),
     "channels.withdraw": N_("withdrew a release"),
-    "waves.start": N_("began a wave"),
-    "waves.stop": N_("stopped the wave"),
-    "waves.resume": N_("let the wave go on"),
 }
 """The words for each act. An act of a later release, which is not listed here, is shown by its stored name."""
 

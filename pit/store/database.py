@@ -1,8 +1,8 @@
 """The pit's PostgreSQL database: its connections, and the migrations of its schema.
 
 Migrations only go forward. Each runs in one transaction and under an advisory lock, so that two services that start at
-the same time do not both migrate. A database of a later release is refused. The pit is updated before its tables, and
-is never set back to an older release.
+the same time do not both migrate. A database whose schema this release does not know is refused. The pit is updated
+before its tables, and is never set back to an older release.
 """
 
 from __future__ import annotations
@@ -261,7 +261,7 @@ def _known_revision(connection: psycopg.Connection[Any], scripts: ScriptDirector
     found = _revision(connection)
     if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
         raise DatabaseError(
-            "The database is of a later release (its schema is %(found)s). Install that release of Feltwatch.",
+            "This release does not know the database's schema, %(found)s. Install the release that made it.",
             found=found,
         )
     return found

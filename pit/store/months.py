@@ -16,7 +16,6 @@ from pit.errors import PitError
 from pit.store.database import Connection, Database
 
 MAKE: Final = "SELECT make_entry_month(at) FROM unnest(ARRAY[now(), now() + interval '1 month']) AS at"
-BEFORE: Final = "before"
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
 _NO_PLACE: Final = (
     *(psycopg.errors.UndefinedObject, psycopg.errors.InsufficientPrivilege),
@@ -34,7 +33,7 @@ WHERE i.inhparent = 'entry'::regclass ORDER BY 1
 
 
 class Month(NamedTuple):
-    """The part of a month, "before" for the rows from before months: bytes on disk, tablespace, rows as estimated."""
+    """The part of a month: bytes on disk, tablespace, rows as estimated."""
 
     name: str
     size: int
@@ -49,12 +48,11 @@ def make_months(connection: Connection) -> None:
 
 def list_months(connection: Connection) -> list[Month]:
     """Return the months that have a part, the oldest first."""
-    found = [Month(_month_of(one[0]), int(one[1] or 0), *one[2:]) for one in connection.execute(_PARTS)]
-    return sorted(found, key=lambda month: (month.name != BEFORE, month.name))
-
-
-def _month_of(table: str) -> str:
-    return table.removeprefix("entry_").replace("_", "-")
+    parts = connection.execute(_PARTS)
+    return [
+        Month(name.removeprefix("entry_").replace("_", "-"), int(size or 0), *more)
+        for name, size, *more in parts
+    ]
 
 
 def move(database: Database, month: str, tablespace: str) -> int:

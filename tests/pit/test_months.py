@@ -1,9 +1,8 @@
-"""Rows lie by the month in which they were taken; an old month can be moved, and an old database comes along."""
+"""Rows lie by the month in which they were taken; an old month can be moved."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,10 +16,9 @@ from firmware.table.entry import Entry
 from pit.cli.main import command
 from pit.door.take import take
 from pit.errors import PitError
-from pit.status.tables import Table, enrol
-from pit.store import database as pit_database
+from pit.status.tables import enrol
 from pit.store import months
-from pit.store.database import Database, insert, migrate
+from pit.store.database import Database, migrate
 from pit.store.rights import allow
 from tests.pit.conftest import as_role
 from tests.pit.postgres import DOOR, Postgres
@@ -71,65 +69,6 @@ def test_the_door_makes_no_part_but_those_of_months_near_now(database: Database)
     for at in ("now() + interval '1 year'", "now() - interval '1 year'", "'infinity'", "NULL"):
         with pytest.raises(psycopg.errors.RaiseException), database.transaction() as connection:
             connection.execute(f"SELECT make_entry_month({at})".encode())
-
-
-@pytest.fixture
-def older(postgres: Postgres, monkeypatch: pytest.MonkeyPatch) -> Callable[[], str]:
-    """A database of the release before months; calling the fixture brings it to this one, and returns its address."""
-    url = postgres.make(f"pit_months_{next(_NUMBERS)}")
-    scripts, newest = pit_database._scripts()
-    with monkeypatch.context() as patched:
-        patched.setattr(pit_database, "_scripts", lambda: (scripts, "0062"))
-        assert migrate(url) == "0062"
-
-    def finish() -> str:
-        assert migrate(url) == newest
-        allow(url, DOOR)
-        return url
-
-    finish.url = url  # type: ignore[attr-defined]
-    return finish
-
-
-def filled(url: str, rows: list[Entry]) -> Table:
-    """Put a table's rows into a database by SQL: this release's code does not know the older schema."""
-    with Database(url, connections=1) as as_owner:
-        table = enrol(as_owner, "Table 1", 1)
-        with as_owner.transaction() as connection:
-            row = connection.execute(
-                "INSERT INTO record (table_id, genesis) VALUES (%s, %s) RETURNING record_id",
-                (table.table_id, rows[0].hash),
-            ).fetchone()
-            assert row is not None
-            connection.execute(
-                "INSERT INTO head (record_id, seq, hash, taken_at) VALUES (%s, %s, %s, now())",
-                (row[0], rows[-1].seq, rows[-1].hash),
-            )
-            connection.execute("INSERT INTO projection (record_id) VALUES (%s)", row)
-            insert(connection, "entry", ("record_id", *Entry._fields), [(row[0], *one) for one in rows])
-    return table
-
-
-def test_a_database_with_rows_keeps_them_and_goes_on(older: Any, rows: list[Entry]) -> None:
-    table = filled(older.url, rows[:50])
-    url = older()
-    with Database(as_role(url, DOOR), connections=2) as door:
-        assert stored(door) == rows[:50]
-        assert take(door, table, offer(rows, rows[50:60])).seq == 60
-        assert stored(door) == rows[:60]
-    assert listed(url)["before"].rows == 60  # of this month, too: the next one begins the months
-    with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
-        query(url, "UPDATE entry SET payload = '{}'")
-    with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
-        query(url, "TRUNCATE entry")
-
-
-def test_a_database_with_rows_of_the_future_is_brought_along(older: Any, rows: list[Entry]) -> None:
-    filled(older.url, rows[:20])
-    query(older.url, "ALTER TABLE entry DISABLE TRIGGER USER")
-    query(older.url, "UPDATE entry SET taken_at = now() + interval '100 days'")
-    query(older.url, "ALTER TABLE entry ENABLE TRIGGER USER")
-    assert listed(older())["before"].rows == 20
 
 
 @pytest.fixture

@@ -114,6 +114,10 @@ def test_the_door_is_told_who_has_to_migrate_and_the_owner_does_it_in_one_comman
     migrate(as_role(url, DOOR))
     again = CliRunner().invoke(command, ["migrate", "--url", url, "--door", DOOR])
     assert again.output == done.output
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0053'")
+    with pytest.raises(DatabaseError, match="does not know the database's schema, 0053"):
+        migrate(url)
 
 
 def test_an_unknown_role_gets_a_sentence(owned: str) -> None:

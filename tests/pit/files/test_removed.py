@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import psycopg
 import pytest
 from click.testing import CliRunner
 
@@ -117,9 +116,3 @@ def test_the_command_asks_first_and_tells_what_was_removed(
     code, text = run("--remove", "friday-game", "--yes")
     assert (code, "No file friday-game is offered" in text) == (1, True)
     assert json.loads(run("--json")[1]) == []
-
-
-def test_a_database_from_before_knows_no_removed_files_until_it_is_migrated(owned: str) -> None:
-    with psycopg.connect(owned) as connection:
-        row = connection.execute("SELECT removed_by FROM offered_file").fetchone()
-    assert row is None

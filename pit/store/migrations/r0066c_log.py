@@ -8,18 +8,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
-
-_KEYS = """
-ALTER TABLE gaming_table
-    ADD COLUMN device_key bytea CHECK (octet_length(device_key) = 32),
-    ADD COLUMN witness_key bytea CHECK (octet_length(witness_key) = 32);
-COMMENT ON COLUMN gaming_table.device_key IS
-    'Ed25519 public key with which the table signs heads; NULL until a person has compared its words.';
-COMMENT ON COLUMN gaming_table.witness_key IS
-    'Ed25519 public key with which its uplink cosigns checkpoints; NULL until it is known.';
-"""
+revision = "0066_log"
+down_revision = "0066_people"
 
 _LOG = """
 CREATE TABLE epoch (
@@ -27,7 +17,8 @@ CREATE TABLE epoch (
     origin    text NOT NULL UNIQUE,              -- its name in the checkpoints
     key       bytea NOT NULL CHECK (octet_length(key) = 32),  -- Ed25519, public: signs them
     opened_at timestamptz NOT NULL DEFAULT now(),
-    unknown   text NOT NULL DEFAULT ''           -- the checkpoint that a table held and this database did not know
+    unknown   text NOT NULL DEFAULT '',          -- the checkpoint that a table held and this database did not know
+    house     uuid NOT NULL
 );
 
 CREATE TABLE leaf (
@@ -55,6 +46,7 @@ CREATE TABLE checkpoint (
     root  bytea NOT NULL,
     note  text NOT NULL,                         -- as signed (C2SP tlog-checkpoint)
     at    timestamptz NOT NULL DEFAULT now(),
+    house uuid NOT NULL,
     PRIMARY KEY (epoch, size)
 );
 
@@ -86,20 +78,9 @@ CREATE TABLE log_mark (
     bad_seq   bigint,                            -- the first row whose signature is not what it should be
     bad_why   text
 );
-CREATE INDEX entry_signed ON entry (record_id, seq) WHERE type IN ('head_signed', 'key_announced');
 """
 
 
 def upgrade() -> None:
     """Make the tables."""
-    op.execute(_KEYS)
     op.execute(_LOG)
-    for table in ("epoch", "leaf", "node", "checkpoint", "cosignature", "proven"):
-        op.execute(
-            f"CREATE TRIGGER {table}_never_changed BEFORE UPDATE OR DELETE ON {table} "
-            "FOR EACH ROW EXECUTE FUNCTION append_only()"
-        )
-        op.execute(
-            f"CREATE TRIGGER {table}_never_emptied BEFORE TRUNCATE ON {table} "
-            "FOR EACH STATEMENT EXECUTE FUNCTION append_only()"
-        )

@@ -1,14 +1,18 @@
-"""People at the pit and what they did; what each table does now; indexes for the search over all tables.
+"""People at the pit and what they did; what each table does now; what the search asks; the pit's processes.
 
 `act` is evidence: rows are added and never changed. `table_now`, `place` and `down_total` are projections, like `hand`.
+
+A restore at a table opens a branch with the rows that both have in common. Totals count the newest branch: that is what
+the table itself has; a hand that was played after the backup is listed, of the branch that has it. A row's time is the
+table's clock if that was set, and never later than the pit took it (`row_time`).
 """
 
 from __future__ import annotations
 
 from alembic import op
 
-revision = "0010"
-down_revision = "0001"
+revision = "0066_people"
+down_revision = "0066_record"
 
 _PEOPLE = """
 CREATE TABLE person (
@@ -41,10 +45,7 @@ CREATE TABLE act (
     detail    text NOT NULL DEFAULT ''
 );
 CREATE INDEX act_of_hand ON act (record_id, hand, act_id);
-CREATE TRIGGER act_never_changed BEFORE UPDATE OR DELETE ON act
-    FOR EACH ROW EXECUTE FUNCTION append_only();
-CREATE TRIGGER act_never_emptied BEFORE TRUNCATE ON act
-    FOR EACH STATEMENT EXECUTE FUNCTION append_only();
+CREATE INDEX act_of_person ON act (person, act_id);
 
 CREATE TABLE going (
     table_id bigint PRIMARY KEY REFERENCES gaming_table,
@@ -52,8 +53,12 @@ CREATE TABLE going (
     need     text NOT NULL,                      -- the need's key: with it, or after five minutes, this ends
     at       timestamptz NOT NULL DEFAULT now()
 );
+CREATE TABLE worker (
+    worker text PRIMARY KEY,                     -- a name of this process alone
+    since  timestamptz NOT NULL DEFAULT now(),
+    seen   timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 50);                        -- each row is written every second
 """
-
 _NOW = """
 CREATE TABLE table_now (
     record_id bigint PRIMARY KEY REFERENCES record,
@@ -68,10 +73,6 @@ CREATE TABLE place (
     PRIMARY KEY (record_id, type, hand, seq)
 );
 COMMENT ON TABLE place IS 'Where rows of the searched types are, by the hand that they are about.';
-CREATE VIEW entry_finished AS
-    SELECT entry.* FROM entry JOIN table_now USING (record_id) WHERE entry.seq <= table_now.finished;
-CREATE VIEW entry_disputed AS SELECT * FROM entry WHERE type = 'hand_disputed';
-COMMENT ON VIEW entry_disputed IS 'Names a past hand and a reason; it may be written while another hand is open.';
 
 CREATE TABLE down_total (
     record_id bigint NOT NULL, began_seq bigint NOT NULL, dealer text NOT NULL, down bigint NOT NULL,
@@ -79,23 +80,43 @@ CREATE TABLE down_total (
     hands int NOT NULL, voids int NOT NULL, misdeals int NOT NULL, fouls int NOT NULL, naturals int NOT NULL,
     reopened int NOT NULL, corrected int NOT NULL, cards int NOT NULL, unsure int NOT NULL, errors int NOT NULL,
     faults int NOT NULL, collection bigint NOT NULL,
-    readings int NOT NULL, reading_ms bigint NOT NULL,
+    readings int NOT NULL, reading_ms bigint NOT NULL, house uuid NOT NULL,
     PRIMARY KEY (record_id, began_seq)
 );
 CREATE INDEX down_total_by_time ON down_total (began_ms, record_id);
 CREATE INDEX down_total_of_record ON down_total (record_id, began_ms);
 """
-
+_VIEWS = """
+CREATE VIEW entry_finished AS
+    SELECT entry.* FROM entry JOIN table_now USING (record_id) WHERE entry.seq <= table_now.finished;
+CREATE VIEW entry_disputed AS SELECT * FROM entry WHERE type = 'hand_disputed';
+COMMENT ON VIEW entry_disputed IS 'Names a past hand and a reason; it may be written while another hand is open.';
+CREATE VIEW row_time AS
+    SELECT record_id, seq, (extract(epoch FROM taken_at) * 1000)::bigint AS taken_ms,
+           CASE WHEN clock = 'synchronised' THEN least(wall_ms, (extract(epoch FROM taken_at) * 1000)::bigint)
+                ELSE (extract(epoch FROM taken_at) * 1000)::bigint END AS made_ms, taken_at
+    FROM entry;
+COMMENT ON VIEW row_time IS 'Of rows of an open hand it says that they are there, and when they came. Nothing else.';
+CREATE VIEW record_branch AS
+    SELECT r.*, n.stem AS shared FROM record r LEFT JOIN record n ON n.genesis = r.genesis AND n.branch = r.branch + 1;
+COMMENT ON VIEW record_branch IS 'shared: the last row that the next branch has, too; NULL for the newest branch.';
+CREATE VIEW counted_hand AS
+    SELECT hand.*, b.table_id FROM hand JOIN record_branch b USING (record_id) WHERE b.shared IS NULL;
+CREATE VIEW counted_down AS
+    SELECT d.*, b.table_id FROM down_total d JOIN record_branch b USING (record_id) WHERE b.shared IS NULL;
+CREATE VIEW listed_hand AS
+    SELECT hand.*, b.table_id FROM hand JOIN record_branch b USING (record_id)
+    WHERE b.shared IS NULL OR hand.last > b.shared;
+COMMENT ON VIEW listed_hand IS 'Each hand once, of the newest branch that has it.';
+"""
 _SEARCH = """
-ALTER TABLE hand_seat ADD COLUMN opened_ms bigint NOT NULL DEFAULT 0;
-UPDATE hand_seat SET opened_ms = hand.opened_ms FROM hand
-    WHERE hand.record_id = hand_seat.record_id AND hand.hand = hand_seat.hand;
 CREATE INDEX hand_by_time ON hand (opened_ms, record_id, hand) WHERE outcome <> 'open';
 CREATE INDEX hand_by_record ON hand (record_id, opened_ms, hand) WHERE outcome <> 'open';
 CREATE INDEX hand_by_dealer ON hand (dealer, opened_ms, record_id, hand) WHERE outcome <> 'open';
 CREATE INDEX hand_by_profile ON hand (profile, opened_ms, record_id, hand) WHERE outcome <> 'open';
 CREATE INDEX hand_disputed_now ON hand (record_id, hand) WHERE disputed;
 CREATE INDEX hand_seat_by_player ON hand_seat (player, opened_ms, record_id, hand);
+CREATE INDEX hand_by_first ON hand (record_id, first);
 """
 _MARKS = {
     "foul": "fouls > 0",
@@ -106,10 +127,9 @@ _MARKS = {
 
 
 def upgrade() -> None:
-    """Make the tables and the indexes."""
-    op.execute(_PEOPLE)
-    op.execute(_NOW)
-    op.execute(_SEARCH)
+    """Make the tables, views and indexes."""
+    for statements in (_PEOPLE, _NOW, _VIEWS, _SEARCH):
+        op.execute(statements)
     for name, clause in _MARKS.items():
         for by in ("opened_ms", "profile, opened_ms", "record_id, opened_ms"):
             title = by.partition("_ms")[0].replace(", ", "_")
