@@ -40,6 +40,8 @@ FEW = 2
 """Tables per deck and condition, at most, where no aim asks for a bound: limits, scales, odd decks."""
 SOME = 6
 """Tables of each deck of real cards and look, at most: its photographs are few."""
+SOFT_SHARE = 16
+"""One softened table of each kind for so many ordinary ones: 50,000 softened cards go with 100,000 others."""
 ERRORS_FILE = "reader_errors.json"
 
 Key = tuple[str, str, str]
@@ -123,7 +125,7 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measureme
                 )
         for scale in SCALES_PX_PER_MM if name in JUDGING else ():
             tasks["scale", name, f"{scale:g} px/mm"] = replace(plain, condition=at_scale(scale))
-    tasks |= soften_tables(model, JUDGING, 1, seed)
+    tasks |= soften_tables(model, JUDGING, math.ceil(tables / SOFT_SHARE), seed)
     if data:
         tasks |= real_tables(model, data, tuple(DECKS), min(tables, SOME), seed)
     return Measurements(
