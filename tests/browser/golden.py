@@ -140,6 +140,7 @@ def main(names: tuple[str, ...], language: str | None) -> None:
     unknown = set(names) - {state.name for state in STATES}
     if unknown:
         raise click.UsageError(f"There is no state {', '.join(sorted(unknown))}.")
+    by_name = {state.name: state for state in STATES}
     chosen = [state for state in STATES if not names or state.name in names]
     in_the_book = frozenset(pictures.shown())
     with (
@@ -157,6 +158,9 @@ def main(names: tuple[str, ...], language: str | None) -> None:
             except Exception as error:
                 error.add_note(f"This was the state {state.name!r}.")
                 raise
+        if not language and not pictures.SCENES.keys().isdisjoint(state.name for state in chosen):
+            scenes = (visitor.visit(by_name[name]) for name in pictures.SCENES)
+            pictures.keep_film([scene.pictures["kiosk"] for scene in scenes])
     if language:
         return
     if not names:

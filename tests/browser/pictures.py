@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,20 @@ from PIL import Image
 DOCS: Final = Path(__file__).parents[2] / "docs"
 FOLDER: Final = DOCS / "pictures"
 COLOURS: Final = 64
+FILM: Final = FOLDER / "a-hand.webp"
+"""One hand from the deal to the last payment, as a moving picture for the README."""
+SCENES: Final = {
+    "dealing": 1500,
+    "setting": 1500,
+    "showdown": 1500,
+    "some cards yet": 2000,
+    "unsure card": 3500,
+    "settled with a foul": 4000,
+    "second payment": 2000,
+    "third payment": 2000,
+    "all paid": 4000,
+}
+"""The states of the film in their order, each with the milliseconds for which it is shown."""
 _SHOWN: Final = re.compile(r"pictures/([\w-]+\.png)")
 
 
@@ -29,3 +44,10 @@ def keep(path: Path, png: bytes) -> None:
     few = Image.open(io.BytesIO(png)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
     path.parent.mkdir(parents=True, exist_ok=True)
     few.save(path, optimize=True)
+
+
+def keep_film(pngs: Sequence[bytes]) -> None:
+    """Write the film from the pictures of its scenes."""
+    first, *others = (Image.open(io.BytesIO(png)).convert("RGB") for png in pngs)
+    shown_ms = list(SCENES.values())
+    first.save(FILM, save_all=True, append_images=others, duration=shown_ms, loop=0, quality=60, method=6)

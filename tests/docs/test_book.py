@@ -10,6 +10,7 @@ from typing import Final
 
 import cv2
 import numpy as np
+import PIL.Image
 import pypdfium2
 import pytest
 
@@ -19,8 +20,9 @@ from docs.laminate import CARD, SIZES, write
 from firmware.table.command import COMMAND_ROLES
 from tests.browser.golden import FOLDER as GOLDEN
 from tests.browser.golden import MOST, different, load
+from tests.browser.pictures import FILM, SCENES, shown
 from tests.browser.pictures import FOLDER as PICTURES
-from tests.browser.pictures import shown
+from tests.browser.states import STATES
 from tests.docs.lines import PAGES
 
 CATALOGUE: Final = ROOT / "dealer_ui/translations/messages.pot"
@@ -159,6 +161,18 @@ def test_a_picture_of_the_book_shows_the_page_as_it_is(name: str) -> None:
     """`make golden` takes both."""
     half = cv2.resize(load(PICTURES / name), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
     assert different(half.astype(np.uint8), load(GOLDEN / name)) <= 2 * MOST
+
+
+def test_the_readmes_film_shows_each_scene_of_a_hand_as_the_page_is() -> None:
+    assert f"docs/pictures/{FILM.name}" in (ROOT / "README.md").read_text(encoding="utf-8")
+    film = PIL.Image.open(FILM)
+    states = {state.name: state.file for state in STATES}
+    assert getattr(film, "n_frames", 1) == len(SCENES)
+    for number, name in enumerate(SCENES):
+        film.seek(number)
+        scene = cv2.cvtColor(np.asarray(film.convert("RGB")), cv2.COLOR_RGB2BGR)
+        half = cv2.resize(scene, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
+        assert different(half.astype(np.uint8), load(GOLDEN / states[name])) <= 2 * MOST, name
 
 
 # ---- facts ----
