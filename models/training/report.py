@@ -57,14 +57,14 @@ class Aim:
 def aims(m: Measurements) -> Iterator[Aim]:
     """Hold the figures against the aims."""
     trained = m.manifest["trained"]["photographs"]
-    for words, least, sure, decks in (
+    for words, whole, clear, decks in (
         ("trained on", 0.97, 0.995, [d for d in DECKS if DECKS[d][0] in trained]),
         ("not trained on", 0.97, 0.995, [d for d in DECKS if DECKS[d][0] not in trained and d != SOFT]),
         ("a soft webcam", 0.6, None, [SOFT]),
     ):
         if decks := [d for d in decks if m.part("real", [d])]:
             outcome = m.over("real", decks)
-            yield from _tables(f"real cards, {words}: {', '.join(decks)}", outcome, least, sure, cards=1)
+            yield from _tables(f"real cards, {words}: {', '.join(decks)}", outcome, whole, clear, cards=1)
     for what, part, least, sure, unasked in (
         ("ordinary decks", "whole", 0.995, 0.998, None),
         ("ordinary decks, enrolled", "whole enrolled", 0.998, 0.9995, 0.99),
