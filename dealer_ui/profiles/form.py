@@ -47,6 +47,7 @@ from firmware.rules.profiles.options import (
     Text,
 )
 from firmware.rules.profiles.sections import OPTIONS, SECTIONS, check_option
+from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
 
@@ -168,7 +169,7 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             points = dict(value)
             return "points", _one(
                 Cell(f"{path}:{hand}", str(points.get(hand, "")), target_words(hand, front=kind.front))
-                for hand in _hands(front=kind.front)
+                for hand in _hands_with(points, front=kind.front)
             )
         case Outcomes():
             points = dict(value)
@@ -206,10 +207,16 @@ def _hands(*, front: bool) -> list[str]:
     return ["one_pair", *ranks[: len(RANKS)], "three_of_a_kind", *ranks[len(RANKS) :]]
 
 
+def _hands_with(named: Iterable[str], *, front: bool) -> list[str]:
+    """Return the hands of a row's cells: every category, and the hands of one rank that its table names."""
+    hands = dict.fromkeys((*_hands(front=front), *named))
+    return sorted(hands, key=lambda hand: Target.parse(hand, front=front).height)
+
+
 def _lowest(name: str, row: str, chosen: Mapping[str, str]) -> tuple[str, tuple[Cell, ...]]:
     hands = [
         Cell(name, hand, target_words(hand, front=row == "front"), chosen.get(row) == hand)
-        for hand in _hands(front=row == "front")
+        for hand in _hands_with([chosen[row]] if row in chosen else [], front=row == "front")
     ]
     return row, (Cell(name, "", "", row not in chosen), *hands)
 
@@ -323,8 +330,9 @@ def _value_of(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
         case SuitOrder():
             return typed.one(path).split()
         case Bonuses():
-            hands = {hand: _points(typed.one(f"{path}:{hand}")) for hand in _hands(front=kind.front)}
-            listed = [hand for hand, _ in before if hand in hands]
+            names = _hands_with(dict(before), front=kind.front)
+            hands = {hand: _points(typed.one(f"{path}:{hand}")) for hand in names}
+            listed = [hand for hand, _ in before]
             return {hand: hands[hand] for hand in dict.fromkeys((*listed, *hands))}
         case Outcomes():
             texts = {rows: typed.one(f"{path}:{rows}") for rows in ("two", "three")}

@@ -17,9 +17,10 @@ from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import Profile
 from firmware.rules.profiles.document import Table
-from firmware.rules.profiles.options import BETTER, Target, Text
+from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import OpenPoint, Quote, packaged_game, sources
+from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES, SUITS
 
@@ -194,13 +195,13 @@ def collection_table(rules: Values) -> Table:
 def bonus_table(rules: Values) -> Table:
     """Return the bonuses, the highest hand first, with a column for each row."""
     tables = [dict(rules[f"bonus.{row}"]) for row in ROW_NAMES]
-    in_front = {hand: hand not in CATEGORIES for table in tables for hand in table}
-    ordered = sorted(in_front, key=lambda hand: Target.parse(hand, front=in_front[hand]).height, reverse=True)
+    hands = dict.fromkeys(hand for table in tables for hand in table)
+    ordered = sorted(hands, key=lambda hand: Target.parse(hand, front=False).height, reverse=True)
     return Table(
         (_("Hand"), *(capital(row_name(name)) for name in ROW_NAMES)),
         tuple(
             (
-                capital(target_words(hand, front=in_front[hand])),
+                capital(target_words(hand, front=False)),
                 *(str(table[hand]) if hand in table else "–" for table in tables),
             )
             for hand in ordered

@@ -10,7 +10,8 @@ from typing import Any
 from dealer_ui.text.i18n import pgettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital
-from firmware.rules.profiles.options import RULES, Kind, Target, Text
+from firmware.rules.profiles.options import RULES, Kind, Text
+from firmware.rules.profiles.targets import Target
 
 
 def rule_text(text: str) -> str:

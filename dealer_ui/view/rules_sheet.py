@@ -12,7 +12,9 @@ from dealer_ui.text.i18n import language, ngettext
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import capital, row_name
 from firmware.rules import Currency, Profile, currency
-from firmware.rules.profiles.options import Target
+from firmware.rules.cards import RANKS
+from firmware.rules.profiles.targets import Target
+from firmware.rules.strength import Category
 
 RANKING: Final = {
     "royal_flush": "As Ks Qs Js Ts",
@@ -143,4 +145,18 @@ def _example(name: str, *, front: bool) -> tuple[str, ...]:
     if name in RANKING:
         cards = tuple(RANKING[name].split())
         return cards[:3] if front else cards
-    return tuple(f"{rank}{suit}" for rank, suit in zip(name, "shd", strict=False))
+    target = Target.parse(name, front=front)
+    assert target.rank is not None
+    first = RANKS[target.rank]
+    match target.category:
+        case Category.TWO_PAIRS | Category.FULL_HOUSE:
+            other = RANKS[0] if target.rank else RANKS[1]
+            ranks = first * (2 if target.category is Category.TWO_PAIRS else 3) + other * 2
+        case Category.STRAIGHT | Category.STRAIGHT_FLUSH:
+            ranks = "".join(RANKS[target.rank - step] for step in range(5))  # the ace is also below the two
+        case Category.FLUSH:
+            ranks = first + "6432"
+        case _:
+            ranks = name
+    suited = target.category in (Category.FLUSH, Category.STRAIGHT_FLUSH)
+    return tuple(f"{rank}{suit}" for rank, suit in zip(ranks, "hhhhh" if suited else "shdcs", strict=False))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from firmware.rules.profiles.options import Pairs, Target
+from firmware.rules.profiles.options import Pairs
+from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import Category, Scale
 
 

@@ -7,11 +7,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from firmware.messages import Message
-from firmware.rules.cards import RANKS
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS
-from firmware.rules.profiles.options import Pairs, Target
+from firmware.rules.profiles.options import Pairs
 from firmware.rules.profiles.profile import Profile
+from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import CATEGORIES, Category
 from firmware.rules.words import ROW_NAMES
 
@@ -147,6 +147,16 @@ def _bonuses(profile: Profile) -> _Found:
             "bonus.doubles_same_category",
             "Only a bonus that takes the row's place can count twice, and bonus.pays is not replaces.",
         )
+    if profile.hands.wheel == "not_a_straight":
+        for path, table in tables.items():
+            for hand in ("straight:5", "straight_flush:5"):
+                if hand in dict(table):
+                    yield _contradiction(
+                        path,
+                        "%(option)s names %(hand)s, and hands.wheel says that 5-4-3-2-A is no straight.",
+                        option=path,
+                        hand=hand,
+                    )
     if profile.scoring.outcome and bonus.pays == "replaces":
         yield _contradiction(
             "scoring.outcome",
@@ -253,7 +263,14 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
     outcome = dict(profile.scoring.outcome)
     words = {"two": Message("two rows won"), "three": Message("all three rows won")}
     return {
-        **{f"bonus.{row}": _hands(getattr(profile.bonus, row), front=row == "front") for row in ROW_NAMES},
+        **{
+            f"bonus.{row}": _hands(
+                getattr(profile.bonus, row),
+                front=row == "front",
+                second_highest=profile.hands.wheel == "second_highest",
+            )
+            for row in ROW_NAMES
+        },
         "naturals.kinds": [
             _Ranked(NATURAL_WORDS[kind], points) for kind, points in reversed(profile.naturals.kinds)
         ],
@@ -261,18 +278,20 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
     }
 
 
-def _hands(pairs: Pairs, *, front: bool) -> list[_Ranked]:
+def _hands(pairs: Pairs, *, front: bool, second_highest: bool) -> list[_Ranked]:
     """Return every hand of a row with its bonus; 0 for one that the table does not name."""
     points = {Target.parse(hand, front=front): value for hand, value in pairs}
-    if front:
-        ranks = range(len(RANKS))
-        hands = [
-            Target(kind, rank) for kind in (Category.ONE_PAIR, Category.THREE_OF_A_KIND) for rank in ranks
-        ]
-    else:
-        hands = [Target(kind, None) for kind in CATEGORIES.values() if kind]
-        if Target(Category.ROYAL_FLUSH, None) not in points:  # then it is a straight flush
-            hands.remove(Target(Category.ROYAL_FLUSH, None))
-    return [
-        _Ranked(hand.words, points.get(hand, points.get(Target(hand.category, None), 0))) for hand in hands
-    ]
+    categories = [Category.ONE_PAIR, Category.THREE_OF_A_KIND] if front else filter(None, CATEGORIES.values())
+    by_rank = {target.category for target in points if target.rank is not None}
+    royal, whole = Target(Category.ROYAL_FLUSH, None), Target(Category.STRAIGHT_FLUSH, None)
+    found = []
+    for category in categories:
+        alone = Target(category, None)
+        if alone == royal and royal not in points:  # then it is a straight flush
+            if whole.category in by_rank:
+                found.append(_Ranked(royal.words, points.get(whole, 0)))
+            continue
+        ranked = front or category in by_rank
+        hands = Target.ranked(category, second_highest=second_highest) if ranked else (alone,)
+        found += [_Ranked(hand.words, points.get(hand, points.get(alone, 0))) for hand in hands]
+    return found

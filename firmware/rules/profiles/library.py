@@ -26,10 +26,11 @@ from typing import Final
 from firmware.messages import Message
 from firmware.rules.errors import ProfileError, Trouble, UnknownProfileError
 from firmware.rules.profiles.contradictions import contradictions
-from firmware.rules.profiles.options import quote, short
+from firmware.rules.profiles.options import short
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.reading import ProfileReader
 from firmware.rules.profiles.sections import suggestion
+from firmware.rules.profiles.targets import quote
 from firmware.rules.profiles.toml_text import LONGEST_TEXT, KeyLines, tables_of
 
 _PACKAGED: Final = Path(__file__).resolve().parent

@@ -13,25 +13,18 @@ from dataclasses import MISSING, dataclass, field
 from functools import reduce
 from typing import Any
 
-from firmware.messages import Message, MessageError, Term, Word, join_words
-from firmware.rules.cards import RANKS
+from firmware.messages import Message, Term, join_words
 from firmware.rules.currency import money_text
 from firmware.rules.naturals import NATURAL_WORDS, NATURALS
-from firmware.rules.strength import CATEGORIES, Category
-from firmware.rules.words import ROW_NAMES, SEVERAL, SUITS, points_of
+from firmware.rules.profiles.targets import LONGEST_QUOTE, NotAllowedError, Target, quote
+from firmware.rules.strength import CATEGORIES
+from firmware.rules.words import ROW_NAMES, SUITS, points_of
 
 METADATA = "option"
 """The key of a field's metadata that holds its kind."""
 
 MOST = 1_000_000_000
 """The highest number of an option: far above any house's, and sums of it can still be written."""
-
-
-class NotAllowedError(MessageError, ValueError):
-    """A value that an option does not allow; the message states what is allowed."""
-
-
-_LONGEST_QUOTE = 120
 
 
 def is_whole(value: object, least: int = 0) -> bool:
@@ -43,22 +36,9 @@ def is_whole(value: object, least: int = 0) -> bool:
     return value >= least
 
 
-def quote(value: object) -> str:
-    """Return a value as quoted in a sentence: on one line, whatever its length, depth or size.
-
-    >>> quote([1, "2"])
-    "[1, '2']"
-    """
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested tables
-        return "(something beyond all measure)"
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[:_LONGEST_QUOTE]}…"
-
-
 def short(name: str) -> str:
     """Return a name from a file as it is said in a sentence: on one line, and not too long."""
-    return name if len(name) <= _LONGEST_QUOTE and name.isprintable() else quote(name)
+    return name if len(name) <= LONGEST_QUOTE and name.isprintable() else quote(name)
 
 
 RULES = "rules"
@@ -234,47 +214,6 @@ class Bonuses(Kind):
         return _inline([(hand if hand in CATEGORIES else text_toml(hand), points) for hand, points in value])
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A hand as named in a bonus table: a category, or in front a pair or trips of one rank ("QQ", "QQQ")."""
-
-    category: Category
-    rank: int | None
-
-    @classmethod
-    def parse(cls, text: object, *, front: bool) -> Target:
-        """Return the hand from its name in a table. Raises NotAllowedError."""
-        if isinstance(text, str):
-            category = CATEGORIES.get(text)
-            if category in (Category.ONE_PAIR, Category.THREE_OF_A_KIND) or (category and not front):
-                return cls(category, None)
-            if front and len(text) in (2, 3) and text[0] in RANKS and text == text[0] * len(text):
-                return cls(_FRONT_CATEGORIES[len(text)], RANKS.index(text[0]))
-        allowed: Word = ", ".join(name for name, category in CATEGORIES.items() if category)
-        if front:
-            allowed = Message(
-                'one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"'
-            )
-        raise NotAllowedError(
-            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quote(text), allowed=allowed
-        )
-
-    @property
-    def height(self) -> tuple[int, int]:
-        """A key to sort by, the highest hand last; a category without a rank is above its ranks."""
-        return self.category, len(RANKS) if self.rank is None else self.rank
-
-    @property
-    def words(self) -> Message:
-        """The hand in words."""
-        if self.rank is None:
-            return self.category.words
-        ranks = SEVERAL[self.rank]
-        if self.category is Category.ONE_PAIR:
-            return Message("pair of %(ranks)s", ranks=ranks)
-        return Message("three %(ranks)s", ranks=ranks)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Outcomes(Kind):
     """Points for a pair by the number of rows won, instead of the rows' sum."""
@@ -342,7 +281,6 @@ BETTER = {
     "middle": Message("%(hand)s or better in the middle"),
     "back": Message("%(hand)s or better in back"),
 }
-_FRONT_CATEGORIES = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

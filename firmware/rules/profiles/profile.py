@@ -18,7 +18,7 @@ from firmware.messages import Message
 from firmware.rules.errors import ProfileError
 from firmware.rules.naturals import NaturalFinder, NaturalRanking, natural_finder
 from firmware.rules.profiles.bonus import BonusTables
-from firmware.rules.profiles.options import Kind, Target
+from firmware.rules.profiles.options import Kind
 from firmware.rules.profiles.sections import (
     OPTIONS,
     Bonus,
@@ -36,6 +36,7 @@ from firmware.rules.profiles.sections import (
     Surrender,
     check_option,
 )
+from firmware.rules.profiles.targets import Target
 from firmware.rules.profiles.writing import profile_toml
 from firmware.rules.strength import Scale, scale
 from firmware.rules.words import ROW_NAMES

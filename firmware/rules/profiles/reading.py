@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from firmware.messages import Message, Text, message_of
 from firmware.rules.errors import ProfileError, Trouble
-from firmware.rules.profiles.options import quote, short
+from firmware.rules.profiles.options import short
 from firmware.rules.profiles.profile import RANKED, Profile
 from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, check_option, suggestion
+from firmware.rules.profiles.targets import quote
 
 _TEXTS: Final = ("name", "title", "source", "based_on", "extends")
 _LISTS: Final = ("notes", "weaker_pays_more")

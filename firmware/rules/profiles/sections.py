@@ -15,7 +15,6 @@ from firmware.rules.profiles.options import (
     Bonuses,
     Kind,
     NaturalKinds,
-    NotAllowedError,
     Outcomes,
     Pairs,
     Rate,
@@ -27,9 +26,9 @@ from firmware.rules.profiles.options import (
     choice,
     flag,
     option,
-    quote,
     short,
 )
+from firmware.rules.profiles.targets import NotAllowedError, quote
 from firmware.rules.strength import Wheel
 
 

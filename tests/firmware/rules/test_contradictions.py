@@ -33,6 +33,12 @@ def test_no_packaged_profile_contradicts_itself(name: str) -> None:
         (CALIFORNIA, {"limits.max_stack": 30, "limits.min_points": 31}, "limits.max_stack", "dealt in"),
         (CALIFORNIA, {"limits.max_unit": 1000}, "limits.max_unit", "table limit of $20"),
         ("traditional", {"bonus.pays": "none"}, "bonus.pays", "bonus.front names bonuses"),
+        (
+            "traditional",
+            {"hands.wheel": "not_a_straight", "bonus.back": {"straight:5": 1, "straight": 2}},
+            "bonus.back",
+            "5-4-3-2-A is no straight",
+        ),
         ("traditional", {"bonus.pays": "none"}, "foul.pays_bonus", "says that there are none"),
         (WESTERN, {"bonus.pays": "each"}, "bonus.pays", "no hand of any row has one"),
         ("traditional", {"bonus.doubles_same_category": True}, "bonus.doubles_same_category", "replaces"),

@@ -104,8 +104,16 @@ CASES: dict[str, Case] = {
         two(SIXES_AND_QUADS, "Qc 7d 5c / 2c 2d Js 9d 6c / 3c 3d Ac Ad Ts"),
         ({}, {"66": 1}, {"one_pair": 5}),
     ),
-    "bonus.middle": Case(UNIT, two(FULL_HOUSE, QUADS), ({}, {"full_house": 1}, {"four_of_a_kind": 3})),
-    "bonus.back": Case(UNIT, two(FULL_HOUSE, QUADS), ({}, {"full_house": 1}, {"four_of_a_kind": 3})),
+    "bonus.middle": Case(
+        UNIT,
+        two(FULL_HOUSE, QUADS),
+        ({}, {"full_house": 1, "full_house:8": 2}, {"full_house": 1}, {"6666": 3}),
+    ),
+    "bonus.back": Case(
+        UNIT,
+        two(FULL_HOUSE, QUADS),
+        ({}, {"QQQQ": 1}, {"full_house:T": 2}, {"QQQQ": 5, "full_house": 2}),
+    ),
     "naturals.by": Case(
         UNIT,
         two(UNSET_STRAIGHTS, "Ac Kh Qh / 5s 5h Jh 9h 6c / 7h 7s 8h 8s Th"),

@@ -1,0 +1,128 @@
+"""Hands as profiles name them: a category, or its hands of one rank only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from firmware.messages import Message, MessageError, Term, Word
+from firmware.rules.cards import RANKS
+from firmware.rules.strength import CATEGORIES, WHEEL, Category
+from firmware.rules.words import HIGH, SEVERAL
+
+LONGEST_QUOTE: Final = 120
+
+
+class NotAllowedError(MessageError, ValueError):
+    """A value that an option does not allow; the message states what is allowed."""
+
+
+def quote(value: object) -> str:
+    """Return a value as quoted in a sentence: on one line, whatever its length, depth or size.
+
+    >>> quote([1, "2"])
+    "[1, '2']"
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested tables
+        return "(something beyond all measure)"
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+_SAME: Final = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND, 4: Category.FOUR_OF_A_KIND}
+"""Categories of one rank, named by it: "QQ", "QQQ", "QQQQ"."""
+_FRONT: Final = (Category.ONE_PAIR, Category.THREE_OF_A_KIND)
+_FIRST_RANKS: Final = {
+    **dict.fromkeys(_SAME.values(), range(13)),
+    Category.TWO_PAIRS: range(1, 13),
+    Category.STRAIGHT: range(3, 13),
+    Category.FLUSH: range(5, 13),
+    Category.FULL_HOUSE: range(13),
+    Category.STRAIGHT_FLUSH: range(3, 12),
+}
+"""The possible first ranks of a category: of a straight its high card, of a full house its three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A hand as named in a bonus table: a category, or its hands of one rank ("QQ", "QQQQ", "full_house:Q").
+
+    A rank is the hand's first: of a straight or flush the highest card, of a full house the three, of two pairs the
+    higher one.
+    """
+
+    category: Category
+    rank: int | None
+
+    @classmethod
+    def parse(cls, text: object, *, front: bool) -> Target:
+        """Return the hand from its name in a table. Raises NotAllowedError.
+
+        >>> Target.parse("full_house:Q", front=False)
+        Target(category=<Category.FULL_HOUSE: 6>, rank=10)
+        """
+        if isinstance(text, str):
+            name, colon, rank = text.partition(":")
+            category = CATEGORIES.get(name)
+            if not colon and (category in _FRONT or (category and not front)):
+                assert category is not None
+                return cls(category, None)
+            if colon and category and not front and category not in _SAME.values() and len(rank) == 1:
+                of_rank = cls(category, RANKS.find(rank))
+                if of_rank.rank in _FIRST_RANKS.get(category, ()):
+                    return of_rank
+            if text and text[0] in RANKS and text == text[0] * len(text) and len(text) in _SAME:
+                of_rank = cls(_SAME[len(text)], RANKS.index(text[0]))
+                if not front or of_rank.category in _FRONT:
+                    return of_rank
+        raise NotAllowedError(
+            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quote(text), allowed=_allowed(front=front)
+        )
+
+    @classmethod
+    def ranked(cls, category: Category, *, second_highest: bool = False) -> tuple[Target, ...]:
+        """Return a category's hands of each rank from low to high; `second_highest`: where 5-4-3-2-A ranks so."""
+        ranks = list(_FIRST_RANKS.get(category, ()))
+        if second_highest and category in (Category.STRAIGHT, Category.STRAIGHT_FLUSH):
+            ranks.remove(WHEEL[0])
+            ranks.insert(ranks.index(12) if 12 in ranks else len(ranks), WHEEL[0])
+        return tuple(cls(category, rank) for rank in ranks)
+
+    @property
+    def height(self) -> tuple[int, int]:
+        """A key to sort by, the highest hand last; a category without a rank is above its ranks."""
+        return self.category, len(RANKS) if self.rank is None else self.rank
+
+    @property
+    def words(self) -> Message:
+        """The hand in words."""
+        if self.rank is None:
+            return self.category.words
+        high, ranks = HIGH[self.rank], SEVERAL[self.rank]
+        match self.category:
+            case Category.ONE_PAIR:
+                return Message("pair of %(ranks)s", ranks=ranks)
+            case Category.TWO_PAIRS:
+                return Message("two pairs, %(ranks)s the higher", ranks=ranks)
+            case Category.THREE_OF_A_KIND:
+                return Message("three %(ranks)s", ranks=ranks)
+            case Category.STRAIGHT:
+                return Term("straight, %(rank)s high", rank=high)
+            case Category.FLUSH:
+                return Term("flush, %(rank)s high", rank=high)
+            case Category.FULL_HOUSE:
+                return Message("full house with three %(ranks)s", ranks=ranks)
+            case Category.FOUR_OF_A_KIND:
+                return Message("four %(ranks)s", ranks=ranks)
+            case _:
+                return Term("straight flush, %(rank)s high", rank=high)
+
+
+def _allowed(*, front: bool) -> Word:
+    if front:
+        return Message('one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"')
+    return Message(
+        '%(categories)s, or one rank of a hand, such as "QQ", "QQQ", "QQQQ", "full_house:Q" or "straight:5"',
+        categories=", ".join(name for name, category in CATEGORIES.items() if category),
+    )
