@@ -110,6 +110,15 @@ class Values:
         tables = [dict(self[f"bonus.{row}"]) for row in ("middle", "back")]
         return any("straight_flush" in table and "royal_flush" not in table for table in tables)
 
+    def lets_weaker_pay_more(self, path: str) -> bool:
+        """Return whether the profile states that a weaker hand or result may have more points under this option."""
+        return path in self.profile.weaker_pays_more
+
+    @property
+    def rows_where_weaker_pays_more(self) -> tuple[str, ...]:
+        """The rows in which a weaker hand may earn a higher bonus."""
+        return tuple(row for row in ROW_NAMES if self.lets_weaker_pay_more(f"bonus.{row}"))
+
     def has_natural(self, *kinds: str) -> bool:
         """Return whether the game has any of these naturals."""
         return any(kind in kinds for kind, _value in self["naturals.kinds"])

@@ -45,6 +45,7 @@ NATURALS: Final = {
 """An example of each natural, as it may be set: front, middle, back."""
 
 SAID: Final = (
+    "scoring.versus",
     "scoring.row",
     "scoring.rows",
     "scoring.outcome",

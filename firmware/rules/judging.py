@@ -8,6 +8,7 @@ from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.naturals import RankedNatural
+from firmware.rules.order import banker_seat
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
 from firmware.rules.strength import Scale
@@ -115,6 +116,13 @@ class Judge:
             for seat, owner in zip(hand.seats, hand.owners, strict=True)
         ]
 
+    def banker(self, hand: Hand) -> str | None:
+        """Return the player whom all others settle with; None where everybody settles with everybody."""
+        seat = banker_seat([seat.seat for seat in hand.seats], hand.button, self._profile)
+        if seat is None:
+            return None
+        return next(owner for one, owner in zip(hand.seats, hand.owners, strict=True) if one.seat == seat)
+
     def hands(self, hand: Hand) -> list[JudgedHand]:
         """Return the seats of an irregular hand with the strengths of their regular rows only."""
         holder = button_holder(hand)
@@ -187,10 +195,11 @@ class Judge:
         naturals = self._profile.naturals
         if self._false_is_foul and naturals.excused_by_surrender:
             unknown = naturals.order_unknown == "excused"
+            banker = self.banker(hand)
             if any(
                 _surrendered_before(seat, other, unknown)
                 for other, its_owner in zip(hand.seats, hand.owners, strict=True)
-                if its_owner != owner
+                if its_owner != owner and banker in (None, owner, its_owner)
             ):
                 return _EXCUSED
         return _NOT_BORNE_OUT

@@ -17,6 +17,11 @@ def clockwise_from(seats: Iterable[int], seat: int) -> list[int]:
     return sorted(seats, key=lambda other: (other < seat, other))
 
 
+def banker_seat(seats: Iterable[int], button: int, profile: Profile) -> int | None:
+    """Return the banker's seat: the puck's, or the next one clockwise that plays. None where all settle with all."""
+    return clockwise_from(seats, button)[0] if profile.scoring.versus == "banker" else None
+
+
 def positions(seats: Iterable[int], button: int, profile: Profile) -> tuple[int, ...]:
     """Return the seats in play by position, the first to settle first."""
     return _positions(tuple(seats), button, profile.order.first, profile.order.direction)

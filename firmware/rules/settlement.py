@@ -100,7 +100,7 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
     points = {judged.seat: 0 for judged in hands}
     paid = points.copy()
     pairs = []
-    compared = _in_order_of_payment(hands, order, profile)
+    compared = _in_order_of_payment(hands, order, profile, judge.banker(hand))
     reasons = [scorer.lines(a, b) for a, b in compared]
     scorer.multiply_beat_all(compared, reasons)
     for (a, b), lines in zip(compared, reasons, strict=True):
@@ -149,11 +149,13 @@ def _check_offered(hand: Hand, profile: Profile) -> None:
 
 
 def _in_order_of_payment(
-    hands: Sequence[JudgedHand], order: Sequence[int], profile: Profile
+    hands: Sequence[JudgedHand], order: Sequence[int], profile: Profile, banker: str | None
 ) -> list[tuple[JudgedHand, JudgedHand]]:
-    """Return every pair of different players' hands, the first in position first."""
+    """Return every pair of different players' hands, or of the banker's with one; the first in position first."""
     by_seat = {judged.seat: judged for judged in hands}
     pairs = [(a, b) for a, b in combinations([by_seat[seat] for seat in order], 2) if a.owner != b.owner]
+    if banker is not None:
+        pairs = [pair for pair in pairs if banker in (pair[0].owner, pair[1].owner)]
     if profile.order.naturals_first:
         naturals = [hand for hand in map(by_seat.get, order) if isinstance(hand, NaturalHand)]
         if naturals:

@@ -85,6 +85,12 @@ class Scoring:
     scoop: int = amount(
         "Scoop", "Who wins all three rows has %(value)s points more.", "Nothing more for all three."
     )
+    versus: Literal["all", "banker"] = choice(
+        "Who settles with whom",
+        all="Each player settles with every other player.",
+        banker="The player with the puck is the banker: everybody else settles with the banker only.",
+        default="all",
+    )
     ties: Literal["push", "button"] = choice(
         "Equal rows",
         push="An equal row is a push.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pypdfium2
@@ -24,6 +25,7 @@ from firmware.rules import (
 )
 from firmware.rules.profiles.document import Block, Heading, Paragraph, Table, markdown
 from firmware.rules.profiles.options import Amount, Choice, Flag
+from firmware.rules.profiles.profile import RANKED
 from firmware.rules.profiles.sections import SECTIONS
 
 EIGHT = profile_names()
@@ -308,6 +310,21 @@ def test_tables_of_bonuses_naturals_and_collection() -> None:
     assert naturals.rows[0] == ("1", "Super dragon (a dragon in one suit)", "26")
     collection = next(table for table in tables if "Table limit" in table.head)
     assert collection.rows[2] == ("3", "$10", "$12")
+
+
+def test_the_page_says_where_a_weaker_hand_or_result_may_pay_more() -> None:
+    plain = load_profile("washington-2-4")
+    stated = replace(plain, weaker_pays_more=RANKED)
+    assert "means it so" not in said(plain)
+    page_says = said(stated)
+    for words in (
+        "the front a weaker",
+        "the middle a weaker",
+        "the back a weaker",
+        "A lower natural",
+        "Two rows won",
+    ):
+        assert f"{words} " in page_says
 
 
 def test_a_text_of_the_house_cannot_break_a_table() -> None:

@@ -95,6 +95,7 @@ CASES: dict[str, Case] = {
     "scoring.suits": Case(UNIT, two(*TIED_LOST_WON), ([], ["s", "h", "d", "c"], ["c", "h", "d", "s"])),
     "scoring.scoop_times": Case(UNIT, two(ABOVE_LOW, LOW), (0, 2, 3)),
     "scoring.beat_all_times": Case(UNIT, SCOOPED, (0, 2, 3)),
+    "scoring.versus": Case(UNIT, PLAIN, ("all", "banker")),
     "scoring.ties": Case(UNIT, two(*TIED_LOST_WON), ("push", "button")),
     "bonus.pays": Case("traditional", two(FULL_HOUSE, QUADS), ("each", "stronger", "replaces", "none")),
     "bonus.doubles_same_category": Case(EASTERN, two(KINGS, NINES), (True, False)),

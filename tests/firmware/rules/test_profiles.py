@@ -64,6 +64,7 @@ TABLE: dict[str, tuple[object, ...]] = {
     "scoring.majority": (0, 0, 0, 1, 1, 0, 0, 0),
     "scoring.scoop": (0,) * 8,
     "scoring.rows": ((),) * 8,
+    "scoring.versus": ("all",) * 8,
     "scoring.suits": ((),) * 8,
     "scoring.scoop_times": (0,) * 8,
     "scoring.beat_all_times": (0,) * 8,
