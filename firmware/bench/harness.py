@@ -23,7 +23,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from firmware.command_options import FILE, FOLDER
+from firmware.command_options import FILE
 from firmware.stop_signals import stop_at_signals
 from firmware.terminal import say, say_json
 
@@ -43,9 +43,6 @@ def number(name: str, default: int, words: str, least: int = 1, most: int | None
 
 
 seed_option: Final = option("--seed", 1, "The same seed deals the same cards.")
-record_option: Final = option(
-    "--record", None, "Send the hands of this data folder. Without it the demo plays some first.", type=FOLDER
-)
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class Result:
 def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]], click.Command]:
     """Make a command of a function that returns a Result: it prints a page or JSON, and writes a report.
 
-    The function's docstring is the command's help.
+    `name`: a part of `feltwatch bench`, or a module of its own, by its path. The function's docstring is the help.
     """
 
     def made(measure: Callable[..., Result]) -> click.Command:
@@ -88,7 +85,7 @@ def benchmark(name: str, *options: Decorator) -> Callable[[Callable[..., Result]
         command: Any = run
         for decorator in reversed((*options, *outputs)):
             command = decorator(command)
-        return click.command(name)(command)
+        return click.command(name.rpartition(".")[2])(command)
 
     return made
 
@@ -106,7 +103,8 @@ def _show(result: Result, facts: Mapping[str, Any]) -> None:
 
 def markdown(name: str, result: Result, facts: Mapping[str, Any]) -> str:
     """Return the report of a result."""
-    origin = f"Written by `feltwatch bench {name} --report FILE` on {facts['measured']}: {facts['machine']};"
+    program = f"python -m {name}" if "." in name else f"feltwatch bench {name}"
+    origin = f"Written by `{program} --report FILE` on {facts['measured']}: {facts['machine']};"
     parts = [f"# {result.title}", f"{origin}\n{facts['load']}.", result.method]
     for head, *rows in tables(result.facts):
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *rows)))
@@ -201,17 +199,3 @@ def spread(ms: Sequence[float]) -> dict[str, float]:
     p95, p99 = (sorted(ms)[max(0, -(-percent * len(ms) // 100) - 1)] for percent in (95, 99))
     figures = {"median": statistics.median(ms), "p95": p95, "p99": p99, "longest": max(ms)}
     return {name: round(value, 2) for name, value in figures.items()}
-
-
-def verdicts(bounds: Mapping[str, float], measured: Mapping[str, float | None]) -> list[dict[str, Any]]:
-    """Return each bound with what was measured and whether it was held, where it was measured."""
-    return [
-        {
-            "bound": name,
-            "limit": bounds[name],
-            "measured": found,
-            "held": "yes" if found <= bounds[name] else "no",
-        }
-        for name, found in measured.items()
-        if found is not None
-    ]

@@ -100,11 +100,6 @@ def memory_mb(root: int) -> float:
     return sum(_megabytes(f"/proc/{pid}/smaps_rollup", "Pss:") for pid in family(root))
 
 
-def most_resident_mb(pid: int) -> float:
-    """Return the most megabytes of resident memory that a process ever had."""
-    return _megabytes(f"/proc/{pid}/status", "VmHWM:")
-
-
 def _stat(pid: int) -> list[str]:
     """Return /proc/PID/stat's fields after the name, which may contain spaces; none for an ended process."""
     return _text(f"/proc/{pid}/stat").rpartition(")")[2].split()

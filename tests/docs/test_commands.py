@@ -16,8 +16,8 @@ from click.testing import CliRunner
 from docs.facts import ROOT, commands, help_text, targets
 from firmware.cli.main import main
 from firmware.record.evidence.signing import DeviceKey
-from firmware.simulation.generated_record import generate_record
 from tests.docs.lines import Line, lines, module_of, parsed
+from tests.generated_record import generate_record
 from tests.rendered import rendered
 from vision.felt.layout import TableLayout
 
@@ -33,11 +33,8 @@ NOT_HERE: Final = frozenset({"--key", "--reason", "--anchor", "--log", "--do", "
 """These need a running table, a slip of this very record, a pit, or photographs."""
 ELSEWHERE: Final = {
     "bench appliance": "firmware/bench/test_appliance.py",
-    "bench archive": "firmware/bench/test_archive.py",
-    "bench pit": "firmware/bench/test_pit.py",
     "bench rules": "firmware/bench/test_rules.py",
     "bench table": "firmware/bench/test_table.py",
-    "bench uplink": "firmware/bench/test_pit.py",
     "bench vision": "firmware/bench/test_vision.py",
     "bundle": "firmware/cli/test_retention.py",
     "calibrate": "firmware/cli/test_calibrate.py",

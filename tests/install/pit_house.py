@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from firmware.record.journal.journal import JournalReader
-from firmware.simulation.generated_record import generate_record
+from tests.generated_record import generate_record
 from tests.install.chapter import commands
 from tests.install.machine import (
     Machine,

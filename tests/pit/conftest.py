@@ -18,7 +18,6 @@ from typing import Any, Final
 
 import pytest
 
-from firmware.simulation.generated_record import generate_record
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
@@ -33,6 +32,7 @@ from pit.status.tables import Table, enrol
 from pit.store.database import Database
 from pit.store.files import Files
 from pit.store.temporary_postgres import OWNER
+from tests.generated_record import generate_record
 from tests.pit.postgres import DOOR, NUMBERS, Postgres
 from tests.tools import NGINX, need
 from tests.waiting import until

@@ -14,9 +14,9 @@ from firmware.pulse import Pulse, write_pulse
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.table.entry import Entry
 from firmware.table.events import HandArchived, TableStarted
+from tests.generated_record import generate_record
 
 Deal = Callable[[int], int]
 """Deals so many hands; returns the number of the last row."""

@@ -14,11 +14,11 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from firmware.simulation.generated_record import generate_record
 from pit.cli.main import command
 from pit.copies.chain import COLUMNS, PUBLICATION, houses
 from pit.store.database import Database, migrate
 from pit.store.temporary_postgres import OWNER, binaries
+from tests.generated_record import generate_record
 from tests.pit.postgres import Postgres
 from tests.pit.sent import Sent
 from tests.tools import POSTGRESQL, needs

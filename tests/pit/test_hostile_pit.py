@@ -16,7 +16,7 @@ from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
 from pit.authority import Authority
-from pit.demo.hostile_pit import FLOODS, HostilePit
+from tests.pit.hostile_pit import FLOODS, HostilePit
 
 
 def client_of(pit: HostilePit, authority: Authority, folder: Path) -> Client:

@@ -23,7 +23,6 @@ from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.record.restore import restore
-from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.entry import MOST_PAYLOAD, Entry
 from firmware.table.errors import JournalError
@@ -33,6 +32,7 @@ from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
 from pit.cli.main import command as pit_command
 from pit.follow.projector import project, reindex
 from pit.status.tables import list_tables
+from tests.generated_record import generate_record
 from tests.pit.conftest import Pit
 
 

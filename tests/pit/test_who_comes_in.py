@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from firmware.record.journal.reader import JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.uplink.settings import Settings, load
 from firmware.uplink.wire import Head, Offer, encode
 from pit import authority
@@ -20,6 +19,7 @@ from pit.authority import Authority
 from pit.files.offers import HouseRepository
 from pit.status.tables import list_tables, strike
 from pit.store.database import Database
+from tests.generated_record import generate_record
 from tests.pit.conftest import Pit, without_nginx
 from tests.pit.test_uplink import ask, send_all, stored
 

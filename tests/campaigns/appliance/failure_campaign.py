@@ -36,11 +36,11 @@ import click
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
-from firmware.simulation.generated_record import generate_record
 from firmware.table import Ask, Phase, State
 from firmware.table.events import ROWS
 from firmware.table_client import TableLink, TableUnreachable
 from tests.campaigns.appliance.failing_service import ERRORS, Failure, Service, load_shim
+from tests.generated_record import generate_record
 from tests.waiting import SPEED
 
 WITHIN: Final = 60.0 * SPEED

@@ -34,9 +34,9 @@ from rich.progress import Progress
 from firmware.record.evidence.verify import find_torn_images, verify
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
-from firmware.simulation.generated_record import generate_record
 from firmware.table import INITIAL, Ask, Phase, State, TableError, apply, fold
 from firmware.table.events import ROWS
+from tests.generated_record import generate_record
 
 WITHIN: Final = 3.0
 """Seconds that a restart may take until the first command is answered, on a machine that has a core to spare."""

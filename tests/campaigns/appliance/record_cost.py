@@ -38,7 +38,7 @@ WITNESS: Final = 64
 _MAKE: Final = """
 import sys
 from pathlib import Path
-from firmware.simulation.generated_record import generate_record
+from tests.generated_record import generate_record
 generate_record(Path(sys.argv[1]), int(sys.argv[2]), seed=int(sys.argv[3]))
 """
 _START: Final = """

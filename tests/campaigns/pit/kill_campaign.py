@@ -34,7 +34,7 @@ _HANDS: Final = 4
 TABLE: Final = """
 import sys, time
 from pathlib import Path
-from firmware.simulation.generated_record import generate_record
+from tests.generated_record import generate_record
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import TableStarted

@@ -20,7 +20,6 @@ import click
 
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.table.events import HandArchived, HandOpened, TableStarted
 from firmware.uplink.heard import read
 from pit.follow.now import Follower
@@ -28,6 +27,7 @@ from pit.follow.projector import reindex
 from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
 from tests.campaigns.pit.report import report_options, write_report
+from tests.generated_record import generate_record
 from tests.pit.house import MACHINE, House, house, processor_s
 from tests.waiting import until
 

@@ -24,12 +24,12 @@ from firmware.record.backup import back_up
 from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import Journal
 from firmware.record.restore import restore
-from firmware.simulation.generated_record import generate_record
 from firmware.table.events import TableStarted
 from pit.status.tables import enrol
 from pit.store.database import Database, migrate
 from tests.campaigns.pit.compare import Difference, compare, has_all
 from tests.campaigns.pit.report import report_options, write_report
+from tests.generated_record import generate_record
 from tests.pit.house import MACHINE, House, house
 from tests.pit.postgres import Postgres
 from tests.waiting import until

@@ -21,7 +21,6 @@ import click
 
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.table.events import HandArchived, TableStarted
 from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
@@ -31,6 +30,7 @@ from pit.status.tables import list_tables
 from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed
 from tests.campaigns.pit.report import report_options, write_report
+from tests.generated_record import generate_record
 from tests.pit.house import MACHINE, house
 from tests.waiting import until
 

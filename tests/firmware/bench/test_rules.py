@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.bench import rules
-from firmware.bench.harness import Result, fastest, markdown, spread, verdicts
+from firmware.bench.harness import Result, fastest, markdown, spread
 from firmware.cli.main import main
 
 
@@ -52,11 +52,6 @@ def test_a_spread_is_of_all_values_and_nothing_of_none() -> None:
         "longest": 100.0,
     }
     assert spread([]) == {}
-
-
-def test_a_bound_is_held_up_to_its_limit_and_not_beyond() -> None:
-    found = verdicts({"a": 100, "b": 4, "c": 1}, {"a": 100.0, "b": 4.2, "c": None})
-    assert [(one["bound"], one["held"]) for one in found] == [("a", "yes"), ("b", "no")]
 
 
 def test_the_fastest_round_counts_and_the_first_run_does_not() -> None:

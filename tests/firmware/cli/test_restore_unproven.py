@@ -15,8 +15,8 @@ from firmware.record.evidence.signed_note import read_note, write_note
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
+from tests.generated_record import generate_record
 
 
 class Box:

@@ -21,12 +21,12 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.record.journal.witness import FILE as WITNESS
 from firmware.rules import load_profile, profile_toml
-from firmware.simulation.generated_record import generate_record
 from firmware.table import JournalError, Phase
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS
 from tests.examples import examples
 from tests.firmware.conftest import FRAME, PIXELS, ROWS, Deal
+from tests.generated_record import generate_record
 
 PAGE = 4096
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))

@@ -11,10 +11,10 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import settle_json
-from firmware.simulation.generated_record import generate_record
 from firmware.table import Phase, fold
 from firmware.table.settling import hand_json
 from tests.firmware.record.test_verify import KEY
+from tests.generated_record import generate_record
 
 pytestmark = pytest.mark.slow
 

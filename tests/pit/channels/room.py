@@ -13,7 +13,6 @@ from typing import Any
 import psycopg
 
 from firmware.record.journal.journal import Journal
-from firmware.simulation.generated_record import generate_record
 from firmware.table import events as ev
 from firmware.table.event import Event
 from firmware.uplink.follow import Follower
@@ -26,6 +25,7 @@ from pit.files.requests import keep_progress, requests
 from pit.follow.now import Follower as Floor
 from pit.follow.projector import project
 from pit.store.database import Database
+from tests.generated_record import generate_record
 from tests.pit.conftest import Pit
 
 OLD, NEW, NEWER = "0.2.0-aaaaaaaa", "0.3.0-bbbbbbbb", "0.4.0-cccccccc"

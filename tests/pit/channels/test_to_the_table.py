@@ -10,7 +10,6 @@ from firmware.runtime import house_config
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.desk import INSTALLING
 from firmware.runtime.inbox.install_request import write_result
-from firmware.simulation.generated_record import generate_record
 from pit.channels.judge import Failure, Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, move, put
@@ -19,6 +18,7 @@ from pit.channels.words import Name
 from pit.follow.now import Follower as Floor
 from pit.follow.projector import project
 from pit.store.database import Database
+from tests.generated_record import generate_record
 from tests.pit.conftest import opened_pit
 from tests.pit.files.conftest import packed, release_key
 from tests.pit.files.rig import RUNNING, Rig, rig

@@ -1,4 +1,7 @@
-"""`feltwatch bench archive`: the costs of a long record: its size, the list, any hand, and a full verification."""
+"""The costs of a long record: its size, the list, any hand, and a full verification.
+
+python -m tests.campaigns.appliance.long_record --upto 1000000
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal
 from firmware.record.journal.row_index import index_to_write
-from firmware.simulation.generated_record import generate_record
 from firmware.table import Phase
 from firmware.table import events as ev
+from tests.generated_record import generate_record
 
 SIZES: Final = (1_000, 10_000, 100_000, 1_000_000)
 ROOM: Final = 22_000
@@ -52,7 +55,7 @@ these hands have no images."""
 
 
 @benchmark(
-    "archive",
+    "tests.campaigns.appliance.long_record",
     number("--upto", 100_000, "Hands of the longest record; 1000000 takes 17 GB and some ten minutes.", 100),
     option("--folder", None, "A folder for the records while they are measured.", type=EXISTING),
     seed_option,
@@ -190,3 +193,7 @@ def _images(data: Path) -> float:
             )
     best_ms = min(elapsed_ms(lambda: _verify(data, images=True)) for _ in range(ROUNDS))
     return WITH_IMAGES * IMAGE / 1e6 / (best_ms / 1000)
+
+
+if __name__ == "__main__":
+    command()

@@ -18,7 +18,6 @@ from typing import Final
 import psycopg
 from psycopg_pool import ConnectionPool
 
-from firmware.bench.played_record import Commit, Record
 from firmware.runtime.errors import AppError
 from firmware.table.entry import COLUMNS
 from firmware.uplink.client import Client
@@ -26,6 +25,7 @@ from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import HEARTBEAT_S
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import Offer
+from tests.campaigns.pit.played_record import Commit, Record
 
 WORKERS: Final = 32
 """Requests that are on their way at once, at most. How late a request began is reported."""

@@ -1,4 +1,6 @@
-"""`feltwatch bench pit`: a house with many tables: how soon the pit answers, and what it costs.
+"""A house with many tables: how soon the pit answers, and what it costs.
+
+    python -m tests.campaigns.pit.load --tables 200
 
 Everything is real but the tables: PostgreSQL that waits for the disk, the pit's service, nginx, TLS with a certificate
 for each table, and rows of hands that the simulated table has played. Processor time does not depend on what else the
@@ -8,7 +10,7 @@ machine does; answer times do.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -22,21 +24,19 @@ from firmware.bench.harness import (
     benchmark,
     elapsed_ms,
     number,
-    record_option,
     seed_option,
     spread,
-    verdicts,
 )
-from firmware.bench.pit_house import House
-from firmware.bench.pit_load import DirectTarget, Load, PitTarget, Sample
-from firmware.bench.played_record import Record, hands_of
 from firmware.bench.processes import Program, feltwatch
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.reader import JournalReader
-from firmware.simulation.generated_record import generate_record
 from firmware.uplink.settings import Settings
 from pit.status.tables import list_tables
 from pit.store.database import Database
+from tests.campaigns.pit.load_house import House
+from tests.campaigns.pit.load_tables import DirectTarget, Load, PitTarget, Sample
+from tests.campaigns.pit.played_record import Record, hands_of, record_option
+from tests.generated_record import generate_record
 
 FIRST: Final = 20
 """Tables that are connected before the memory of a connection is measured: the first fill caches."""
@@ -53,7 +53,7 @@ BOUNDS: Final = {
 
 
 @benchmark(
-    "pit",
+    "tests.campaigns.pit.load",
     number("--tables", 200, "Tables that play at once.", 2),
     number("--hands-an-hour", 30, "Hands that each table plays in an hour."),
     number("--seconds", 60, "Seconds for which the load is measured."),
@@ -207,3 +207,21 @@ def _catching_up(house: House, load: Load, away: Sequence[_Away]) -> dict[str, A
         "seconds_until_listed": round(time.monotonic() - began, 1),
         "processor_ms_a_hand": round(1000 * used / hands, 2),
     }
+
+
+def verdicts(bounds: Mapping[str, float], measured: Mapping[str, float | None]) -> list[dict[str, Any]]:
+    """Return each bound with what was measured and whether it was held, where it was measured."""
+    return [
+        {
+            "bound": name,
+            "limit": bounds[name],
+            "measured": found,
+            "held": "yes" if found <= bounds[name] else "no",
+        }
+        for name, found in measured.items()
+        if found is not None
+    ]
+
+
+if __name__ == "__main__":
+    command()

@@ -1,4 +1,6 @@
-"""`feltwatch bench uplink`: the table is not slowed by its uplink, whatever the pit does; the uplink stays small.
+"""The table is not slowed by its uplink, whatever the pit does; the uplink stays small.
+
+    python -m tests.campaigns.pit.uplink_cost --pairs 40
 
 Four pits: none at the address, one that hangs, one that floods with answers, and a real one. Hands are measured as
 `feltwatch bench table` does, by wall time, in pairs: one with the uplink and one without it, in turn. Memory and
@@ -18,14 +20,14 @@ from typing import Any, Final
 
 import click
 
-from firmware.bench.harness import Result, benchmark, number, record_option, seed_option
-from firmware.bench.pit_house import House
-from firmware.bench.played_record import PlayedRecord, Record, hands_of
-from firmware.bench.processes import Program, feltwatch, free_port, most_resident_mb, processor_s
+from firmware.bench.harness import Result, benchmark, number, seed_option
+from firmware.bench.processes import Program, feltwatch, free_port, processor_s
 from firmware.bench.table import table_with_player
 from firmware.record.journal.journal import Journal
 from pit.authority import Authority
-from pit.demo.hostile_pit import FLOODS, hostile_process
+from tests.campaigns.pit.load_house import House
+from tests.campaigns.pit.played_record import PlayedRecord, Record, hands_of, record_option
+from tests.pit.hostile_pit import FLOODS, hostile_process
 
 PITS: Final = ("absent", "hanging", "flooding", "normal")
 HAND_S: Final = 120.0
@@ -36,7 +38,7 @@ BOUNDS: Final = {"slower": 0.03, "memory_mb": 60, "core": 0.02}
 
 
 @benchmark(
-    "uplink",
+    "tests.campaigns.pit.uplink_cost",
     number("--pairs", 10, "Pairs of hands with each pit: one with the uplink, one without it.", 0),
     number("--seconds", 60, "Seconds for which the uplink is measured, at play and at rest."),
     click.option(
@@ -123,7 +125,7 @@ def _alone(
             for pit, program in watched.items():
                 program.check()
                 core = (processor_s(program.pid) - before[pit]) / passed
-                most = most_resident_mb(program.pid)
+                most = _most_resident_mb(program.pid)
                 held = most <= BOUNDS["memory_mb"] and core <= BOUNDS["core"]
                 yield {
                     "pit": pit,
@@ -149,3 +151,13 @@ def _pairs(enrolments: Mapping[str, Path], folder: Path, pairs: int, seed: int) 
             slower = round(with_it / without - 1, 4)
             held = slower <= BOUNDS["slower"]
             yield {"pit": pit, "without_ms": without, "with_ms": with_it, "slower": slower, "held": held}
+
+
+def _most_resident_mb(pid: int) -> float:
+    """Return the most megabytes of resident memory that a process ever had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1000
+
+
+if __name__ == "__main__":
+    command()

@@ -1,4 +1,4 @@
-"""The archive's bench on a small record: the figures' shape, and that the page says where they come from."""
+"""The campaign of long records on a small record: the figures' shape, and that the page says where they come from."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench import archive as archive_bench
-from firmware.cli.main import main
+from tests.campaigns.appliance import long_record
+from tests.campaigns.appliance.long_record import command
 
 
 @pytest.mark.exhaustive
 def test_a_small_record_is_measured_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive_bench, "SIZES", (20,))
-    monkeypatch.setattr(archive_bench, "LOOKS", 10)
-    monkeypatch.setattr(archive_bench, "WITH_IMAGES", 2)
+    monkeypatch.setattr(long_record, "SIZES", (20,))
+    monkeypatch.setattr(long_record, "LOOKS", 10)
+    monkeypatch.setattr(long_record, "WITH_IMAGES", 2)
     page = tmp_path / "report.md"
     done = CliRunner().invoke(
-        main,
-        ["bench", "archive", "--upto", "200", "--folder", str(tmp_path), "--report", str(page), "--json"],
+        command,
+        ["--upto", "200", "--folder", str(tmp_path), "--report", str(page), "--json"],
     )
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
@@ -43,12 +43,12 @@ def test_a_small_record_is_measured_and_reported(tmp_path: Path, monkeypatch: py
 
 def test_a_disk_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 0, 10**9))
-    done = CliRunner().invoke(main, ["bench", "archive", "--upto", "1000000"])
+    done = CliRunner().invoke(command, ["--upto", "1000000"])
     assert done.exit_code == 2
     assert "1,000,000 hands take 22 GB" in done.output
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
-    done = CliRunner().invoke(main, ["bench", "archive", "--folder", str(tmp_path / "nowhere")])
+    done = CliRunner().invoke(command, ["--folder", str(tmp_path / "nowhere")])
     assert done.exit_code == 2
     assert "does not exist" in done.output

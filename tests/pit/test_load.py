@@ -1,4 +1,4 @@
-"""The benches of many tables, in short: real processes, few tables. The figures' shape is looked at, not their size."""
+"""The load campaigns, in short: real processes, few tables. The figures' shape is looked at, not their size."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from firmware.bench.pit import command as pit_command
-from firmware.bench.played_record import Record, read_played
-from firmware.bench.uplink import command as uplink_command
-from firmware.simulation.generated_record import generate_record
 from firmware.table.entry import Entry
+from tests.campaigns.pit.load import command as pit_command
+from tests.campaigns.pit.load import verdicts
+from tests.campaigns.pit.played_record import Record, read_played
+from tests.campaigns.pit.uplink_cost import command as uplink_command
+from tests.generated_record import generate_record
 from tests.tools import NGINX, POSTGRESQL, needs
 
 
@@ -86,3 +87,8 @@ def test_an_uplink_with_a_pit_that_is_absent_and_one_that_floods_is_measured(rec
         (pit, state) for state in ("at play", "at rest") for pit in ("absent", "flooding")
     ]
     assert all(20 < one["most_mb"] < 200 for one in found)
+
+
+def test_a_bound_is_held_up_to_its_limit_and_not_beyond() -> None:
+    found = verdicts({"a": 100, "b": 4, "c": 1}, {"a": 100.0, "b": 4.2, "c": None})
+    assert [(one["bound"], one["held"]) for one in found] == [("a", "yes"), ("b", "no")]

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from firmware.bench.harness import option
 from firmware.bench.processes import feltwatch
+from firmware.command_options import FOLDER
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.errors import AppError
 from firmware.table.entry import Entry
@@ -25,6 +27,9 @@ PLAYED: Final = 12
 TOGETHER_NS: Final = 5_000_000
 """Rows that are written within this time are of one commit, and travel together."""
 Commit = tuple[Entry, ...]
+record_option: Final = option(
+    "--record", None, "Send the hands of this data folder. Without it the demo plays some first.", type=FOLDER
+)
 
 
 @dataclass(frozen=True)
