@@ -20,7 +20,7 @@ from dealer_ui.web.guard import PAST
 from dealer_ui.web.pages import attachment, page
 from dealer_ui.web.services import services
 from firmware.record.report_span import Span, down_of, report_of_span, shift, shift_before
-from firmware.record.shift_report import Report
+from firmware.record.shift_counts import Report
 from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
 
 blueprint = Blueprint("report", __name__)

@@ -15,7 +15,7 @@ from dealer_ui.reports.pdf import INK, WIDTH, Type, document
 from dealer_ui.reports.report_view import Line, report_view
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import speaking
-from firmware.record.shift_report import Report
+from firmware.record.shift_counts import Report
 
 PLOT_HIGH = 46 * mm
 """The height of a plot."""

@@ -13,7 +13,7 @@ from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import device_name, money
-from firmware.record.shift_report import Counts, Down, Report
+from firmware.record.shift_counts import Counts, Down, Report
 
 _FORMULA: Final = re.compile("(^|[;,|\t\r\n])(?=[\t\r]|[^\\w'\"]*[=+@\uff1d\uff0b\uff0d\uff20-])")
 """Where a cell may begin, by whichever separator a spreadsheet goes, before what begins a formula, also in full width.

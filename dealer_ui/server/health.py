@@ -15,7 +15,8 @@ from dealer_ui.web.answers import Health, json_answer
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
 from firmware.health.check import Verdict, worst
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.health.record_facts import record_facts
 from firmware.table.people import Role
 from firmware.table_client import TableUnreachable

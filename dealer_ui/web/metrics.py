@@ -20,7 +20,8 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.table import events as ev
 from firmware.table.errors import JournalError, UnknownEvent

@@ -63,7 +63,8 @@ def command(
 
 def examine(data: Path, key_folder: Path | None = None, *, full: bool = False) -> tuple[Check, ...]:
     """Collect all facts and run the checks on them. Without `key_folder` nothing is compared with the box's note."""
-    from firmware.health.checks import Facts, judge
+    from firmware.health.checks import judge
+    from firmware.health.facts import Facts
     from firmware.health.record_facts import LAST_ROWS, note_facts, record_facts
     from firmware.record.journal.ground import in_memory
     from firmware.record.journal.journal import JournalReader

@@ -87,7 +87,7 @@ def _show(found: object) -> None:
     from rich.text import Text
 
     from dealer_ui.reports.report_view import report_view
-    from firmware.record.shift_report import Report
+    from firmware.record.shift_counts import Report
 
     assert isinstance(found, Report)
     view = report_view(found)

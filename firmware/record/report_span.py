@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.record.journal.journal import Entry, JournalReader
-from firmware.record.shift_report import HOUR_MS, Report, report
+from firmware.record.shift_counts import Report
+from firmware.record.shift_report import HOUR_MS, report
 from firmware.rules import Profile
 from firmware.table.errors import CommandRefused, TableError
 from firmware.table.events import HandOpened, canonical

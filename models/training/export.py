@@ -64,6 +64,20 @@ def export(run: Path, out: Path) -> Path:
     return path
 
 
+def write_cut_reader(
+    net: nn.Module, path: Path, size: tuple[int, int], taken: str, given: str, trained: Mapping[str, object]
+) -> Path:
+    """Write a network that reads cuts, uint8 (n, *size, 3), with its manifest; return its path.
+
+    `taken` and `given` say what goes in and comes out, each after its name and a colon.
+    """
+    axes = {said.partition(":")[0]: {0: "n"} for said in (taken, given)}
+    write_graph(net, torch.zeros(2, *size, 3, dtype=torch.uint8), path, axes)
+    says = {"input": taken, "output": given, "parameters": parameters(net), "trained": trained}
+    write_manifest(path, says)
+    return path
+
+
 def write_graph(net: nn.Module, example: Tensor, path: Path, axes: Mapping[str, Mapping[int, str]]) -> None:
     """Write a network as ONNX. `axes`: its input, then its outputs, each with the axes whose length is free."""
     taken, *given = axes

@@ -32,12 +32,11 @@ from models.training.decks import (
     decks_of_photographs,
     own_decks,
 )
-from models.training.export import write_graph
-from models.training.net import Separable, conv, parameters
+from models.training.export import write_cut_reader
+from models.training.net import Separable, conv
 from models.training.photo import photograph
 from models.training.photographs import has
-from models.training.samples import write_manifest
-from models.training.train import optimiser_of, set_rate
+from models.training.train import begin_on_one_core, optimiser_of, set_rate
 from vision.base.arrays import Image
 from vision.reading.cards import SUITS
 from vision.reading.pips import COUNTS, HIDDEN, SIZE
@@ -178,9 +177,7 @@ def _small(face: Image) -> Image:
 
 def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
     """Train, a batch after the other, and export."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)
-    cv2.setNumThreads(1)
+    begin_on_one_core(seed)
     maker, console = CardMaker(seed, data), Console(stderr=True)
     net = PipNet().to(memory_format=torch.channels_last)
     optimiser = optimiser_of(net)
@@ -214,17 +211,10 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
 
 def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> Path:
     """Write `pips.onnx` and its manifest."""
-    path = out / "pips.onnx"
-    example = torch.zeros(2, SIZE[1], SIZE[0], 3, dtype=torch.uint8)
-    write_graph(CutInput(net), example, path, {"cards": {0: "n"}, "names": {0: "n"}})
-    manifest = {
-        "input": f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}",
-        "output": f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits",
-        "parameters": parameters(net),
-        "trained": {
-            "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
-            "photographs": [name for name in _PHOTOGRAPHS if has(data, name)],
-        },
+    trained = {
+        "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
+        "photographs": [name for name in _PHOTOGRAPHS if has(data, name)],
     }
-    write_manifest(path, manifest)
-    return path
+    taken = f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}"
+    given = f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits"
+    return write_cut_reader(CutInput(net), out / "pips.onnx", SIZE[::-1], taken, given, trained)

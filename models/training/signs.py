@@ -32,13 +32,12 @@ from models.training.decks import (
     find_index,
     own_decks,
 )
-from models.training.export import write_graph
-from models.training.net import Separable, conv, parameters
+from models.training.export import write_cut_reader
+from models.training.net import Separable, conv
 from models.training.photo import Plane
 from models.training.photographs import TRAINED_ON, has
 from models.training.real_decks import DECKS, cut_deck
-from models.training.samples import write_manifest
-from models.training.train import optimiser_of, set_rate
+from models.training.train import begin_on_one_core, optimiser_of, set_rate
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
 from vision.reading.cards import SUITS
@@ -257,9 +256,7 @@ def make(data: Path | None, cuts: int, seed: int) -> tuple[NDArray[np.uint8], ND
 
 def train(data: Path | None, cuts: int, seed: int, out: Path) -> Path:
     """Make cuts, learn them in some rounds, and export; return the network's file."""
-    torch.manual_seed(seed)
-    torch.set_num_threads(1)
-    cv2.setNumThreads(1)
+    begin_on_one_core(seed)
     pictures, suits = make(data, cuts, seed)
     net, order, console = SignNet().train(), np.random.default_rng(seed), Console(stderr=True)
     optimiser, steps = optimiser_of(net), len(suits) // _BATCH
@@ -280,17 +277,10 @@ def train(data: Path | None, cuts: int, seed: int, out: Path) -> Path:
 
 def export(net: SignNet, cuts: int, seed: int, data: Path | None, out: Path) -> Path:
     """Write `signs.onnx` and its manifest."""
-    path = out / "signs.onnx"
-    example = torch.zeros(2, SIDE_PX, SIDE_PX, 3, dtype=torch.uint8)
-    write_graph(net, example, path, {"cuts": {0: "n"}, "suits": {0: "n"}})
-    manifest = {
-        "input": f"cuts: uint8 (n, {SIDE_PX}, {SIDE_PX}, 3), BGR, upright, what is seen of an index hidden",
-        "output": "suits: log-probabilities of clubs, diamonds, hearts, spades and of no sign",
-        "parameters": parameters(net),
-        "trained": {
-            "command": f"python -m models.training signs --cuts {cuts} --seed {seed} --data DATA",
-            "photographs": [name for name in TRAINED_ON if has(data, name)],
-        },
+    trained = {
+        "command": f"python -m models.training signs --cuts {cuts} --seed {seed} --data DATA",
+        "photographs": [name for name in TRAINED_ON if has(data, name)],
     }
-    write_manifest(path, manifest)
-    return path
+    taken = f"cuts: uint8 (n, {SIDE_PX}, {SIDE_PX}, 3), BGR, upright, what is seen of an index hidden"
+    given = "suits: log-probabilities of clubs, diamonds, hearts, spades and of no sign"
+    return write_cut_reader(net, out / "signs.onnx", (SIDE_PX, SIDE_PX), taken, given, trained)

@@ -77,6 +77,13 @@ def tensor(samples: list[Sample]) -> torch.Tensor:
     return torch.from_numpy(stack).permute(0, 3, 1, 2).float().div_(255)
 
 
+def begin_on_one_core(seed: int) -> None:
+    """Seed torch, and keep it and OpenCV on one core: what is trained so is the same for the same seed."""
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    cv2.setNumThreads(1)
+
+
 def optimiser_of(net: torch.nn.Module) -> torch.optim.AdamW:
     """Return the optimiser that trains a network."""
     return torch.optim.AdamW(net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)

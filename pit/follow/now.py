@@ -12,7 +12,8 @@ import time
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from firmware.record.shift_report import Counts, RulesOf, RunningReport
+from firmware.record.shift_counts import Counts
+from firmware.record.shift_report import RulesOf, RunningReport
 from firmware.rules import Profile
 from firmware.table import events as ev
 from firmware.table.errors import TableError

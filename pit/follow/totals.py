@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from firmware.record.shift_report import HOUR_MS, Counts, Down, Report
+from firmware.record.shift_counts import Counts, Down, Report
+from firmware.record.shift_report import HOUR_MS
 from pit.store.database import Database, rows_by_name
 
 DAYS: Final = 14

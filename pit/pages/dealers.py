@@ -12,7 +12,7 @@ from flask import Blueprint
 from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import money
-from firmware.record.shift_report import Counts
+from firmware.record.shift_counts import Counts
 from pit.follow.search import names
 from pit.follow.totals import TableDown, by_dealer, downs_of
 from pit.pages import covered, guard

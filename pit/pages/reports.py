@@ -13,7 +13,7 @@ from dealer_ui.review.filters import BadFilter, midnight_ms
 from dealer_ui.text.i18n import N_, language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web.pages import attachment
-from firmware.record.shift_report import Counts, Report
+from firmware.record.shift_counts import Counts, Report
 from pit.follow.coverage import Coverage
 from pit.follow.totals import Group, Span, by_dealer, by_game, by_table, report_of
 from pit.pages import covered, guard

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from firmware.messages import Message, Term, Text
@@ -148,78 +149,52 @@ def tile(
 
 def _now(facts: TableFacts, heard: TableSignal, status: Status, now_ms: int) -> Iterator[Tile]:
     """Yield what needs somebody now, the most urgent first. A call is new; a dispute may be open for hours."""
-    offset = facts.offset_ms
-    if heard.fork_seq is not None:
-        yield Tile(
-            Band.NOW,
-            Tone.ALARM,
-            Message("Record differs from what was sent before"),
-            heard.fresh.fork_ms,
-            notes=(Message("row %(row)s · tell surveillance", row=f"{heard.fork_seq:,}"),),
-            need="fork",
-        )
-    if heard.bad_seq is not None:
-        note = Message("row %(row)s · tell surveillance", row=f"{heard.bad_seq:,}")
-        title: Text = Message("A signature in its record does not hold")
-        yield Tile(Band.NOW, Tone.ALARM, title, notes=(note,), need="signature")
+    alarm, call = partial(Tile, Band.NOW, Tone.ALARM), partial(Tile, Band.NOW, Tone.CALL)
+    if (row := heard.fork_seq) is not None:
+        title = Message("Record differs from what was sent before")
+        yield alarm(title, heard.fresh.fork_ms, notes=(_tell(row),), need="fork")
+    if (row := heard.bad_seq) is not None:
+        title = Message("A signature in its record does not hold")
+        yield alarm(title, notes=(_tell(row),), need="signature")
     if heard.key:
         note = Message("compare with the words on its slip: %(words)s", words=heard.key)
         title = Message("It signs with a key that nobody has accepted")
-        yield Tile(Band.NOW, Tone.ALARM, title, notes=(note,), need=f"key:{heard.key}")
+        yield alarm(title, notes=(note,), need=f"key:{heard.key}")
     gone_ms = heard.fresh.answered_ms
     if status.has(Lack.PROCESS) and gone_ms is not None and now_ms - gone_ms > UNHEARD_MS:
+        note = Message("nothing is recorded there; last hand %(hand)s", hand=f"{facts.hand:,}")
         title = Message("The table process does not answer")
-        notes = (
-            Message("nothing is recorded there; last hand %(hand)s", hand=f"{facts.hand:,}"),
-            *_dealer(facts),
-        )
-        yield Tile(Band.NOW, Tone.ALARM, title, gone_ms, notes=notes, need="process")
-    for need in facts.needs:
-        if need.kind == "call":
-            yield Tile(
-                Band.NOW,
-                Tone.CALL,
-                Message("The dealer calls the floor"),
-                need.since_ms + offset,
-                notes=tuple(_where(facts)),
-                need=need.key,
-            )
+        yield alarm(title, gone_ms, notes=(note, *_dealer(facts)), need="process")
+    calls = [need for need in facts.needs if need.kind == "call"]
     disputes = sorted((n for n in facts.needs if n.kind == "dispute"), key=lambda need: need.since_ms)
-    for need in disputes:
-        yield Tile(
-            Band.NOW,
-            Tone.ALARM,
-            Message("Dispute: hand %(hand)s", hand=f"{need.hand:,}"),
-            need.since_ms + offset,
-            notes=tuple(_dispute_notes(need, facts)),
-            need=need.key,
-            hand=need.hand,
-        )
-    for need in facts.needs:
-        if need.kind == "record":
-            title = Message("The record is in doubt")
-            yield Tile(Band.NOW, Tone.ALARM, title, need.since_ms + offset, notes=(need.text,), need=need.key)
-        elif need.kind == "fault" and need.detail in OUT:
-            title = (
-                Message("The camera is out") if need.detail != "puck" else Message("The puck reader is out")
+    others = [need for need in facts.needs if need.kind not in ("call", "dispute")]
+    where = tuple(_where(facts))
+    for need in (*calls, *disputes, *others):
+        since = need.since_ms + facts.offset_ms
+        if need.kind == "call":
+            yield call(Message("The dealer calls the floor"), since, notes=where, need=need.key)
+        elif need.kind == "dispute":
+            title, notes = (
+                Message("Dispute: hand %(hand)s", hand=f"{need.hand:,}"),
+                _dispute_notes(need, facts),
             )
-            notes = (need.text, *_dealer(facts))
-            yield Tile(Band.NOW, Tone.ALARM, title, need.since_ms + offset, notes=notes, need=need.key)
+            yield alarm(title, since, notes=tuple(notes), need=need.key, hand=need.hand)
+        elif need.kind == "record":
+            yield alarm(Message("The record is in doubt"), since, notes=(need.text,), need=need.key)
+        elif need.kind == "fault" and need.detail in OUT:
+            is_puck = need.detail == "puck"
+            title = Message("The puck reader is out") if is_puck else Message("The camera is out")
+            yield alarm(title, since, notes=(need.text, *_dealer(facts)), need=need.key)
         elif need.kind == "natural":
             title = Message("Natural: seat %(seat)s waits for green", seat=need.seat or "?")
-            yield Tile(
-                Band.NOW, Tone.CALL, title, need.since_ms + offset, notes=tuple(_where(facts)), need=need.key
-            )
-        elif need.kind == "question" and now_ms - need.since_ms - offset > QUESTION_MS:
-            yield Tile(
-                Band.NOW,
-                Tone.CALL,
-                _asks(need),
-                need.since_ms + offset,
-                notes=tuple(_where(facts)),
-                need=need.key,
-            )
+            yield call(title, since, notes=where, need=need.key)
+        elif need.kind == "question" and now_ms - since > QUESTION_MS:
+            yield call(_asks(need), since, notes=where, need=need.key)
     yield from _checks(facts, heard, "bad", Band.NOW, Tone.ALARM)
+
+
+def _tell(row: int) -> Message:
+    return Message("row %(row)s · tell surveillance", row=f"{row:,}")
 
 
 def _asks(need: Need) -> Message:
@@ -242,43 +217,28 @@ def _dispute_notes(need: Need, facts: TableFacts) -> Iterator[Text]:
 
 def _soon(facts: TableFacts, heard: TableSignal, unusual: tuple[Unusual, ...], now_ms: int) -> Iterator[Tile]:
     """Yield what somebody should see to soon."""
+    soon, silent = partial(Tile, Band.SOON, Tone.SOON), partial(Tile, Band.SOON, Tone.SILENT)
     heard_ms = heard.fresh.heard_ms
     if heard_ms is None:
-        yield Tile(Band.SOON, Tone.SILENT, Message("Never heard of"), need="silent")
+        yield silent(Message("Never heard of"), need="silent")
     elif now_ms - heard_ms > UNHEARD_MS:
         last = Message("it deals on by itself; last hand %(hand)s", hand=f"{facts.hand:,}")
-        yield Tile(Band.SOON, Tone.SILENT, Message("Not heard of"), heard_ms, notes=(last,), need="silent")
+        yield silent(Message("Not heard of"), heard_ms, notes=(last,), need="silent")
     if heard.stuck:
-        yield Tile(
-            Band.SOON, Tone.SOON, Message("The pit cannot read its rows"), notes=(heard.stuck,), need="stuck"
-        )
+        yield soon(Message("The pit cannot read its rows"), notes=(heard.stuck,), need="stuck")
     if facts.down_ms is not None and facts.down_minutes:
         began = facts.down_ms + facts.offset_ms
         if now_ms - began > facts.down_minutes * 60_000 - DOWN_SOON_MS:
-            yield Tile(
-                Band.SOON,
-                Tone.SOON,
-                Message("Dealer's down ends"),
-                began,
-                notes=tuple(_dealer(facts)),
-                need="down",
-            )
+            yield soon(Message("Dealer's down ends"), began, notes=tuple(_dealer(facts)), need="down")
     for need in facts.needs:
         if need.kind == "fault" and need.detail not in OUT:
             title = Message("Device: %(device)s", device=Term(need.detail, context="device"))
-            since = need.since_ms + facts.offset_ms
-            yield Tile(Band.SOON, Tone.SOON, title, since, notes=(need.text,), need=need.key)
+            yield soon(title, need.since_ms + facts.offset_ms, notes=(need.text,), need=need.key)
     yield from _checks(facts, heard, "look", Band.SOON, Tone.SOON)
     for figure in unusual:
         note = Message("usual here: %(usual)s", usual=figure.usual)
-        yield Tile(
-            Band.SOON,
-            Tone.SOON,
-            UNUSUAL[figure.what],
-            figure=figure.today,
-            notes=(note,),
-            need=f"unusual:{figure.what}",
-        )
+        need_key = f"unusual:{figure.what}"
+        yield soon(UNUSUAL[figure.what], figure=figure.today, notes=(note,), need=need_key)
 
 
 def _checks(facts: TableFacts, heard: TableSignal, verdict: str, band: Band, tone: Tone) -> Iterator[Tile]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.host_facts import BoxFacts
 from firmware.uplink.heard import ENROLLED, FILE, FOLDER, pit_fact, write

@@ -10,7 +10,8 @@ import pytest
 
 from firmware.record.journal.reader import JournalReader
 from firmware.record.report_span import Span, report_of_span
-from firmware.record.shift_report import Counts, RunningReport
+from firmware.record.shift_counts import Counts
+from firmware.record.shift_report import RunningReport
 from firmware.table import events as ev
 from firmware.table.event import Event, apply
 from firmware.table.people import Role

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from firmware.access import control as gate
-from tests.firmware.access.test_people import OTHER, PIN, Table
+from tests.firmware.access.gate import OTHER, PIN, Table
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.health.check import GRAVITY, Check
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.health.record_facts import record_facts
 from firmware.pulse import Pulse, PulseCheck, write_pulse
 from firmware.record.journal.journal import JournalReader

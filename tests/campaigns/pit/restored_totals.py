@@ -27,7 +27,7 @@ from firmware.record.journal.clocks import Timestamp
 from firmware.record.report_span import Span as OwnSpan
 from firmware.record.report_span import report_of_span
 from firmware.record.restore import restore
-from firmware.record.shift_report import Counts
+from firmware.record.shift_counts import Counts
 from firmware.table import events as ev
 from firmware.table.people import Role
 from pit.follow.search import SearchFilter, last_hour, search

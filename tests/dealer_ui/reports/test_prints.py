@@ -26,7 +26,7 @@ from docs.facts import ROOT
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.journal import JournalReader
 from firmware.record.report_span import Span, down_of, report_of_span, shift
-from firmware.record.shift_report import Counts, Down, Report
+from firmware.record.shift_counts import Counts, Down, Report
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from firmware.health.check import Check, Verdict, worst
-from firmware.health.checks import CHECKS, DAY_MS, Facts, judge
+from firmware.health.checks import CHECKS, DAY_MS, judge
+from firmware.health.facts import Facts
 from firmware.health.record_facts import record_facts
 from firmware.messages import Message
 from firmware.record.journal.journal import Journal, JournalReader

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from firmware.record.journal.journal import Entry
-from firmware.record.shift_report import Counts, Report, report
+from firmware.record.shift_counts import Counts, Report
+from firmware.record.shift_report import report
 from firmware.rules import load_profile
 from firmware.table import events as ev
 

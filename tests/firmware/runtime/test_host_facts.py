@@ -12,7 +12,8 @@ import pytest
 
 from firmware.devices.power import PowerReading
 from firmware.devices.puck.reading import PuckReading, PuckState
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.runtime.host_facts import BoxFacts, facts_of_pi
 from firmware.runtime.reading.messages import JobDone, ReadingDone
 from vision.reading.networks import NETWORKS

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from dealer_ui.view.build import view
-from firmware.health.checks import Facts, judge
+from firmware.health.checks import judge
+from firmware.health.facts import Facts
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp

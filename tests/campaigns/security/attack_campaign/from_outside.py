@@ -27,7 +27,7 @@ from firmware.record.restore import restore
 from firmware.table import events as ev
 from tests.campaigns.security.attack_campaign.attack import Result, Room
 from tests.campaigns.security.attack_campaign.records import seen, ticking
-from tests.firmware.access.test_people import OTHER, PIN, Table
+from tests.firmware.access.gate import OTHER, PIN, Table
 from tests.firmware.record.test_dispute_file import KEY, contents, rows_of, signed
 
 OBEYED: Final = "\x1b[2K\x1b[1A\x9b8m\nAll of it holds.\n\u202e"
