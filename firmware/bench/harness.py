@@ -156,13 +156,6 @@ def conditions() -> dict[str, str]:
     }
 
 
-def elapsed_ms(run: Run) -> float:
-    """Return the wall time of a run in milliseconds."""
-    began = time.perf_counter()
-    run()
-    return 1000 * (time.perf_counter() - began)
-
-
 def fastest(rounds: int, run: Run, clock: Callable[[], float] = time.thread_time) -> float:
     """Return the seconds of the fastest round, by default of this thread's processor time.
 

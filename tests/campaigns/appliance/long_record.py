@@ -20,7 +20,7 @@ import click
 
 from dealer_ui.review.routes import LAST
 from dealer_ui.server.app import Settings, create_app
-from firmware.bench.harness import Result, benchmark, each, elapsed_ms, machine, number, option, seed_option
+from firmware.bench.harness import Result, benchmark, each, machine, number, option, seed_option
 from firmware.cli.hands_text import hand_json
 from firmware.command_options import progress_bar
 from firmware.record.archive import MARKS, Archive, HandFilter
@@ -141,6 +141,13 @@ def _measure(data: Path, hands: int, events: int, rng: random.Random) -> dict[st
         "events verified a second of one core": events / min(core for core, _ in rounds),
         "events verified a second by the clock": events / min(clock for _, clock in rounds),
     }
+
+
+def elapsed_ms(run: Callable[[], object]) -> float:
+    """Return the wall time of a run in milliseconds."""
+    began = time.perf_counter()
+    run()
+    return 1000 * (time.perf_counter() - began)
 
 
 def _times(run: Callable[[], object]) -> tuple[float, float]:

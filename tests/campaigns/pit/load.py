@@ -22,7 +22,6 @@ from psycopg_pool import ConnectionPool
 from firmware.bench.harness import (
     Result,
     benchmark,
-    elapsed_ms,
     number,
     seed_option,
     spread,
@@ -33,6 +32,7 @@ from firmware.record.journal.reader import JournalReader
 from firmware.uplink.settings import Settings
 from pit.status.tables import list_tables
 from pit.store.database import Database
+from tests.campaigns.appliance.long_record import elapsed_ms
 from tests.campaigns.pit.load_house import House
 from tests.campaigns.pit.load_tables import DirectTarget, Load, PitTarget, Sample
 from tests.campaigns.pit.played_record import Record, hands_of, record_option
