@@ -96,6 +96,11 @@ def rules_of(profile: Profile) -> tuple[NumberedRule, ...]:
     )
 
 
+def clauses_on_the_page(profile: Profile) -> frozenset[str]:
+    """Return the options that the page has a sentence for: those that a settlement's line may cite."""
+    return frozenset(about for rule in rules_of(profile) if not is_without(rule) for about in rule.about)
+
+
 def numbered_sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule | Table, ...]]]:
     """Yield titles with the numbered rules below them; last, the features that this game lacks."""
     number = 0

@@ -14,7 +14,7 @@ import random
 import sys
 from collections.abc import Container, Sequence
 
-from dealer_ui.profiles.house_rules_numbered import is_without, rules_of
+from dealer_ui.profiles.house_rules_numbered import clauses_on_the_page
 from firmware.rules import (
     CARDS,
     Card,
@@ -113,9 +113,7 @@ def troubles(seed: int, each: int) -> list[str]:
     found = []
     for name in profile_names():
         profile, deal = load_profile(name), random.Random(f"{seed} {name}")
-        clauses = frozenset(
-            about for rule in rules_of(profile) if not is_without(rule) for about in rule.about
-        )
+        clauses = clauses_on_the_page(profile)
         for number in range(each):
             why = trouble(settle(hand(deal, profile), profile), clauses)
             if why:
