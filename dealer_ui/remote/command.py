@@ -42,12 +42,14 @@ _page_option = click.option(
     show_default=True,
     help="The Unix socket between nginx and the page.",
 )
+_json_option = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 
 
 @click.group("review")
 def command() -> None:
     """Show past hands to other machines, over TLS and after a log-in. By default this is off.
 
+    \b
         sudo feltwatch review add "Ines Moreno"
         sudo systemctl enable --now feltwatch-review.socket
 
@@ -182,7 +184,7 @@ def remove(name: str, secrets: Path) -> None:
 
 @command.command("list")
 @_secrets_option
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
+@_json_option
 def list_people(secrets: Path, is_json: bool) -> None:
     """Show who may log in."""
     from dealer_ui.remote.access import LanPeople
@@ -196,7 +198,35 @@ def list_people(secrets: Path, is_json: bool) -> None:
         say(name)
 
 
-@command.command("certificate")
+class _CertificateCommands(click.Group):
+    """Showing and making were one command, so options without a command after them are answered with both."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            raise click.UsageError(
+                "`feltwatch review certificate show` shows the certificate, "
+                "`feltwatch review certificate make` makes one: say which.",
+                ctx,
+            )
+        return super().parse_args(ctx, args)
+
+
+@command.group("certificate", cls=_CertificateCommands)
+def certificate_commands() -> None:
+    """Show or make the box's certificate, by which browsers know the box."""
+
+
+@certificate_commands.command("show")
+@_secrets_option
+@_json_option
+def show_certificate(secrets: Path, is_json: bool) -> None:
+    """Show the certificate and its fingerprint; it makes none."""
+    from dealer_ui.web.tls import read_certificate
+
+    _tell_certificate(read_certificate(secrets), is_json=is_json)
+
+
+@certificate_commands.command("make")
 @click.option(
     "--again", is_flag=True, help="Make another certificate, with another key. Every browser asks again."
 )
@@ -204,9 +234,9 @@ def list_people(secrets: Path, is_json: bool) -> None:
     "--name", "names", multiple=True, help="Another name or address of the box; may be given more than once."
 )
 @_secrets_option
-@click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
-def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, is_json: bool) -> None:
-    """Show the box's certificate and its fingerprint; make it if there is none."""
+@_json_option
+def make_certificate(again: bool, names: tuple[str, ...], secrets: Path, is_json: bool) -> None:
+    """Make the certificate with its key, if there is none yet, and show it."""
     from dealer_ui.web.tls import certificate
 
     if names and not again and (secrets / "tls.crt").exists():
@@ -215,19 +245,20 @@ def certificate_command(again: bool, names: tuple[str, ...], secrets: Path, is_j
         shown = certificate(secrets, names, again=again)
     except ValueError as error:  # a name that no certificate can hold
         raise click.UsageError(str(error)) from error
-    if not is_json:
+    _tell_certificate(shown, is_json=is_json)
+    if again and not is_json:
+        say("Where the review is open it goes on with the old one until: systemctl restart feltwatch-review")
+
+
+def _tell_certificate(shown: Certificate, *, is_json: bool) -> None:
+    if is_json:
+        say_json({"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()})
+    else:
         _print_certificate(shown)
-        if again:
-            say(
-                "Where the review is open it goes on with the old one until: systemctl restart feltwatch-review"
-            )
-        return
-    summary = {"names": shown.names, "sha256": shown.fingerprint, "ends": shown.ends.isoformat()}
-    say_json(summary)
 
 
 def _print_certificate(shown: Certificate, *, err: bool = False) -> None:
     say(f"The certificate is for {', '.join(shown.names)}, until {shown.ends:%Y-%m-%d}.", err=err)
     say(f"SHA-256 {shown.fingerprint}", err=err)
     if shown.days_left() < SOON_DAYS:
-        say("It is soon over. Make another: sudo feltwatch review certificate --again", err=True)
+        say("It is soon over. Make another: sudo feltwatch review certificate make --again", err=True)

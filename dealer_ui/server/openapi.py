@@ -90,6 +90,7 @@ _ROUTES: Final[Mapping[str, _Route]] = {
     "kiosk.painted": _Route("Done", "PaintOrder"),
     "kiosk.screen": _Route("KioskScreen"),
     "pin.session": _Route("Session"),
+    "pin.judge_new_pin": _Route("Done", "NewPin"),
     "health.healthz": _Route(
         "Health", query={"checks": "Also every check's verdict; a bad one is 503."}, refusals=(503,)
     ),

@@ -15,9 +15,13 @@
     least: 6,
     most: 12,
     show(text) { keyed.textContent = "\u2022".repeat(text.length); },
-    done(text) {
+    async done(text) {
       pad.clear();
       if (!first) {
+        pad.enable(false);
+        const answer = await feltwatch.post("/pin/new", { new_pin: text });
+        pad.enable(true);
+        if (!answer.ok) { feltwatch.complain(answer.error); return; }
         first = text;
         title.textContent = words.again;
       } else if (first !== text) {

@@ -67,6 +67,13 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class NewPin:
+    """A PIN that a person would like to have."""
+
+    new_pin: str
+
+
+@dataclass(frozen=True)
 class PaintOrder:
     """What the screen at the table has painted: the view of row `seq`, or null for something else. `leaving`: another
     page is being loaded.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -11,7 +11,8 @@ from dealer_ui.web.pages import own_address, page
 from dealer_ui.web.services import services
 from firmware.access.sessions import session_s
 from firmware.messages import Message, one_of
-from firmware.table.people import PIN_ROLES, Role
+from firmware.table.errors import CommandRefused
+from firmware.table.people import PIN_ROLES, Role, check_pin
 
 blueprint = Blueprint("pin", __name__)
 
@@ -30,6 +31,20 @@ def pin() -> str:
         says=say(Message("That asks for a PIN: %(roles)s.", roles=one_of(sorted(roles)))),
         back=own_address(request.args.get("back", "/")),
     )
+
+
+@blueprint.post("/pin/new")
+@guard.open_to(guard.EVERYBODY)
+def judge_new_pin() -> tuple[Response, int]:
+    """Say whether a PIN may be chosen, before it is keyed once more. It is kept nowhere; the table judges it again."""
+    sent = request.get_json(silent=True)
+    if not isinstance(sent, dict) or set(sent) != {"new_pin"} or not isinstance(sent["new_pin"], str):
+        abort(400, _("The page sent what it may not send. Reload the page."))
+    try:
+        check_pin(sent["new_pin"])
+    except CommandRefused as error:
+        return jsonify({"ok": False, "error": say(error.sentence)}), 409
+    return jsonify({"ok": True}), 200
 
 
 @blueprint.get("/session")

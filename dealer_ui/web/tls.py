@@ -28,6 +28,7 @@ from firmware.record.journal.disk import write_private
 
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
+NONE_YET: Final = "There is no certificate yet. Begin with: sudo feltwatch review add NAME"
 LASTS: Final = timedelta(days=825)
 """The longest that browsers take of a certificate that a person has trusted by hand."""
 
@@ -73,6 +74,14 @@ def certificate(folder: Path, names: Iterable[str] = (), *, again: bool = False)
     return _read(path)
 
 
+def read_certificate(folder: Path) -> Certificate:
+    """Return the box's certificate. Raises TlsError if there is none, or if it cannot be read."""
+    path = folder / CERTIFICATE
+    if not path.exists():
+        raise TlsError(NONE_YET)
+    return _read(path)
+
+
 def _read(path: Path) -> Certificate:
     try:
         found = x509.load_pem_x509_certificate(path.read_bytes())
@@ -95,10 +104,10 @@ def need_usable(folder: Path) -> Certificate:
         if stat.S_IMODE(key.stat().st_mode) & 0o077:
             raise TlsError(f"The key {key} can be read by others; do: chmod 600 {key}")
     except FileNotFoundError as error:
-        raise TlsError("There is no certificate yet. Begin with: sudo feltwatch review add NAME") from error
+        raise TlsError(NONE_YET) from error
     shown = _read(folder / CERTIFICATE)
     if shown.days_left() < 0:
-        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate --again")
+        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate make --again")
     return shown
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from firmware.terminal import escape, say
 
-_HELP: Final = getattr(click.exceptions, "NoArgsIsHelpError", ())
-"""Raised by click for a group without a command; its message is the group's help. Click 8.1 does not have it."""
+INTERRUPTED: Final = 130
+"""The exit status after Ctrl-C, by convention: 128 plus the signal's number."""
 
 _EXIT_CODES: Final[Mapping[str, int]] = {
     "firmware.record.evidence.dispute_verifier.CannotCheck": 2,
@@ -60,13 +61,28 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the named command. Raises NoSuchCommand, which offers the commands of a similar name."""
+        try:
+            return super().resolve_command(ctx, args)
+        except NoSuchCommand as error:  # click looks among imported commands only
+            names = self.list_commands(ctx)
+            raise NoSuchCommand(error.command_name, possibilities=names, ctx=ctx) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Its errors and those of the system are printed as one escaped sentence."""
         _ready_streams()
         try:
             return super().invoke(ctx)
+        except (KeyboardInterrupt, click.Abort) as error:
+            if isinstance(error, click.Abort) and not isinstance(error.__context__, KeyboardInterrupt):
+                raise  # a question was answered with no, or its input has ended
+            say("Interrupted.", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from error
         except click.ClickException as error:
-            if isinstance(error, _HELP):
+            if isinstance(error, NoArgsIsHelpError):
                 raise  # our own text, of many lines
             vars(error)["message"] = escape(error.message)  # declared final, but printed by `show`
             raise

@@ -19,8 +19,8 @@ from firmware.terminal import say, say_json
 
 IRREGULAR, MALFORMED = 1, 2
 """Exit statuses; if both apply, the higher one counts."""
-INTERRUPTED, OUTPUT_FAILED = 130, 74
-"""Exit statuses by convention: 128 plus the signal's number; EX_IOERR of sysexits.h."""
+OUTPUT_FAILED = 74
+"""Exit status by convention: EX_IOERR of sysexits.h."""
 
 _to_json = json.JSONEncoder(check_circular=False).encode
 
@@ -62,8 +62,6 @@ def settle_command(file: BinaryIO, profile: str | None, is_json: bool, schema: s
                 out.write(f"{answer}\n")
             status = max(status, asked)
         out.flush()
-    except KeyboardInterrupt:
-        status = INTERRUPTED
     except OSError as error:
         _give_up_output(error)
     if not count and not status:

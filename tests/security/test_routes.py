@@ -33,7 +33,7 @@ D, F, T, A = Role.DEALER, Role.FLOOR, Role.TECHNICIAN, Role.AUDITOR
 ALL, PAST, OWN = {D, F, T, A}, {F, A}, {T}
 ROUTES: dict[str, set[Role]] = {
     **dict.fromkeys(("/", "/rules", "/view.json", "/screen", "/events", "/static/pages.css"), ALL),
-    **dict.fromkeys(("/healthz", "/metrics", "/openapi.json", "/menu", "/pin", "/session"), ALL),
+    **dict.fromkeys(("/healthz", "/metrics", "/openapi.json", "/menu", "/pin", "/pin/new", "/session"), ALL),
     **dict.fromkeys(("/command", "/painted", "/deck-check", "/setup/job/1", "/slip", "/slip.pdf"), ALL),
     **dict.fromkeys(("/profiles", "/profiles/compare", "/profiles/traditional"), ALL),
     **dict.fromkeys(("/profiles/_file", "/profiles/_file/stick"), ALL),
@@ -252,7 +252,7 @@ def test_no_body_is_a_failure_of_the_tables_page(house_app: Flask, monkeypatch: 
 
     assert failed() == set()
     monkeypatch.setattr(page._Json, "loads", DefaultJSONProvider.loads)
-    assert failed() == {"/command", "/painted", "/set-up/clock/set", "/set-up/puck/trial"}
+    assert failed() == {"/command", "/painted", "/pin/new", "/set-up/clock/set", "/set-up/puck/trial"}
 
 
 # ---- the review for other machines ----

@@ -130,7 +130,7 @@ def test_people_come_in_by_another_port_than_tables_with_a_certificate_of_roots(
         f"LoadCredential={name}:{secrets}/{name}" for name in (TLS_CERTIFICATE, TLS_KEY)
     ]
     assert f"install -d -m 0700 {secrets}" in install
-    assert f"review certificate --secrets {secrets} --name localhost" in install
+    assert f"review certificate make --secrets {secrets} --name localhost" in install
     assert str(STREAM_MODULE) in install
     assert "TemporaryFileSystem=/var:ro /run:ro" in front
 

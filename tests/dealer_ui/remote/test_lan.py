@@ -288,9 +288,9 @@ def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path)
     assert f"SHA-256 {shown.fingerprint}" in added.output
     assert PASSPHRASE not in added.output
     assert json.loads(run("list", "--json", *where).output) == {"people": [NAME]}
-    assert json.loads(run("certificate", "--json", *where).output)["sha256"] == shown.fingerprint
-    assert run("certificate", "--name", "x.example", *where).exit_code == 2
-    again = run("certificate", "--again", "--name", "x.example", *where)
+    assert json.loads(run("certificate", "show", "--json", *where).output)["sha256"] == shown.fingerprint
+    assert run("certificate", "make", "--name", "x.example", *where).exit_code == 2
+    again = run("certificate", "make", "--again", "--name", "x.example", *where)
     assert "x.example" in again.output
     assert shown.fingerprint not in again.output
     assert run("add", NAME, *where, said="short\n").exit_code == 2
@@ -298,6 +298,26 @@ def test_the_command_lists_who_may_look_and_tells_the_fingerprint(secrets: Path)
     refused = run("remove", NAME, *where)
     assert refused.exit_code == 2
     assert "Traceback" not in refused.output
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--again", "--name", "x.example")])
+def test_the_certificates_former_command_names_the_two_that_took_its_place(
+    secrets: Path, words: tuple[str, ...]
+) -> None:
+    refused = run("certificate", *words, *(("--secrets", str(secrets)) if words else ()))
+    assert refused.exit_code == 2
+    for command in ("show", "make"):
+        assert f"feltwatch review certificate {command}" in refused.output
+    assert not (secrets / "tls.crt").exists()
+
+
+def test_the_certificate_is_made_by_the_command_that_says_so_and_only_once(secrets: Path) -> None:
+    where = ("--secrets", str(secrets))
+    assert "There is no certificate yet." in run("certificate", "show", *where).output
+    assert not (secrets / "tls.crt").exists()
+    first = run("certificate", "make", *where)
+    assert first.exit_code == 0
+    assert run("certificate", "make", *where).output == run("certificate", "show", *where).output == first.output
 
 
 def test_the_command_serves_by_no_certificate_that_is_over_or_not_there(

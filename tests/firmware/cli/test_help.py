@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from importlib.metadata import entry_points
@@ -43,6 +44,15 @@ def test_help_is_in_plain_words(name: str) -> None:
         options = (one.help or "" for one in command.params if isinstance(one, click.Option))
         for text in (command.help or "", *options):
             assert not HARD.search(text), f"feltwatch {path}: {text}"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_each_example_on_a_line_of_its_own(name: str) -> None:
+    for path, command in below(COMMANDS[name].load(), name):
+        for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+            lines = paragraph.splitlines()
+            flows = len(lines) > 1 and not lines[0].startswith("\b")  # click fills such a paragraph
+            assert not (flows and any(line.startswith("  ") for line in lines)), f"feltwatch {path}"
 
 
 def test_make_help_names_every_target_and_says_what_it_does() -> None:
