@@ -19,9 +19,9 @@ from firmware.rules import Profile
 from firmware.rules.profiles.document import (
     SECTION_TITLES,
     Block,
+    DocumentTable,
     Heading,
     Paragraph,
-    Table,
     changes,
     option_name,
 )
@@ -57,7 +57,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
         for part in blocks:
-            if isinstance(part, Table):
+            if isinstance(part, DocumentTable):
                 yield from _rules_table(held)
                 yield part
                 held = []
@@ -70,7 +70,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
         yield from (Paragraph(rule_text(note)) for note in profile.notes)
     yield from may_change(rules)
     yield Heading(2, _("Adopted"))
-    yield Table((_("House"), _("Name and office"), _("Signature"), _("Date")), (("", "", "", ""),))
+    yield DocumentTable((_("House"), _("Name and office"), _("Signature"), _("Date")), (("", "", "", ""),))
     yield Heading(2, _("Index"))
     yield Paragraph(
         _("The choices of this game by their names in its form, with the numbers of the rules that say them.")
@@ -78,9 +78,9 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     yield _index(rules)
 
 
-def _rules_table(rows: list[tuple[str, str, str]]) -> Iterator[Table]:
+def _rules_table(rows: list[tuple[str, str, str]]) -> Iterator[DocumentTable]:
     if rows:
-        yield Table((_("No."), _("Rule"), _("Source")), tuple(rows))
+        yield DocumentTable((_("No."), _("Rule"), _("Source")), tuple(rows))
 
 
 # ---- the house's changes, and the index ----
@@ -99,12 +99,12 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
         for change in changes(profile, base)
     )
     if rows:
-        yield Table((_("About"), base.title, _("This house")), rows)
+        yield DocumentTable((_("About"), base.title, _("This house")), rows)
     else:
         yield Paragraph(_("Nothing of %(title)s.", title=base.title))
 
 
-def _index(rules: Values) -> Table:
+def _index(rules: Values) -> DocumentTable:
     """Return the rules that describe each option, for the sections that a settlement's lines cite."""
     found: dict[str, list[str]] = {}
     for rule in rules_of(rules.profile):
@@ -120,4 +120,4 @@ def _index(rules: Values) -> Table:
         )
         if words := _("; ").join(clauses):
             rows.append((rule_text(SECTION_TITLES[section]), words))
-    return Table((_("About"), _("Rules")), tuple(rows))
+    return DocumentTable((_("About"), _("Rules")), tuple(rows))

@@ -9,7 +9,7 @@ from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, format_list
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.rules import Profile
-from firmware.rules.profiles.document import Table
+from firmware.rules.profiles.document import DocumentTable
 
 
 class NumberedRule(NamedTuple):
@@ -101,7 +101,7 @@ def clauses_on_the_page(profile: Profile) -> frozenset[str]:
     return frozenset(about for rule in rules_of(profile) if not is_without(rule) for about in rule.about)
 
 
-def numbered_sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule | Table, ...]]]:
+def numbered_sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule | DocumentTable, ...]]]:
     """Yield titles with the numbered rules below them; last, the features that this game lacks."""
     number = 0
     about: set[str] = set()
@@ -117,8 +117,8 @@ def numbered_sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule |
         yield f"{number} {title}", _number_rules(number, [missing])
 
 
-def _number_rules(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | Table, ...]:
-    found: list[NumberedRule | Table] = []
+def _number_rules(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | DocumentTable, ...]:
+    found: list[NumberedRule | DocumentTable] = []
     place = 0
     for part in statement:
         if isinstance(part, Rule):

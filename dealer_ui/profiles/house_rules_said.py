@@ -16,7 +16,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import Profile
-from firmware.rules.profiles.document import Table
+from firmware.rules.profiles.document import DocumentTable
 from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import OpenPoint, Quote, packaged_game, sources
@@ -35,7 +35,7 @@ class Rule:
     about: tuple[str, ...]
 
 
-Ruled = Rule | Table
+Ruled = Rule | DocumentTable
 
 
 class Values:
@@ -132,7 +132,7 @@ def sentences(name: str, rules: Values) -> list[Ruled]:
         found.append(Rule(text, about))
         return ""
 
-    def table(one: Table) -> str:
+    def table(one: DocumentTable) -> str:
         found.append(one)
         return ""
 
@@ -180,9 +180,9 @@ def at_least(hands: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def naturals_table(rules: Values) -> Table:
+def naturals_table(rules: Values) -> DocumentTable:
     """Return the naturals, the highest first, with their points."""
-    return Table(
+    return DocumentTable(
         (_("Rank"), _("Natural"), _("Points from each opponent")),
         tuple(
             (str(place), capital(natural_words(kind)), str(value))
@@ -191,9 +191,9 @@ def naturals_table(rules: Values) -> Table:
     )
 
 
-def collection_table(rules: Values) -> Table:
+def collection_table(rules: Values) -> DocumentTable:
     """Return the fees of a down by the table's limit."""
-    return Table(
+    return DocumentTable(
         (_("Option"), _("Table limit"), _("Fee of a player for a down")),
         tuple(
             (str(rate.option), money(rate.limit), money(rate.fee)) for rate in rules["collection.schedule"]
@@ -201,12 +201,12 @@ def collection_table(rules: Values) -> Table:
     )
 
 
-def bonus_table(rules: Values) -> Table:
+def bonus_table(rules: Values) -> DocumentTable:
     """Return the bonuses, the highest hand first, with a column for each row."""
     tables = [dict(rules[f"bonus.{row}"]) for row in ROW_NAMES]
     hands = dict.fromkeys(hand for table in tables for hand in table)
     ordered = sorted(hands, key=lambda hand: Target.parse(hand, front=False).height, reverse=True)
-    return Table(
+    return DocumentTable(
         (_("Hand"), *(capital(row_name(name)) for name in ROW_NAMES)),
         tuple(
             (

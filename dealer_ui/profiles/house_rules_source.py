@@ -10,7 +10,7 @@ from dealer_ui.profiles.house_rules_said import Values, format_list
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
 from firmware.rules import RulesError
-from firmware.rules.profiles.document import Block, Heading, Paragraph, Table
+from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph
 from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind, NaturalKinds, SuitOrder
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import cite
@@ -108,7 +108,7 @@ def room(rules: Values, listed: Iterable[OpenRule]) -> Iterator[Block]:
                 "stands in the third column; the fourth holds the other readings."
             )
         )
-        yield Table((_("No."), _("The document"), _("This house"), _("Other readings")), tuple(rows))
+        yield DocumentTable((_("No."), _("The document"), _("This house"), _("Other readings")), tuple(rows))
     if alone:
         yield Paragraph(
             _(
@@ -229,4 +229,4 @@ def may_change(rules: Values) -> Iterator[Block]:
             number for about in topic.about for name, number in numbers.items() if name.startswith(about)
         )
         rows.append((rule_text(topic.title), format_list(found), ""))
-    yield Table((_("Point"), _("Rules of this page"), _("This house's text")), tuple(rows))
+    yield DocumentTable((_("Point"), _("Rules of this page"), _("This house's text")), tuple(rows))

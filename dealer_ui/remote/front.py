@@ -68,7 +68,7 @@ def become(listening: list[socket.socket], page: Path, certificate: Path, folder
     try:
         os.execve(NGINX, command, environment)
     except OSError as error:
-        raise FrontError(f"nginx cannot be begun: {error.strerror}.") from error
+        raise FrontError(f"nginx cannot be started: {error.strerror}.") from error
 
 
 def in_address(host: str, port: int) -> str:

@@ -14,7 +14,7 @@ from reportlab.platypus import CondPageBreak, Flowable, Spacer
 from dealer_ui.reports.pdf import WIDTH, Type, document
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language
-from firmware.rules.profiles.document import Block, Heading, Paragraph, Table
+from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph
 
 _RULES: Final = (0.07, 0.5, 0.43)
 """The shares of the page's width: a rule's number, its sentence, its source."""
@@ -60,7 +60,7 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
             return kind.titled(text)
         case Paragraph(text):
             return [kind.text(text.replace("¶ ", glued), _space(kind))]
-        case Table(head, rows):
+        case DocumentTable(head, rows):
             lines = [
                 (*(cell.replace("¶ ", glued) for cell in row[:-1]), row[-1].replace("¶ ", glued) or "\n\n")
                 for row in rows  # an empty last cell is room to write in

@@ -21,7 +21,7 @@ ALT: Final = (64, 108)
 SHIFT: Final = (50, 62)
 FUNCTION: Final = (*range(67, 77), 95, 96)
 NOTHING: Final = "ISO_Level3_Shift"
-"""Of a key that does nothing. Where a key has no meaning, Chromium goes by its place, and F1 is F1 again."""
+"""The symbol of a key that does nothing. Chromium would guess a key without any from its position: F1 would be F1."""
 
 _ROWS: Final = (
     (

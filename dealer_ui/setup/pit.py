@@ -1,7 +1,7 @@
-"""The table is brought in at a pit: a code before the camera, or typed; then five words are compared.
+"""Enrols the table at a pit: a code is held before the camera, or typed; then five words are compared.
 
-The page asks nobody outside the box: the table process writes the request, and a program of the service manager's asks
-the pit and says how far it is.
+The page speaks to nothing outside the box: the table process writes the request, and a program that the service
+manager starts speaks to the pit and says how far it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// The page that brings the table in at a pit: letters that are typed, and how far it is. The live picture is camera.js's.
+// The page that enrols the table at a pit: letters that are typed, and how far it is. The live picture is camera.js's.
 "use strict";
 (() => {
   const LOOK_EVERY_MS = 700;

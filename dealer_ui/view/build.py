@@ -50,8 +50,8 @@ from firmware.table.state import State
 from firmware.table.streets import dead_seats, open_seats
 
 DEVICES: Final = ("camera", "puck", "buttons")
-PUCK_TOLD: Final = OPEN - {Phase.SETTLED}
-"""Phases in which a puck at another seat is told: once all is settled it is on its way to the next hand's."""
+PUCK_COUNTS: Final = OPEN - {Phase.SETTLED}
+"""Phases in which the page says that the puck lies at another seat. Once all is settled it moves on to the next."""
 
 
 def view(
@@ -257,7 +257,7 @@ def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, .
                 trouble=puck_words(state),
             )
         )
-    elif state.phase in PUCK_TOLD and puck.state == "seat" and state.button not in (None, puck.seat):
+    elif state.phase in PUCK_COUNTS and puck.state == "seat" and state.button not in (None, puck.seat):
         notices.append(
             _(
                 "The puck lies at seat %(seat)s; for this hand seat %(button)s counts.",

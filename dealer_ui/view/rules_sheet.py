@@ -85,7 +85,7 @@ class Pay:
 
 
 @dataclass(frozen=True)
-class Table:
+class HandTable:
     """A table of hands, the highest first. `wide`: its examples are whole hands of thirteen."""
 
     title: str
@@ -98,7 +98,7 @@ class Sheet:
     """The rules that players ask about at a table."""
 
     profile: str
-    tables: tuple[Table, ...]
+    tables: tuple[HandTable, ...]
     sentences: tuple[tuple[str, str], ...]
 
 
@@ -125,21 +125,21 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
             )
             for kind, value in rules.naturals.kinds
         )
-        tables.append(Table(_("Naturals, from each opponent"), kinds, wide=True))
+        tables.append(HandTable(_("Naturals, from each opponent"), kinds, wide=True))
     ranking = tuple(Pay(category_name(name), tuple(cards.split())) for name, cards in RANKING.items())
-    tables.append(Table(_("Hands, the highest first"), ranking))
+    tables.append(HandTable(_("Hands, the highest first"), ranking))
     options = {path: (kind, value) for path, kind, value in rules.options()}
     listed = (options[path] for path in SAID)
     sentences = tuple((rule_text(kind.title), option_says(kind, value)) for kind, value in listed)
     return Sheet(rules.title, tuple(tables), sentences)
 
 
-def _bonuses(title: str, pays: dict[str, int], *, front: bool) -> Table:
+def _bonuses(title: str, pays: dict[str, int], *, front: bool) -> HandTable:
     hands = [
         Pay(capital(target_words(name, front=front)), _example(name, front=front), f"+{pays[name]}")
         for name in sorted(pays, key=lambda name: Target.parse(name, front=front).height, reverse=True)
     ]
-    return Table(title, tuple(hands))
+    return HandTable(title, tuple(hands))
 
 
 def _example(name: str, *, front: bool) -> tuple[str, ...]:

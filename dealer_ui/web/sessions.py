@@ -65,7 +65,7 @@ class Sessions:
                 )
 
     def left(self, token: str) -> tuple[str, float]:
-        """Return a session's person and the seconds left; None without one."""
+        """Return a session's person and the seconds left; "" and 0 without a session."""
         with self._lock:
             one = self._open.get(token)
         return (one.name, max(0.0, one.ends - self._clock())) if one else ("", 0.0)

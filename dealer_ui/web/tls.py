@@ -107,7 +107,9 @@ def need_usable(folder: Path) -> Certificate:
         raise TlsError(NONE_YET) from error
     shown = _read(folder / CERTIFICATE)
     if shown.days_left() < 0:
-        raise TlsError("The certificate is over. Make another: sudo feltwatch review certificate make --again")
+        raise TlsError(
+            "The certificate is over. Make another: sudo feltwatch review certificate make --again"
+        )
     return shown
 
 

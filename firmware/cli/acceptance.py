@@ -56,7 +56,7 @@ EXAMPLE: Final = {
         {"seat": 4, "front": "Tc 9h 2d", "middle": "Qd Td 6s 6d 2c", "back": "Qs Qh 5d 3s 3h"},
     ],
 }
-"""The example table of row winners in Washington's rules (RULES 10, document 003), at a dollar a unit."""
+"""The example table of row winners in Washington's rules, at a dollar a unit."""
 EXAMPLE_PAID: Final = {"1": 300, "2": 100, "3": 300, "4": -700}
 """Cents, as in the document."""
 

@@ -1,4 +1,4 @@
-"""Between hands: limits on buying in, adding chips and taking them off the table (RULES §9, limits)."""
+"""Between hands: limits on buying in, adding chips and taking them off the table."""
 
 from __future__ import annotations
 

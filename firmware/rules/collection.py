@@ -1,4 +1,4 @@
-"""The house's collection by the down: pure functions of times (RULES §9, Collection).
+"""The house's collection by the down: pure functions of times.
 
 Times are whole seconds on one monotonic clock; money is whole cents.
 """

@@ -1,4 +1,4 @@
-"""Fantasy Land: 13 cards at once on the next hand, for a strong front (RULES §9)."""
+"""Fantasy Land: 13 cards at once on the next hand, for a strong front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows in the wrong order (RULES §2.1)."""
+"""Rows in the wrong order."""
 
 from __future__ import annotations
 

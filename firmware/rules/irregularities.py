@@ -1,4 +1,4 @@
-"""Irregularities, which stop a settlement without being a foul (RULES §2.2): the dealer must resolve them first."""
+"""Irregularities, which stop a settlement without being a foul: the dealer must resolve them first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions around the table, and the order in which pairs are paid (RULES §7.1, §7.2)."""
+"""Positions around the table, and the order in which pairs are paid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table stakes: how much of a debt is paid, and the fewest transfers for it (RULES §7.3, §7.4)."""
+"""Table stakes: how much of a debt is paid, and the fewest transfers for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison of two hands (RULES §2 to §6), as lines whose points sum to the result."""
+"""The comparison of two hands, as lines whose points sum to the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between hands: where the puck goes and who is dealt in (RULES §8.1)."""
+"""Between hands: where the puck goes and who is dealt in."""
 
 from __future__ import annotations
 

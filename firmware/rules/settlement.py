@@ -1,4 +1,4 @@
-"""The settlement of a hand: payments between players, their order, amounts and reasons (RULES §2 to §8)."""
+"""The settlement of a hand: payments between players, their order, amounts and reasons."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ OUT_OF_MEMORY: Final = Message(
 """The answer to a command that had no memory. Made beforehand."""
 
 
-class Table(Record, Protocol):
+class CommandTable(Record, Protocol):
     """The table process, as far as it carries out commands."""
 
     def carry_out(self, command: Command, who: Who) -> Answer:
@@ -38,7 +38,11 @@ class CommandDesk:
     """
 
     def __init__(
-        self, table: Table, record: LiveRecord, access: AccessControl, maintenance: RecordMaintenance | None
+        self,
+        table: CommandTable,
+        record: LiveRecord,
+        access: AccessControl,
+        maintenance: RecordMaintenance | None,
     ) -> None:
         self.command_id = ""
         self._table = table

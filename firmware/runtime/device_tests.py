@@ -72,7 +72,7 @@ class Hardware(Protocol):
         """Make it recognise these disks."""
 
 
-class Table(Protocol):
+class TestedTable(Protocol):
     """The table process whose devices are tested."""
 
     @property
@@ -158,7 +158,7 @@ class DeviceTests:
 
     # ---- commands ----
 
-    def handle(self, command: DeviceTestCommand, table: Table, who: Who) -> dict[str, Any]:
+    def handle(self, command: DeviceTestCommand, table: TestedTable, who: Who) -> dict[str, Any]:
         """Run a command of the test and return the device's state. Raises CommandRefused, JournalError."""
         if isinstance(command, EndTrial):
             seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
@@ -218,7 +218,7 @@ class DeviceTests:
         except DeviceError as error:
             self._mute = error.sentence
 
-    def _kept(self, found: Finding, command: TryDevice, table: Table, who: Who) -> Finding:
+    def _kept(self, found: Finding, command: TryDevice, table: TestedTable, who: Who) -> Finding:
         """Record the verdict. `seen` false: the user continues without the device."""
         if command.seen is False and found.verdict == "waits":
             found = Finding("fail", f"{found.why}_left", found.figures)
@@ -230,7 +230,7 @@ class DeviceTests:
 
     # ---- one device each ----
 
-    def _finding(self, table: Table, who: Who) -> Finding:
+    def _finding(self, table: TestedTable, who: Who) -> Finding:
         match self._device:
             case "camera":
                 return self._camera(table, who)
@@ -249,7 +249,7 @@ class DeviceTests:
             case _:
                 return self._power(table)
 
-    def _camera(self, table: Table, who: Who) -> Finding:
+    def _camera(self, table: TestedTable, who: Who) -> Finding:
         trouble = table.trouble_of("camera")
         if trouble is None:
             return Finding("waits", "camera_starts")
@@ -269,7 +269,7 @@ class DeviceTests:
         width, height = answer["result"]["size"]
         return Finding("pass", "camera_well", {"width": width, "height": height})
 
-    def _puck_finding(self, table: Table) -> Finding:
+    def _puck_finding(self, table: TestedTable) -> Finding:
         reading = self._puck
         if reading is None or (reading.state is PuckState.UNKNOWN and not reading.readers_ok):
             says = table.trouble_of("puck")
@@ -312,7 +312,7 @@ class DeviceTests:
     def _asked(self) -> ButtonName | None:
         return next((name for name in ASKED if name not in self._pressed), None)
 
-    def _buttons(self, table: Table) -> Finding:
+    def _buttons(self, table: TestedTable) -> Finding:
         figures: Figures = {"pressed": len(self._pressed), "wanted": len(ASKED)}
         if says := table.trouble_of("buttons"):
             return Finding("fail", "buttons_fail", figures | {"says": says})
@@ -326,7 +326,7 @@ class DeviceTests:
             return Finding("pass", "buttons_well", figures)
         return Finding("waits", "buttons_press", figures, asked_now)
 
-    def _lamps(self, table: Table) -> Finding:
+    def _lamps(self, table: TestedTable) -> Finding:
         dark = [name for name in LAMPS if self._seen.get(name) is False]
         figures: Figures = {"lit": sum(self._seen.values()), "wanted": len(LAMPS), "dark": " ".join(dark)}
         if says := table.trouble_of("lamps"):
@@ -338,7 +338,7 @@ class DeviceTests:
             return Finding("waits", "lamps_look", figures, self._lit or left[0])
         return Finding("fail", "lamps_dark", figures) if dark else Finding("pass", "lamps_well", figures)
 
-    def _buzzer(self, table: Table) -> Finding:
+    def _buzzer(self, table: TestedTable) -> Finding:
         if says := self._mute or table.trouble_of("buzzer"):
             return Finding("fail", "buzzer_fails", {"says": says})
         if self._hardware.buzzer is None:
@@ -361,7 +361,7 @@ class DeviceTests:
         except OSError as error:
             self._unwritable = error.strerror or str(error)
 
-    def _disk(self, table: Table) -> Finding:
+    def _disk(self, table: TestedTable) -> Finding:
         try:
             free_mb = self._room(self._data) // MB
         except OSError as error:
@@ -384,7 +384,7 @@ class DeviceTests:
         why = clock_found(synchronised, now.rtc, now.jumped_ms)
         return Finding("pass" if why in ("clock_synchronised", "clock_battery") else "fail", why, figures)
 
-    def _set_clock(self, command: SetClock, table: Table, who: Who) -> dict[str, Any]:
+    def _set_clock(self, command: SetClock, table: TestedTable, who: Who) -> dict[str, Any]:
         """Have the box's clock set, and record who set it, the old time and the new time."""
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open: the clock is set between hands.")
@@ -396,7 +396,7 @@ class DeviceTests:
         done = ev.ClockSet(before, after, zone, command.zone or zone)
         return {"ok": True, "seq": table.write((done,), who.actor)}
 
-    def _power(self, table: Table) -> Finding:
+    def _power(self, table: TestedTable) -> Finding:
         figures: Figures = dict(self._hardware.power())
         if says := table.trouble_of("power"):
             return Finding("fail", "power_fails", figures | {"says": says})

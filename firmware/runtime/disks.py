@@ -60,7 +60,7 @@ def use_named(reader: JournalReader, hardware: Hardware) -> None:
             try:
                 hardware.use(Disks(frozenset(row.event.dealer), frozenset(row.event.action)))
             except DeviceSettings as error:
-                log.error("row %d names disks that cannot be: %s", row.seq, error)
+                log.error("row %d names disks that cannot be used: %s", row.seq, error)
 
 
 def name_disk(
@@ -82,10 +82,8 @@ def name_disk(
         action |= {tag}
     else:
         dealer, action = dealer - {tag}, action - {tag}
-    now, then = (
-        (tuple(sorted(one)) for one in pair) for pair in ((dealer, action), (before.dealer, before.action))
-    )
-    seq = record.write((DisksNamed(*now, *then),), actor)
+    ids = (tuple(sorted(disk)) for disk in (dealer, action, before.dealer, before.action))
+    seq = record.write((DisksNamed(*ids),), actor)
     hardware.use(Disks(dealer, action))
     return seq
 
@@ -143,7 +141,7 @@ def use_badges(people: Iterable[Person], hardware: BadgeReader) -> None:
     try:
         hardware.know(frozenset(person.badge for person in people if person.badge))
     except DeviceSettings as error:
-        log.error("a badge is listed that cannot be: %s", error)
+        log.error("a badge is listed that cannot be used: %s", error)
 
 
 def tags(reading: PuckReading | None, disks: Disks) -> list[tuple[int, str, str]]:

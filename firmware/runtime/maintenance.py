@@ -60,7 +60,7 @@ Pdf = Callable[[Path, int], bytes]
 Answer = dict[str, Any] | Future[dict[str, Any]]
 
 
-class Table(Protocol):
+class RecordTable(Protocol):
     """The part of the table process that is used here."""
 
     @property
@@ -145,7 +145,7 @@ class RecordMaintenance:
         trouble = self._trouble or self._unnoted
         return {"key": trouble} if trouble else {}
 
-    def begin(self, table: Table) -> None:
+    def begin(self, table: RecordTable) -> None:
         """Record how the record stands to what this box signed last, and its key. Raises JournalError."""
         if self._key is None:
             return
@@ -170,7 +170,7 @@ class RecordMaintenance:
         """Have the head signed with the next turn: nobody waits for it."""
         self._head_due = self._key is not None
 
-    def turn(self, table: Table) -> None:
+    def turn(self, table: RecordTable) -> None:
         """Do the work that is due, a little at a time."""
         now = self._clock()
         if self._head_due and now >= self._sign_at:
@@ -200,7 +200,7 @@ class RecordMaintenance:
 
     # ---- commands ----
 
-    def handle(self, command: RecordCommand, table: Table, who: Who) -> Answer:
+    def handle(self, command: RecordCommand, table: RecordTable, who: Who) -> Answer:
         """Run a command that needs the key or the images. The answer for a dispute file comes later.
 
         Raises CommandRefused, JournalError.
@@ -239,7 +239,7 @@ class RecordMaintenance:
         anchor = Anchor.of(row.event)
         return {"ok": True, "seq": seq, "anchor": anchor.text, "key": anchor.fingerprint}
 
-    def _sign(self, table: Table, actor: str) -> int:
+    def _sign(self, table: RecordTable, actor: str) -> int:
         seq, digest = self._journal.head
         event = sign_head(
             self.need_key(),
@@ -258,7 +258,7 @@ class RecordMaintenance:
             log.error("%s", error)
         return row
 
-    def _export(self, command: ExportHand, table: Table, who: Who) -> Future[dict[str, Any]]:
+    def _export(self, command: ExportHand, table: RecordTable, who: Who) -> Future[dict[str, Any]]:
         key = self.need_key()
         if command.stick:
             self._need_stick().need_free()
@@ -326,7 +326,7 @@ class RecordMaintenance:
             remove(self._store, images)
         return list(plan(self._archive, rule, now_ms, by_itself=by_itself))
 
-    def _drop(self, drop: Deletion, table: Table) -> None:
+    def _drop(self, drop: Deletion, table: RecordTable) -> None:
         """Write the tombstone, then delete. The state refuses a hand that came under dispute meanwhile."""
         try:
             table.write([drop.tombstone], TABLE)

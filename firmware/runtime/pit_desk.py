@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from firmware.access.control import Who
-from firmware.runtime.inbox.desk import Inbox, Table
+from firmware.runtime.inbox.desk import Inbox, InboxTable
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
@@ -24,13 +24,13 @@ class PitDesk:
         self._join = join
         self._inbox = inbox
 
-    def turn(self, table: Table) -> None:
+    def turn(self, table: InboxTable) -> None:
         """Decide about what lies in the inbox, if it is time."""
         if self._inbox is not None:
             self._inbox.turn(table)
 
     def handle(
-        self, command: PitCommand | TakeFile, table: Table, who: Who, keeper: RecordMaintenance | None
+        self, command: PitCommand | TakeFile, table: InboxTable, who: Who, keeper: RecordMaintenance | None
     ) -> dict[str, Any]:
         """Run a command. Raises CommandRefused, UplinkError, JournalError."""
         match command:

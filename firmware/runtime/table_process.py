@@ -109,9 +109,9 @@ class TableProcess:
         `socket`: where commands come from, None for `put` only; `turn_up`: seconds from the showdown signal to the
         first reading; `keeper`: signs, exports and maintains the record, closed with the table; `answer_within`:
         seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name;
-        `pit`: asks to be brought in at a pit; `screen`: the screen at the table, by default none; `heartbeat`: asks the
-        socket whether this process answers, and is started after it. Raises TableError for a record that cannot be
-        continued, SocketError.
+        `pit`: requests this table's enrolment at a pit; `screen`: the screen at the table, by default none;
+        `heartbeat`: asks the socket whether this process answers, and is started after it. Raises TableError for a
+        record that cannot be continued, SocketError.
         """
         self._configured = house
         self._devices = devices

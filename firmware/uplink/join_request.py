@@ -1,4 +1,4 @@
-"""The table's request to be brought in at a pit, and how far that is: small files between three programs.
+"""The table's request to be enrolled at a pit, and how far that is: small files between three programs.
 
 The table process has the device's key and no network; the page has neither. The table writes `REQUEST`, and later
 `ANSWER`: what the technician says of the five words. A program of the uplink's user, which the service manager starts

@@ -1,4 +1,4 @@
-"""The pit's clock, as far as its answers tell: a request that a line holds up says by it that it is old."""
+"""The pit's clock, as far as its answers tell. A request carries its time, so the pit sees if it was held up."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ KEPT: Final = 30
 
 
 class PitClock:
-    """Knows the pit's time from its answers; `looked` and `heard` are seconds of this machine's monotonic clock."""
+    """Knows the pit's time from its answers.
+
+    `looked` and `heard`: when a request was made and when its answer came, in monotonic seconds of this machine.
+    """
 
     def __init__(self) -> None:
         self._ahead: deque[float] = deque(maxlen=KEPT)
@@ -26,5 +29,5 @@ class PitClock:
         self._ahead.append(now_ms - 1000 * looked)
 
     def at_ms(self, looked: float) -> int:
-        """Return the pit's time at a moment, UTC milliseconds; 0 while it is not known."""
+        """Return the pit's time when a request is made, UTC milliseconds; 0 while it is not known."""
         return max(0, round(min(self._ahead) + 1000 * looked)) if self._ahead else 0

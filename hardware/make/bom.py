@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from hardware.make.finding import Finding
-from hardware.make.tables import Table, TableError, Text, fill
+from hardware.make.tables import DataTable, TableError, Text, fill
 
 MARGIN: Final = 0.2
 """The share of a supply that stays free."""
@@ -24,7 +24,7 @@ MOST_LOST: Final = 0.05
 Above0 = Annotated[float, Field(gt=0)]
 
 
-class Choice(Table):
+class Choice(DataTable):
     """One way to buy a part.
 
     `price` is about one piece's on the day `dated`, `source` where it comes from, `spread` by what share it may differ.
@@ -39,7 +39,7 @@ class Choice(Table):
     source: str = Field("estimate", alias="from")
 
 
-class Supply(Table):
+class Supply(DataTable):
     """What power comes from."""
 
     id: Text
@@ -53,7 +53,7 @@ class Supply(Table):
         return self.volts * self.amps
 
 
-class Part(Table):
+class Part(DataTable):
     """One job to be done, and what may do it.
 
     `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length, `core_mm2` how thick
@@ -104,7 +104,7 @@ class Part(Table):
         return self
 
 
-class Load(Table):
+class Load(DataTable):
     """A supply and what hangs on it, watts."""
 
     supply: Supply
@@ -126,7 +126,7 @@ class Load(Table):
         return self.watts <= self.allowed
 
 
-class Loss(Table):
+class Loss(DataTable):
     """What a cable loses of its supply's volts, there and back, when all that it feeds draws its most."""
 
     cable: Part
@@ -145,7 +145,7 @@ class Loss(Table):
         return self.share <= MOST_LOST
 
 
-class Bom(Table):
+class Bom(DataTable):
     """One table's bill of materials."""
 
     as_of: date

@@ -14,12 +14,12 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from hardware.make.bom import Bom, Part
-from hardware.make.tables import Table, TableError, Text
+from hardware.make.tables import DataTable, TableError, Text
 
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-class Shop(Table):
+class Shop(DataTable):
     """A kind of shop, how many `weeks` before the building its list is sent, and the parts (ids of bom.toml) on it."""
 
     id: Text
@@ -28,7 +28,7 @@ class Shop(Table):
     parts: Texts
 
 
-class Step(Table):
+class Step(DataTable):
     """One step: `page` is a page of the book, with a heading; `uses` are parts of bom.toml."""
 
     title: Text
@@ -38,7 +38,7 @@ class Step(Table):
     uses: tuple[Text, ...] = ()
 
 
-class Build(Table):
+class Build(DataTable):
     """The whole way from a list to a table that is accepted."""
 
     shop: tuple[Shop, ...]
@@ -108,7 +108,7 @@ def parts_used(build: Build, bom: Bom, page: str) -> str:
     return "\n".join(["From the parts list:", "", *(f"- {p.quantity:g} × {_name(p)}" for p in used)])
 
 
-class Task(Table):
+class Task(DataTable):
     """A step of the assembly: the `section` of the book's page that it stands in, its picture, what to `do`.
 
     `seen` is from where, and `shows` what; `done` is how one sees that it is complete, `brings` what is there from now.
@@ -136,7 +136,7 @@ class Task(Table):
         return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in said)
 
 
-class Assembly(Table):
+class Assembly(DataTable):
     """All steps of the assembly, in their order; no step is there twice, none names what only a later one brings."""
 
     step: Annotated[tuple[Task, ...], Field(min_length=1)]

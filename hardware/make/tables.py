@@ -56,7 +56,7 @@ def fill(template: str, **facts: Any) -> str:
     return _TEMPLATES.get_template(f"{template}.j2").render(facts)
 
 
-class Table(BaseModel):
+class DataTable(BaseModel):
     """A part of a table: what it does not know is refused, and nothing changes afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -67,7 +67,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True)
-class House:
+class ChainHouse:
     """A house, as the head office has it."""
 
     house: str
@@ -206,7 +206,7 @@ _LATER: Final = (
 """Another branch of the record `r`, which has its hands, too: a restored table's are counted once."""
 
 
-def houses(url: str) -> list[House]:
+def houses(url: str) -> list[ChainHouse]:
     """Return the houses that the head office follows. Raises ChainError."""
     with _connect(url) as connection:
         rows = connection.execute(
@@ -217,7 +217,7 @@ def houses(url: str) -> list[House]:
             f"  AND NOT EXISTS ({_LATER})),"
             " (SELECT max(heard_at) FROM head WHERE head.house = house.house) FROM house ORDER BY name, house"
         ).fetchall()
-    return [House(*row) for row in rows]
+    return [ChainHouse(*row) for row in rows]
 
 
 def _slot(number: str) -> str:

@@ -1,6 +1,6 @@
 """One record of the pit, as the table's own reader shows it: the review's pages need no other code.
 
-It ends where no hand lay on the table: the view `entry_finished` has no row of an open hand.
+The record ends, for this reader, before the hand that is open: the view `entry_finished` has no row of an open hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A table is brought in at the pit, in a real Chromium on both sides: the pit's page shows the code, the table's camera
+"""A table is enrolled at the pit, in a real Chromium on both sides: the pit's page shows the code, the table's camera
 sees it, both show five words, both technicians confirm, and the rows arrive.
 
 The camera is simulated and everything behind it is the product; the programs are those that the service manager starts.

@@ -22,11 +22,11 @@ class Spoil:
 
     plugged: bool = True
     pulls: int = 0
-    """Number of times the cable was pulled: a camera opened before the last of them is lost."""
+    """Number of times the cable was pulled: a camera that was opened before the last time is lost."""
     frozen: bool = False
     """No camera delivers a picture until it thaws."""
     hangs: int = 0
-    """Number of times the driver hung: a camera opened before the last of them delivers nothing any more."""
+    """Number of times the driver hung: a camera that was opened before the last time delivers nothing any more."""
     late_s: float = 0.0
     """Additional seconds for every picture."""
     garbage: bool = False

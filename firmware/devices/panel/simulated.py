@@ -27,7 +27,7 @@ LIFT = 0.05
 
 
 def bounces(rng: random.Random) -> list[float]:
-    """Return how a contact bounces when it closes or opens: an even number of seconds between its changes.
+    """Return the seconds between a contact's changes when it closes or opens. Their number is even.
 
     The model: after the first touch the contact bounces back a few times, each interval exponentially distributed
     around 0.6 ms, all of it within 8 ms. Push buttons of this size are quoted at 1 to 6 ms.
@@ -54,7 +54,7 @@ class SimulatedPanel:
         self._clock = clock
         self._sleep = sleep
         self._rng = random.Random(seed)
-        self._hand = threading.Lock()
+        self._finger = threading.Lock()
         self._plugged = True
         self._let_go_at: dict[ButtonName, float] = {}
         for bcm in self.pins.buttons.values():
@@ -67,7 +67,7 @@ class SimulatedPanel:
 
     def press_together(self, *buttons: ButtonName, seconds: float = PRESS, apart: float = 0.0) -> None:
         """Press several, one `apart` seconds after the other, and release all."""
-        with self._hand:
+        with self._finger:
             for number, button in enumerate(buttons):
                 if number:
                     self._sleep(apart)
@@ -78,17 +78,17 @@ class SimulatedPanel:
 
     def push(self, button: ButtonName) -> None:
         """Push a button and keep it down."""
-        with self._hand:
+        with self._finger:
             self._push(button)
 
     def let_go(self, button: ButtonName) -> None:
         """Release a button."""
-        with self._hand:
+        with self._finger:
             self._let_go(button)
 
     def unplug(self) -> None:
         """Pull the panel's cable: the pull-ups hold every push-button open, the lamps are off, no error is raised."""
-        with self._hand:
+        with self._finger:
             for button in BUTTONS:
                 self._let_go(button)
             self._plugged = False

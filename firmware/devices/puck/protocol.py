@@ -17,7 +17,7 @@ ASK_EVERY = 0.5
 LONGEST = 512
 """Bytes of the longest frame; five antennas with three tags each need less than 300."""
 
-_SENTENCE = re.compile(rb"\$([A-Z]+(?:,[0-9A-Za-z:+]*)*)\*([0-9A-F]{4})\r")
+_FRAME = re.compile(rb"\$([A-Z]+(?:,[0-9A-Za-z:+]*)*)\*([0-9A-F]{4})\r")
 _NUMBER = re.compile(r"[0-9]{1,15}")
 _ANTENNA = re.compile(r"([1-9][0-9]?):((?:[0-9A-F]{2}){4,10}(?:\+(?:[0-9A-F]{2}){4,10})*)?")
 _BITMAP = re.compile(r"[0-9A-Fa-f]{1,8}")
@@ -57,11 +57,11 @@ class FrameParser:
         self._rest = rest[start:] if start >= 0 and len(rest) - start <= LONGEST else b""
         frames = []
         for line in lines:
-            sentence = _sentence(line)
-            if sentence is None:
+            frame = _frame(line)
+            if frame is None:
                 self.damaged += 1
             else:
-                frames.append(sentence)
+                frames.append(frame)
         return frames
 
     def clear(self) -> None:
@@ -69,11 +69,11 @@ class FrameParser:
         self._rest = b""
 
 
-def _sentence(line: bytes) -> Frame | None:
+def _frame(line: bytes) -> Frame | None:
     start = line.rfind(b"$")  # noise in front, or a frame cut off by the start of the next one
     if start < 0 or len(line) - start > LONGEST:
         return None
-    match = _SENTENCE.fullmatch(line, start)
+    match = _FRAME.fullmatch(line, start)
     if match is None or checksum(match[1]) != int(match[2], 16):
         return None
     kind, *fields = match[1].decode("ascii").split(",")
@@ -88,11 +88,11 @@ class Snapshot:
     sweep: Sweep
 
 
-def snapshot(sentence: Frame) -> Snapshot | None:
+def snapshot(frame: Frame) -> Snapshot | None:
     """Decode a STATE frame; None if any part of it is invalid."""
-    if sentence.kind != "STATE" or len(sentence.fields) < 4:
+    if frame.kind != "STATE" or len(frame.fields) < 4:
         return None
-    seq, uptime, *antennas, bitmap = sentence.fields
+    seq, uptime, *antennas, bitmap = frame.fields
     if not (_NUMBER.fullmatch(seq) and _NUMBER.fullmatch(uptime) and _BITMAP.fullmatch(bitmap)):
         return None
     tags: set[tuple[int, str]] = set()
@@ -115,7 +115,7 @@ class PuckLine:
     baud = 115200  # no effect on USB, but a serial port requires one
 
     def __init__(self, disks: Disks, seats: Iterable[int]) -> None:
-        self._sentences = FrameParser()
+        self._parser = FrameParser()
         self._tracker = Tracker(disks, seats)
         self._version: str | None = None
         self._ask_at = 0.0
@@ -140,18 +140,18 @@ class PuckLine:
 
     def forget(self, why: Text) -> None:
         """End the connection; `why` is the message for the dealer."""
-        self._sentences.clear()
+        self._parser.clear()
         self._tracker.forget()
         self._version = self._uptime_ms = self.reader_id = None
         self._why = why
 
     def feed(self, data: bytes, now: float) -> bool:
         """Process received bytes. Return True if they hold a frame: the reader is alive."""
-        frames = self._sentences.feed(data)
-        for sentence in frames:
-            if sentence.kind == "HELLO" and len(sentence.fields) == 3 and sentence.fields[0] == "puckd":
-                _, self._version, self.reader_id = sentence.fields
-            elif self._version == VERSION and (shot := snapshot(sentence)) is not None:
+        frames = self._parser.feed(data)
+        for frame in frames:
+            if frame.kind == "HELLO" and len(frame.fields) == 3 and frame.fields[0] == "puckd":
+                _, self._version, self.reader_id = frame.fields
+            elif self._version == VERSION and (shot := snapshot(frame)) is not None:
                 self._take(shot, now)
         return bool(frames)
 

@@ -1,7 +1,7 @@
 """The pit's log in C2SP's formats: signed notes, checkpoints, cosignatures and proofs, made and checked.
 
 Origin of the formats: c2sp.org/signed-note, /tlog-checkpoint, /tlog-cosignature (Ed25519), /tlog-proof, version 1 each.
-What checks them without a package is in `dispute_verifier`, which travels with dispute files.
+`dispute_verifier`, which travels with dispute files, checks them without any package.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class RowBonuses(dict[int, int]):
         return self._category(strength) if self._royal_doubles else self._scale.kind(strength).category
 
     def _category(self, strength: int) -> Category:
-        """Return the category for bonuses: a royal flush is a straight flush unless the table names it (RULES §1.1)."""
+        """Return the category for bonuses: a royal flush is a straight flush unless the table names it."""
         category = self._scale.kind(strength).category
         if category is Category.ROYAL_FLUSH and not self._royal:
             return Category.STRAIGHT_FLUSH

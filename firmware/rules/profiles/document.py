@@ -26,14 +26,14 @@ class Paragraph(NamedTuple):
     """Whether it stays in the document's words, which are English."""
 
 
-class Table(NamedTuple):
+class DocumentTable(NamedTuple):
     """A table: its head, then its rows, all of the same length."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = Heading | Paragraph | Table
+Block = Heading | Paragraph | DocumentTable
 
 
 class Change(NamedTuple):
@@ -97,7 +97,7 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {_line(text)}"
         case Paragraph(text):
             return _line(text)
-        case Table(head, rows):
+        case DocumentTable(head, rows):
             lines = [head, tuple("---" for _ in head), *rows]
             return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
 

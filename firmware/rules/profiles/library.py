@@ -5,9 +5,9 @@ changes. Options of later releases may be missing: then the behaviour of earlier
 as a whole: a `[bonus] front = {...}` in a house file is the front's whole table. A clause given for a section is
 that of each of its options without a clause of its own in the file.
 
-What the house brings is judged here, whoever asks for it: its name, its values, and what contradicts itself. A packaged
-profile's name is reserved for its own rules. What a record holds is read as it is: it was judged when it was written,
-by the release of that day, and its hash says which text it is.
+What the house brings is judged here, for every program that asks for it: its name, its values, and what contradicts
+itself. A packaged profile's name is reserved for its own rules. What a record holds is read as it is: it was judged
+when it was written, by the release of that day, and its hash says which text it is.
 
 The packaged profiles extend `_common.toml`, or one another, only to save writing: each is a game of its own.
 """

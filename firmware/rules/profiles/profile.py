@@ -1,6 +1,6 @@
 """A rule profile: every option of the rules, typed and frozen, and the tables derived from them.
 
-The options and their variants are those of the five source documents (RULES §9); `firmware/rules/profiles` holds one
+The options and their variants are those of the five source documents; `firmware/rules/profiles` holds one
 TOML file for each of the eight profiles.
 """
 

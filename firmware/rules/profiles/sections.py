@@ -1,4 +1,4 @@
-"""Every option of a profile: its section, its type, its values in words (RULES, "Option paths")."""
+"""Every option of a profile: its section, its type, its values in words."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from firmware.rules.strength import Wheel
 
 @dataclass(frozen=True, kw_only=True)
 class Hands:
-    """What beats what (RULES §1)."""
+    """What beats what."""
 
     wheel: Wheel = choice(
         "5-4-3-2-A",
@@ -46,7 +46,7 @@ class Hands:
 
 @dataclass(frozen=True, kw_only=True)
 class Foul:
-    """Rows set in the wrong order (RULES §2)."""
+    """Rows set in the wrong order."""
 
     equal_rows: Literal["foul", "ok"] = choice(
         "Middle equal to back",
@@ -76,7 +76,7 @@ class Foul:
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """The comparison of two regular hands (RULES §3)."""
+    """The comparison of two regular hands."""
 
     row: int = amount("Row", "Each row won is %(value)s points.", "A row won is no point in itself.")
     majority: int = amount(
@@ -123,7 +123,7 @@ class Scoring:
 
 @dataclass(frozen=True, kw_only=True)
 class Bonus:
-    """Extra points for strong rows (RULES §4)."""
+    """Extra points for strong rows."""
 
     pays: Literal["each", "stronger", "replaces", "none"] = choice(
         "How bonuses pay",
@@ -152,7 +152,7 @@ class Bonus:
 
 @dataclass(frozen=True, kw_only=True)
 class Naturals:
-    """Hands that win without comparison (RULES §5)."""
+    """Hands that win without comparison."""
 
     by: By = choice(
         "Three straights, three flushes",
@@ -206,7 +206,7 @@ class Naturals:
 
 @dataclass(frozen=True, kw_only=True)
 class Surrender:
-    """Folding before the showdown (RULES §6)."""
+    """Folding before the showdown."""
 
     points: int = amount(
         "Surrender",
@@ -223,7 +223,7 @@ class Surrender:
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """The order of settlement (RULES §7)."""
+    """The order of settlement."""
 
     first: Literal["button", "left_of_button", "right_of_button", "lowest_seat"] = choice(
         "First to settle",
@@ -254,7 +254,7 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Stakes:
-    """A player's maximum win and loss in a hand (RULES §7.3)."""
+    """A player's maximum win and loss in a hand."""
 
     cap: Literal["net", "gross", "none"] = choice(
         "Table stakes",
@@ -266,7 +266,7 @@ class Stakes:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """A room's limits between hands; `settle` does not use them (RULES §7.3)."""
+    """A room's limits between hands; `settle` does not use them."""
 
     max_unit: int = amount("Highest unit", "At most %(value)s a point.", "No limit of its own.", money=True)
     buy_in: int = amount("Buy-in", "At least %(value)s times the table limit.", "No least amount.")
@@ -282,7 +282,7 @@ class Limits:
 
 @dataclass(frozen=True, kw_only=True)
 class Deal:
-    """How the cards are dealt (RULES §9)."""
+    """How the cards are dealt."""
 
     kind: Literal["closed", "face_up"] = choice(
         "Deal",
@@ -293,7 +293,7 @@ class Deal:
 
 @dataclass(frozen=True, kw_only=True)
 class FantasyLand:
-    """All 13 cards at once on the next hand (RULES §9, Fantasy Land)."""
+    """All 13 cards at once on the next hand."""
 
     entry: tuple[tuple[str, str], ...] = option(AtLeast("Earned without a foul by"))
     stay: tuple[tuple[str, str], ...] = option(AtLeast("Kept without a foul by"))
@@ -307,7 +307,7 @@ class FantasyLand:
 
 @dataclass(frozen=True, kw_only=True)
 class Collection:
-    """The house's fee by the down (RULES §9, Collection)."""
+    """The house's fee by the down."""
 
     down_minutes: int = amount("A down", "%(value)s minutes.", "There are no downs.")
     half_from_minute: int = amount(
@@ -318,7 +318,7 @@ class Collection:
 
 @dataclass(frozen=True, kw_only=True)
 class Irregularities:
-    """How the room handles irregularities (RULES §9, Irregularities)."""
+    """How the room handles irregularities."""
 
     misdeal: str = option(Text("Misdeal"))
     exposed_card: str = option(Text("Exposed card"))

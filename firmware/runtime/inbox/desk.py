@@ -20,7 +20,7 @@ from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import InstallDesk
-from firmware.runtime.maintenance import Table as RecordTable
+from firmware.runtime.maintenance import RecordTable
 from firmware.runtime.reading.setup_jobs import was_checked
 from firmware.table import TableError
 from firmware.table import events as ev
@@ -63,7 +63,7 @@ NO_CLOCK: Final = Message(
 INSTALLING: Final = Message("It is being installed. The table deals on until it is ready.")
 
 
-class Table(RecordTable, Protocol):
+class InboxTable(RecordTable, Protocol):
     """The part of the table process that is used here."""
 
     @property
@@ -105,7 +105,7 @@ class Inbox:
         self._ordered: dict[tuple[int, str], str] = {}
         self._next = float("-inf")
 
-    def turn(self, table: Table) -> None:
+    def turn(self, table: InboxTable) -> None:
         """Look what lies in the inbox, and do what may be done now."""
         if self._clock() < self._next or table.state.record_fault is not None:
             return  # a record in doubt takes nothing new
@@ -130,7 +130,7 @@ class Inbox:
         except OSError as error:
             log.warning("What becomes of the pit's files cannot be written: %s", error)
 
-    def take(self, command: TakeFile, table: Table, who: Who) -> dict[str, Any]:
+    def take(self, command: TakeFile, table: InboxTable, who: Who) -> dict[str, Any]:
         """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
         wanted = (command.number, command.sha256)
         one = next((one for one in self._notes if one.key == wanted), None)
@@ -157,7 +157,7 @@ class Inbox:
 
     # ---- what becomes of a file ----
 
-    def _judge(self, one: FileRequest, before: FileRequest | None, table: Table) -> FileRequest:
+    def _judge(self, one: FileRequest, before: FileRequest | None, table: InboxTable) -> FileRequest:
         """Return a request with what the table says of it now."""
         if one.state != "fetched":
             # the uplink has not got it, or does not take it; anything else is said by the table alone
@@ -186,7 +186,7 @@ class Inbox:
 
     # Each of these returns what a file waits for, None once it is in force. CommandRefused: it is never taken.
 
-    def _profile(self, one: FileRequest, table: Table) -> Message | None:
+    def _profile(self, one: FileRequest, table: InboxTable) -> Message | None:
         name, text = profile_of(self._bytes(one.sha256))
         digest = content_hash(text.encode())
         if table.house.profile_hash == digest:
@@ -211,16 +211,16 @@ class Inbox:
             name=name,
         )
 
-    def _put_in_force(self, one: FileRequest, text: str, table: Table, actor: str) -> int:
+    def _put_in_force(self, one: FileRequest, text: str, table: InboxTable, actor: str) -> int:
         return table.order(SetHouse(profile_text=text, reason=f"Sent by the pit ({one.file.by})"), actor)
 
-    def _deck(self, one: FileRequest, table: Table) -> Message | None:
+    def _deck(self, one: FileRequest, table: InboxTable) -> Message | None:
         deck_of(self._bytes(one.sha256), table.house.model_hash)
         if table.state.calibration_hash("deck") != one.sha256:
             return DECK_WAITS if table.state.phase in BETWEEN_HANDS else HAND
         return DECK_UNCHECKED if table.state.deck_unchecked else None
 
-    def _release(self, one: FileRequest, table: Table) -> Message | None:
+    def _release(self, one: FileRequest, table: InboxTable) -> Message | None:
         release, between = one.file.version, table.state.phase in BETWEEN_HANDS
         installs, now = self._installs, self._wall()
         attempt = installs.attempt(one)

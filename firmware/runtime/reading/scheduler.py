@@ -54,7 +54,7 @@ LEFT_LYING: Final = Message("The last hand's cards still lie there; collect them
 Answered = ReadingDone | ReadingLost | NothingNew
 
 
-class Table(Protocol):
+class ReadingTable(Protocol):
     """The part of the table process that is used here."""
 
     @property
@@ -74,7 +74,7 @@ class ReadingScheduler:
 
     def __init__(
         self,
-        table: Table,
+        table: ReadingTable,
         request: Callable[[ReadingJob], None],
         reader: JournalReader,
         turn_up: float,

@@ -16,7 +16,7 @@ def show(outcome: Outcome) -> None:
     console = Console(highlight=False)
     counts = outcome.counts
     console.print(f"{outcome.hands} hands of {outcome.profile}, seed {outcome.seed}, {outcome.rows} rows.")
-    must_not = _table("What must be nothing", "times")
+    must_not = _table("What must not happen", "times")
     for kind, title in KINDS.items():
         must_not.add_row(title, str(outcome.number(kind)))
     console.print(must_not)
@@ -26,9 +26,9 @@ def show(outcome: Outcome) -> None:
         ("voided", "voided"),
         ("waiting on the dealer", "waiting"),
         ("settled as dealt", "ended_as_dealt"),
-        ("settled on what the dealer said wrongly, and nobody saw", "ended_as_dealer_said_wrongly"),
-        ("shown on a card that the reader was sure of, and wrong", "shown_surely_misread"),
-        ("  of them ended so: nobody saw it (the reader's budget)", "ended_surely_misread"),
+        ("settled on a wrong answer of the dealer's that nobody noticed", "ended_as_dealer_said_wrongly"),
+        ("shown on a card that was surely misread", "shown_surely_misread"),
+        ("  of these, settled so: nobody noticed", "ended_surely_misread"),
     ):
         hands.add_row(title, str(counts.get(name, 0)))
     console.print(hands)

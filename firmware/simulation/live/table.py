@@ -79,8 +79,8 @@ class SimulatedTable:
         """`room`: a folder for the camera's picture; `deck`: the deck in play, by default the one drawn by us.
 
         `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
-        the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: asks to
-        be brought in at a pit. `wall`: the journal's clock, by default the box's. Raises AppError, TableError.
+        the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: requests
+        enrolment at a pit. `wall`: the journal's clock, by default the box's. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
         self.pulse: Final = room / "pulse.json"

@@ -25,7 +25,7 @@ class PitWordsCompared(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class JoinPit(Command, roles=TECHNICIAN):
-    """Ask to be brought in at the pit that made this code: a QR code's text, or 26 letters and an address."""
+    """Ask the pit that made this code to enrol the table: a QR code's text, or 26 letters and an address."""
 
     do: Literal["join_pit"] = "join_pit"
     code: Annotated[str, Field(min_length=1, max_length=LONGEST_CODE)]

@@ -30,11 +30,11 @@ FROM_UPLINK: Final = frozenset({"asked", "fetched", "refused"})
 """States that the uplink gives. `asked` with a reason: the file cannot be fetched now, and is tried again."""
 FROM_TABLE: Final = FROM_UPLINK | {"waiting", "in_force"}
 OVER: Final = frozenset({"in_force", "refused", "withdrawn"})
-"""States that end a request; withdrawn is said by the pit."""
+"""States that end a request. `withdrawn` comes from the pit, the others from uplink and table."""
 MOST_OPEN: Final = 20
 """Requests of one table that are open at a time: all of them are in each answer."""
 MOST_WHY, MOST_SAID = 600, 780
-"""Bytes of a reason, as JSON, and of all that a table says of one request."""
+"""Bytes of a reason and of a whole request, as JSON, in what a table says to the pit."""
 FOLDER: Final = Path("var/lib/feltwatch-inbox")
 """Where the service keeps the inbox, from the root of the file system."""
 LIST: Final = "requests.json"
@@ -59,7 +59,7 @@ class FileRequest:
 
     @property
     def key(self) -> tuple[int, str]:
-        """Which request it is: a pit whose database was made again counts from one again."""
+        """What tells it from every other request: a pit with a new database counts from one again."""
         return self.number, self.sha256
 
     @property
@@ -100,7 +100,7 @@ class FileRequest:
 
 
 def requests_of(values: object) -> tuple[FileRequest, ...]:
-    """Return the requests in another program's list, in order; what is none is left out. A number names one request."""
+    """Return the requests in another program's list, in order; the first of each number, and nothing that is none."""
     found: dict[int, FileRequest] = {}
     for value in values if isinstance(values, list) else ():
         with suppress(ValueError):

@@ -404,9 +404,9 @@ def report(evenings: Sequence[Evening], seed: int) -> str:
         "",
         "    python -m tests.campaigns.browser.clumsy_evening --write docs/clumsy-evening.md",
         "",
-        f"Seed {seed}; {machine}. A real Chromium at 800×480, a real table process; cards are told, not read.",
+        f"Seed {seed}; {machine}. A real Chromium at 800×480, a real table process; no camera: the cards are reported.",
         "",
-        "| game | hands | closed | void, misdealt | closed too soon and taken back | steps | strays | problems |",
+        "| game | hands | closed | void, misdealt | closings taken back | steps | stray touches | problems |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for one in evenings:
@@ -420,8 +420,8 @@ def report(evenings: Sequence[Evening], seed: int) -> str:
     wrong = sum(len(one.problems) for one in evenings)
     lines += [
         "",
-        f"{total} hands, {wrong} problems: a page without a sentence or without a next step, a hand that goes no "
-        "further, or stacks that differ from the settlements' own sum.",
+        f"{total} hands, {wrong} problems. A problem is a page without a sentence or without a next step, a "
+        "hand that goes no further, or stacks that differ from the settlements' own sum.",
         "",
     ]
     return "\n".join(lines)

@@ -53,7 +53,7 @@ TOLD_AFTER: Final = TOGETHER + BOUNCE + SETTLE
 KINDS: Final = {
     "frame": "a frame through the card reader, the longest of a look",
     "look": "from the signal to the last of the frames that must agree: several, each judged above",
-    "button": f"from a finger on the white one to the row; {1000 * TOLD_AFTER:.0f} ms wait for a second finger",
+    "button": f"from a finger on the white push-button to the row; {1000 * TOLD_AFTER:.0f} ms wait for a second finger",
     "puck": "from the puck being laid to the row, the reader's sweeps in it",
     "command": "from a command on the table's socket to its answer, durable",
 }

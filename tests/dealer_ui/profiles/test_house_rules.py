@@ -23,7 +23,7 @@ from firmware.rules import (
     load_profile,
     profile_names,
 )
-from firmware.rules.profiles.document import Block, Heading, Paragraph, Table, markdown
+from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph, markdown
 from firmware.rules.profiles.options import Amount, Choice, Flag
 from firmware.rules.profiles.profile import RANKED
 from firmware.rules.profiles.sections import SECTIONS
@@ -57,7 +57,11 @@ def test_every_option_of_every_profile_has_a_sentence_on_the_page(name: str, lan
     with speaking(language):
         rules = rules_of(profile)
         cells = {
-            cell for block in page(profile) if isinstance(block, Table) for row in block.rows for cell in row
+            cell
+            for block in page(profile)
+            if isinstance(block, DocumentTable)
+            for row in block.rows
+            for cell in row
         }
     said_by = {about for rule in rules for about in rule.about}
     assert [path for path, _, _ in profile.options() if path not in said_by] == []
@@ -95,7 +99,9 @@ def test_every_value_of_an_option_is_said_in_words_of_its_own(path: str) -> None
 @pytest.mark.parametrize("name", EIGHT)
 def test_every_rule_has_a_source_or_says_that_the_house_chose(name: str) -> None:
     tables = [
-        block for block in page(load_profile(name)) if isinstance(block, Table) and block.head[0] == "No."
+        block
+        for block in page(load_profile(name))
+        if isinstance(block, DocumentTable) and block.head[0] == "No."
     ]
     for table in tables:
         for row in table.rows:
@@ -301,7 +307,7 @@ def test_a_house_that_changed_nothing_says_so(tmp_path: Path) -> None:
 
 
 def test_tables_of_bonuses_naturals_and_collection() -> None:
-    tables = [block for block in page(load_profile("california-face-up")) if isinstance(block, Table)]
+    tables = [block for block in page(load_profile("california-face-up")) if isinstance(block, DocumentTable)]
     bonuses = next(table for table in tables if table.head[0] == "Hand")
     assert bonuses.rows[0] == ("Royal flush", "–", "40", "20")
     assert ("Three aces", "22", "–", "–") in bonuses.rows

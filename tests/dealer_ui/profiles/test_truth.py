@@ -13,7 +13,7 @@ from dealer_ui.profiles.house_rules_numbered import is_without, rules_of
 from dealer_ui.profiles.house_rules_said import Values
 from dealer_ui.text.rule_words import option_says
 from firmware.rules import Profile, load_profile, profile_names
-from firmware.rules.profiles.document import Block, Paragraph, Table
+from firmware.rules.profiles.document import Block, DocumentTable, Paragraph
 from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, NaturalKinds, SuitOrder
 from firmware.rules.profiles.sources import Quote, Source, cite, sources
 from tests.firmware.rules.other_rules import Flip, Settlements, built_hands, flips, random_hands
@@ -36,7 +36,7 @@ class Page(NamedTuple):
 
     @classmethod
     def of(cls, blocks: tuple[Block, ...]) -> Page:
-        tables = [block for block in blocks if isinstance(block, Table) and block.head[0] == "No."]
+        tables = [block for block in blocks if isinstance(block, DocumentTable) and block.head[0] == "No."]
         source = {row[0]: row[2] for table in tables if len(table.head) == 3 for row in table.rows}
         others = {
             row[0]: tuple(row[3].split(" Or: "))

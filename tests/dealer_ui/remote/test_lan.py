@@ -317,7 +317,9 @@ def test_the_certificate_is_made_by_the_command_that_says_so_and_only_once(secre
     assert not (secrets / "tls.crt").exists()
     first = run("certificate", "make", *where)
     assert first.exit_code == 0
-    assert run("certificate", "make", *where).output == run("certificate", "show", *where).output == first.output
+    assert (
+        run("certificate", "make", *where).output == run("certificate", "show", *where).output == first.output
+    )
 
 
 def test_the_command_serves_by_no_certificate_that_is_over_or_not_there(

@@ -15,7 +15,7 @@ from dealer_ui.review.view import hand_view, settle_again
 from firmware.record.archive import Archive
 from firmware.record.hand_history import HandStillOpen
 from firmware.rules import load_profile
-from firmware.rules.profiles.document import Table
+from firmware.rules.profiles.document import DocumentTable
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from tests.dealer_ui.conftest import Lay
@@ -164,7 +164,7 @@ def test_every_line_of_a_settlement_names_its_option_as_the_index_of_the_house_r
     lines = [line for pair in hand_view(of(felt), felt.rules).settled.pairs for line in pair.lines]
     assert lines
     index = house_rules(felt.rules)[-1]
-    assert isinstance(index, Table)
+    assert isinstance(index, DocumentTable)
     rules = {row[0]: row[1] for row in index.rows}
     for line in lines:
         section, _colon, title = line.clause.partition(": ")

@@ -13,7 +13,12 @@ from firmware.cli.main import INTERRUPTED, LazyGroup, main
 
 @pytest.mark.parametrize(
     ("words", "meant"),
-    [("settl", "settle"), ("bench tabel", "table"), ("hands expot", "export"), ("review certificate mak", "make")],
+    [
+        ("settl", "settle"),
+        ("bench tabel", "table"),
+        ("hands expot", "export"),
+        ("review certificate mak", "make"),
+    ],
 )
 def test_a_command_that_is_misspelt_is_answered_with_the_one_that_was_meant(words: str, meant: str) -> None:
     refused = CliRunner().invoke(main, words.split())

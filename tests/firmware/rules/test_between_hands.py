@@ -1,4 +1,4 @@
-"""Seating, the puck, Fantasy Land, chips and collection (RULES §8, §9)."""
+"""Seating, the puck, Fantasy Land, chips and collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worked examples of the source documents (RULES §10), by name."""
+"""The worked examples of the source documents, by name."""
 
 from __future__ import annotations
 

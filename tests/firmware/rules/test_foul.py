@@ -1,4 +1,4 @@
-"""Fouls (RULES §2)."""
+"""Fouls."""
 
 from __future__ import annotations
 

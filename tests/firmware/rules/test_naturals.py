@@ -1,4 +1,4 @@
-"""The ten naturals, proved by exact counting over every hand of thirteen cards (RULES §5)."""
+"""The ten naturals, proved by exact counting over every hand of thirteen cards."""
 
 from __future__ import annotations
 

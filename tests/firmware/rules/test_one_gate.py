@@ -1,4 +1,4 @@
-"""A profile is judged in one place, whoever asks for it; what is wrong with it is said all at once."""
+"""A profile is judged in one place, for every program that asks for it; what is wrong with it is said all at once."""
 
 from __future__ import annotations
 

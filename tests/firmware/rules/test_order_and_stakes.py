@@ -1,4 +1,4 @@
-"""Positions, the order of payment, table stakes, two hands each, the chips plan (RULES §7, §8.2)."""
+"""Positions, the order of payment, table stakes, two hands each, the chips plan."""
 
 from __future__ import annotations
 

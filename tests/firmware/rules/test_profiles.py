@@ -55,7 +55,7 @@ def test_every_option_can_be_said_as_a_sentence(name: str) -> None:
         assert said.endswith("."), path
 
 
-# RULES §9, column by column.
+# The source documents' options, column by column.
 TABLE: dict[str, tuple[object, ...]] = {
     "deal.kind": ("face_up", *["closed"] * 7),
     "foul.equal_rows": ("foul", "foul", "foul", "foul", "ok", "foul", "foul", "foul"),

@@ -1,4 +1,4 @@
-"""What holds for every hand, under every profile, with every stack (RULES §7.4 and the rest)."""
+"""What holds for every hand, under every profile, with every stack."""
 
 from __future__ import annotations
 

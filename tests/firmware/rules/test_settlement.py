@@ -1,4 +1,4 @@
-"""What passes between two hands, clause by clause (RULES §2 to §6)."""
+"""What passes between two hands, clause by clause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scale of strengths, proved over every hand there is (RULES §1)."""
+"""The scale of strengths, proved over every hand there is."""
 
 from __future__ import annotations
 
