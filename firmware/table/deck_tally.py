@@ -9,13 +9,13 @@ from itertools import islice
 from typing import Final
 
 from firmware.rules import CARDS as DECK
+from firmware.table.checks import PLACES
 from firmware.table.seen import ROWS, Capture
 from firmware.table.topics.camera import DeckChecked
 
 CARDS: Final = tuple(card.code for card in DECK)
 RANKS: Final = "23456789TJQKA"
 SUITS: Final = "cdhs"
-PLACES: Final = "ABCD"
 
 Spread = dict[str, dict[str, list[str]]]
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from hardware.make.finding import Finding
-from hardware.make.tables import DataTable, TableError, Text, fill
+from hardware.make.tables import DataTable, DataTableError, Text, fill
 
 MARGIN: Final = 0.2
 """The share of a supply that stays free."""
@@ -170,11 +170,11 @@ class Bom(DataTable):
         return self
 
     def get(self, part_id: str) -> Part:
-        """Return a part. Raises TableError: there is no such part."""
+        """Return a part. Raises DataTableError: there is no such part."""
         for part in self.part:
             if part.id == part_id:
                 return part
-        raise TableError(f"the parts list has no {part_id}")
+        raise DataTableError(f"the parts list has no {part_id}")
 
     @property
     def volts(self) -> dict[str | None, float]:
@@ -200,10 +200,10 @@ class Bom(DataTable):
         return f"the oldest price is {age} days old: ask for all of them anew" if age > FRESH_DAYS else ""
 
     def length_m(self, part_id: str) -> float:
-        """Return how long a cable is. Raises TableError: there is no such part, or it is no cable."""
+        """Return how long a cable is. Raises DataTableError: there is no such part, or it is no cable."""
         long = self.get(part_id).length_m
         if long is None:
-            raise TableError(f"the parts list has no cable {part_id}")
+            raise DataTableError(f"the parts list has no cable {part_id}")
         return long
 
     def loads(self) -> tuple[Load, ...]:
@@ -225,10 +225,10 @@ class Bom(DataTable):
         return tuple(found)
 
     def amps(self, names: list[str]) -> float:
-        """Add up what these parts draw at most, amperes of their supply. Raises TableError: one draws nothing."""
+        """Add up what these parts draw at most, amperes of their supply. Raises DataTableError: one draws nothing."""
         parts = {part.id: part for part in self.part if part.watts}
         if unknown := [name for name in names if name not in parts]:
-            raise TableError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
+            raise DataTableError(f"electric.toml: {unknown[0]} draws nothing by the parts list")
         return sum(parts[name].watts / self.volts[parts[name].supply] for name in names)
 
 

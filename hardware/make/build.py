@@ -14,7 +14,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from hardware.make.bom import Bom, Part
-from hardware.make.tables import DataTable, TableError, Text
+from hardware.make.tables import DataTable, DataTableError, Text
 
 Texts = Annotated[tuple[Text, ...], Field(min_length=1)]
 
@@ -60,7 +60,7 @@ class Build(DataTable):
 
     @classmethod
     def of(cls, path: Path, bom: Bom) -> Build:
-        """Read build.toml, and hold it against the parts list. Raises TableError."""
+        """Read build.toml, and hold it against the parts list. Raises DataTableError."""
         build = cls.load(path)
         listed = Counter(part for shop in build.shop for part in shop.parts)
         used = {part for step in build.step for part in step.uses}
@@ -73,7 +73,7 @@ class Build(DataTable):
             (used - parts, "is used and is no part of the list"),
         ):
             if wrong:
-                raise TableError(f"{path.name}: {', '.join(sorted(wrong))} {words}")
+                raise DataTableError(f"{path.name}: {', '.join(sorted(wrong))} {words}")
         return build
 
 

@@ -34,7 +34,7 @@ class Sources:
 
     @classmethod
     def load(cls, root: Path) -> Sources:
-        """Read the data of `hardware/`, and the standard felt's layout. Raises TableError."""
+        """Read the data of `hardware/`, and the standard felt's layout. Raises DataTableError."""
         frame = Frame(toml(root / "mech/mech.toml"), TableLayout.load())
         bom = Bom.load(root / "bom.toml")
         return cls(frame, bom, toml(root / "electric.toml"), toml(root / "pinmap.toml"))

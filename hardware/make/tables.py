@@ -29,7 +29,7 @@ class HardwareError(Exception):
     """The root; the message says what to do."""
 
 
-class TableError(HardwareError, ValueError):
+class DataTableError(HardwareError, ValueError):
     """A table that contradicts itself or another one."""
 
 
@@ -42,13 +42,13 @@ class RuleBroken(HardwareError, ValueError):
 
 
 def toml(path: Path) -> dict[str, Any]:
-    """Read a table as it is. Raises TableError."""
+    """Read a table as it is. Raises DataTableError."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TableError(f"{path} cannot be read: {error.strerror}") from error
+        raise DataTableError(f"{path} cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TableError(f"{path} is no TOML file: {error}") from error
+        raise DataTableError(f"{path} is no TOML file: {error}") from error
 
 
 def fill(template: str, **facts: Any) -> str:
@@ -63,10 +63,10 @@ class DataTable(BaseModel):
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """Read a table of this form. Raises TableError."""
+        """Read a table of this form. Raises DataTableError."""
         try:
             return cls.model_validate(toml(path))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"]))
-            raise TableError(f"{path.name}: {where}: {first['msg']}") from error
+            raise DataTableError(f"{path.name}: {where}: {first['msg']}") from error

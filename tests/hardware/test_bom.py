@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardware.make.bom import Bom, bom_page
-from hardware.make.tables import TableError
+from hardware.make.tables import DataTableError
 from tests.hardware.cases import BOM, NOW, bom
 
 TODAY = "price = 90.0, dated = 2026-11-24"
@@ -77,14 +77,14 @@ def test_a_list_that_contradicts_itself_is_refused_with_a_sentence(
     assert old in BOM
     path = tmp_path / "bom.toml"
     path.write_text(BOM.replace(old, new, 1))
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(DataTableError, match=said):
         Bom.load(path)
 
 
 def test_a_list_that_is_not_there_is_refused_and_what_is_no_cable_has_no_length(tmp_path: Path) -> None:
-    with pytest.raises(TableError, match="cannot be read"):
+    with pytest.raises(DataTableError, match="cannot be read"):
         Bom.load(tmp_path / "bom.toml")
-    with pytest.raises(TableError, match="no cable computer"):
+    with pytest.raises(DataTableError, match="no cable computer"):
         NOW.bom.length_m("computer")
 
 

@@ -13,7 +13,7 @@ from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 from firmware.runtime.config import CameraConfig
 from firmware.runtime.device_factory import make_camera
 from hardware.make.build import Assembly, Build, order_lists
-from hardware.make.tables import TableError
+from hardware.make.tables import DataTableError
 from tests.hardware.cases import HARDWARE, NOW
 
 TEXT: Final = (HARDWARE / "build.toml").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def test_a_step_too_early_and_a_part_or_a_thing_that_leads_nowhere_are_refused(
 ) -> None:
     assert was in TEXT
     (tmp_path / "build.toml").write_text(TEXT.replace(was, now, 1), encoding="utf-8")
-    with pytest.raises(TableError, match=says):
+    with pytest.raises(DataTableError, match=says):
         Build.of(tmp_path / "build.toml", NOW.bom)
 
 
@@ -80,7 +80,7 @@ def test_steps_of_the_assembly_that_contradict_themselves_are_refused(
 ) -> None:
     assert old in TASKS
     (tmp_path / "assembly.toml").write_text(TASKS.replace(old, new, 1))
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(DataTableError, match=said):
         Assembly.load(tmp_path / "assembly.toml")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hardware.make import electric, protect
 from hardware.make.bom import Bom
-from hardware.make.tables import TableError
+from hardware.make.tables import DataTableError
 from tests.hardware.cases import NOW, bom, wrong
 from tests.hardware.cases import electric as said
 
@@ -126,7 +126,7 @@ def test_a_part_that_is_on_no_rail_or_on_two_or_draws_nothing_is_found() -> None
     rails[0]["parts"] += ["buzzer", "fan"]
     assert "on one rail: fan" in judged(rail=rails)
     rails[0]["parts"].append("felt")
-    with pytest.raises(TableError, match="felt draws nothing"):
+    with pytest.raises(DataTableError, match="felt draws nothing"):
         electric.rails(said(rail=rails), NOW.bom)
 
 
@@ -171,5 +171,5 @@ def test_lamps_that_burn_and_resistors_that_differ_from_the_looms_are_found() ->
 
 def test_a_part_that_the_list_lacks_is_named() -> None:
     lacking: Bom = NOW.bom.model_copy(update={"part": tuple(p for p in NOW.bom.part if p.id != "fan")})
-    with pytest.raises(TableError, match="the parts list has no fan"):
+    with pytest.raises(DataTableError, match="the parts list has no fan"):
         protect.box(NOW.electric, lacking)

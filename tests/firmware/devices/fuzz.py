@@ -87,7 +87,7 @@ def puck_line(rng: random.Random) -> Frames:
         wire = snapshot(number)
         line.feed(wire if whole else damaged(wire, rng), now)
         _never_wrong(line.reading(now), TRUE_SEAT)
-        assert len(line._sentences._rest) <= LONGEST
+        assert len(line._parser._rest) <= LONGEST
         yield
 
 
