@@ -107,9 +107,9 @@ def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
 
     Run it as root, then start the uplink as it says. Delete FOLDER afterwards: the table's key lies in it.
     """
-    from firmware.uplink.place import place
+    from firmware.uplink.installation import install_enrolment
 
-    for address in place(source, into, drop_in):
+    for address in install_enrolment(source, into, drop_in):
         say(f"The pit: {address}")
     say(
         "This table is enrolled. Now: sudo systemctl daemon-reload && sudo systemctl restart feltwatch-uplink. "

@@ -34,7 +34,7 @@ from firmware.runtime.liveness import heartbeat
 from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.socket_server import CommandSocket
 from firmware.table_client import TableUnreachable
-from firmware.uplink import heard, held, join_request, place, witness
+from firmware.uplink import heard, held, installation, join_request, witness
 from firmware.uplink.errors import UplinkError
 from firmware.uplink.held import read_checkpoint
 from firmware.uplink.join_request import PROGRESS, JoinProgress, read_join_progress
@@ -153,7 +153,7 @@ def enrolment(tmp_path: Path) -> Path:
 
 
 def laid(enrolment: Path) -> tuple[str, ...]:
-    return place.place(enrolment, enrolment.parent, enrolment.parents[1] / "etc/pit.conf")
+    return installation.install_enrolment(enrolment, enrolment.parent, enrolment.parents[1] / "etc/pit.conf")
 
 
 def write_trusting(path: Path, data: bytes, **_: object) -> None:
@@ -173,7 +173,7 @@ def test_a_link_where_an_enrolment_goes_has_root_write_no_other_file(
     assert (enrolment.parent / KEY).stat().st_mode & 0o777 == 0o600
     (enrolment.parent / KEY).unlink()
     (enrolment.parent / KEY).symlink_to(other)
-    monkeypatch.setattr(place, "write_private", write_trusting)
+    monkeypatch.setattr(installation, "write_private", write_trusting)
     laid(enrolment)
     assert "PRIVATE KEY" in other.read_text()
 
@@ -193,7 +193,7 @@ def test_a_link_in_an_enrolment_has_root_give_no_key_away(
     with pytest.raises(UplinkError, match="cannot be read"):
         laid(enrolment)
     assert not (enrolment.parent / KEY).exists()
-    monkeypatch.setattr(place, "read_plain", lambda name, *_: trusting(enrolment / name))
+    monkeypatch.setattr(installation, "read_plain", lambda name, *_: trusting(enrolment / name))
     monkeypatch.setattr("os.O_NOFOLLOW", 0)
     laid(enrolment)
     key = load_pem_private_key((enrolment.parent / KEY).read_bytes(), None)

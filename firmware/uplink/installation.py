@@ -1,4 +1,4 @@
-"""Puts an enrolment in its place on this table, and opens the uplink's way to the pit and to nothing else.
+"""Installs an enrolment on this table, and opens the uplink's way to the pit and to nothing else.
 
 Root does it, in folders of the uplink's user, whose program speaks to the network. So nothing there is trusted: only
 plain files are read, each once, and no link is followed.
@@ -34,7 +34,7 @@ MOST_BYTES: Final = 64 << 10
 """Bytes of a file of an enrolment; each has a few thousand at most."""
 
 
-def place(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
+def install_enrolment(source: Path, folder: Path, drop_in: Path) -> tuple[str, ...]:
     """Copy the enrolment in `source` to `folder`, and let the service reach its pit; return the pit's addresses.
 
     Names become numbers here: the service can ask no name server. Everything is checked before anything is written.
