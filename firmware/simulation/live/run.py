@@ -39,7 +39,7 @@ FINGER_UP: Final = 0.05
 """Seconds between two presses of the fastest finger."""
 LOOK_EVERY: Final = 0.02
 GIVE_UP_AFTER: Final = 6.0
-"""Seconds after which a dealer among people stops waiting, and looks again."""
+"""Seconds after which the dealer stops waiting, and looks again: a press may have counted for nothing."""
 HABITS: Final = Habits(puck_forgotten=0.04)
 
 
@@ -55,7 +55,7 @@ class LiveRun:
     """Has the simulated dealer play until stopped; a `Workplace`.
 
     `pace`: the speed relative to a person's; None: no pauses at all. `among_people`: people may pull cables and press
-    buttons, so that a missing effect is no fault of the table.
+    buttons, so that a table that makes no progress is no fault of it.
     """
 
     is_page_gone = False
@@ -85,6 +85,8 @@ class LiveRun:
         self._state = State()
         self._progress: tuple[object, ...] = ()
         self._progress_at = time.monotonic()
+        self._waited = 0.0
+        """Seconds of waiting since the last progress."""
 
     def play(self, hands: int | None) -> Iterator[dict[str, Any]]:
         """Play this many hands (None: for ever) and yield each one's report once all is paid.
@@ -157,7 +159,7 @@ class LiveRun:
             now = self._state
             placed = [seat.placed for seat in now.seats]
             if (progress := (now.hand, now.phase, now.questions, now.paid, placed)) != self._progress:
-                self._progress, self._progress_at = progress, time.monotonic()
+                self._progress, self._progress_at, self._waited = progress, time.monotonic(), 0.0
         return self._state
 
     def pause(self, seconds: float) -> None:
@@ -166,16 +168,16 @@ class LiveRun:
             self._stop.wait(seconds / self._pace)
 
     def until(self, what: Callable[[State], bool]) -> bool:
-        """Look until the condition is true; among people, or until the timeout. Raises SimulationStuck."""
+        """Look until the condition is true, or for `GIVE_UP_AFTER`; return which. Raises SimulationStuck."""
         began = time.monotonic()
         while not what(state := self.look()):
-            now = time.monotonic()
-            if self._among_people and now - began > GIVE_UP_AFTER:
+            if (waited := time.monotonic() - began) > GIVE_UP_AFTER:
+                self._waited += waited
+                if self._waited > STUCK_AFTER and not self._among_people:
+                    raise SimulationStuck(
+                        f"The simulated table has not gone on for {STUCK_AFTER:g} s (in {state.phase})."
+                    )
                 return False
-            if not self._among_people and now - max(began, self._progress_at) > STUCK_AFTER:
-                raise SimulationStuck(
-                    f"The simulated table has not gone on for {STUCK_AFTER:g} s (in {state.phase})."
-                )
             self._stop.wait(LOOK_EVERY)
         return True
 

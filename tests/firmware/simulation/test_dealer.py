@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from firmware.rules import load_profile
 from firmware.simulation.dealer import HOLD, PRESS, SimulatedDealer
 from firmware.simulation.habits import Habits
+from firmware.simulation.live import run as live
 from firmware.simulation.live.players import Players
 from firmware.simulation.policy import Act, Policy
 from firmware.table import Phase, State
@@ -125,3 +127,19 @@ def test_collected_cards_are_laid_back_where_the_table_reads_again() -> None:
     assert policy.next(State(phase=Phase.SETTLED)) == Act("next", felt={}, pause=4)
     reading = State(phase=Phase.READING)
     assert [policy.next(reading).do for _ in range(2)] == ["lay", "wait"]
+
+
+def test_at_a_real_table_a_press_without_an_effect_is_given_up_and_one_without_end_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A process that was paused meanwhile took the press for a long one, which counts for nothing."""
+    monkeypatch.setattr(live, "GIVE_UP_AFTER", 0.0)
+    link = Paper()
+    table = SimpleNamespace(failure=None, panel=SimpleNamespace(press=lambda button, seconds: None))
+    reader = SimpleNamespace(events_since=lambda seq, limit: [], recover=lambda: (SETTLED, 7))
+    run = live.LiveRun(cast(Any, table), Players(1, RULES, 1), cast(Any, reader), cast(Any, link), seed=1)
+    run._dealer.do(Act("next"), run.look())
+    assert link.done == [{"do": "next", "hand": 4}]
+    monkeypatch.setattr(live, "STUCK_AFTER", 0.0)
+    with pytest.raises(live.SimulationStuck, match="has not gone on for 0 s"):
+        run.until(lambda state: False)
