@@ -21,6 +21,7 @@ import pytest
 from flask import Flask
 
 from firmware.pulse import read_pulse
+from firmware.table_client import SOCKET, TableLink
 from pit.pages.app import create_app
 from pit.pages.floor import TableTile
 from pit.pages.people import PitRole
@@ -30,7 +31,7 @@ from pit.store.database import Database
 from tests.pit.house import House, Part, house
 from tests.pit.pages.conftest import House as Visited
 from tests.tools import NGINX, POSTGRESQL, needs
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 LATEST_S = 15.0
 PROGRAM = "from firmware.cli.__main__ import main; main()"
@@ -154,8 +155,10 @@ def test_a_killed_pit_leaves_nothing_green(room: Room) -> None:
 
 def test_a_locked_row_of_the_follower_leaves_nothing_green(room: Room) -> None:
     until(room.is_green)
+    link = TableLink(room.house.data[0] / SOCKET)
     with psycopg.connect(room.house.url) as holder:
         holder.execute("SELECT FROM table_now FOR UPDATE")
+        assert link.send({"do": "call_floor"}, within=DEADLINE)["ok"], "a row, whether anybody deals or not"
         until(lambda: "rows not followed" in " ".join(map(str, room.tile().tile.notes)))
         assert not room.is_green()
         row = re.search(r"Table 1</a>.*?</tr>", room.page("/tables"), re.DOTALL)
@@ -163,6 +166,7 @@ def test_a_locked_row_of_the_follower_leaves_nothing_green(room: Room) -> None:
         assert "rows not followed" in row[0]
         assert "Table 1 missing since" in room.page("/reports")
         holder.rollback()
+    assert link.send({"do": "end_floor_call", "answered": False}, within=DEADLINE)["ok"]
     until(room.is_green)
 
 

@@ -65,15 +65,21 @@ def test_an_altered_archive_is_refused(box: Box, new: Path, monkeypatch: pytest.
     box.takes(new, "evil")
 
 
-@pytest.mark.parametrize("name", ["timestamp.json", "snapshot.json", "targets.json", "2.root.json"])
-@pytest.mark.parametrize(
-    "data",
-    [b"", b"{}", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"signed": {"_type": "timestamp"}, "signatures": []}'],
-    ids=["empty", "object", "list", "binary", "deep", "unsigned"],
-)
-def test_metadata_that_is_none_is_refused_in_a_sentence(box: Box, new: Path, name: str, data: bytes) -> None:
-    (new / MAKER / name).write_bytes(data)
-    box.refuses(new, "It was not signed by the maker")
+def test_metadata_that_is_none_is_refused_in_a_sentence(box: Box, new: Path) -> None:
+    shutil.copytree(new / MAKER, kept := new.parent / "kept")
+    for name in ("timestamp.json", "snapshot.json", "targets.json", "2.root.json"):
+        for data in (
+            b"",
+            b"{}",
+            b"[]",
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b'{"signed": {"_type": "timestamp"}, "signatures": []}',
+        ):
+            shutil.rmtree(new / MAKER)
+            shutil.copytree(kept, new / MAKER)
+            (new / MAKER / name).write_bytes(data)
+            box.refuses(new, "It was not signed by the maker")
 
 
 @pytest.mark.parametrize("name", ["timestamp.json", "snapshot.json", "targets.json"])

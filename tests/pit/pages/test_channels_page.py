@@ -75,9 +75,8 @@ def test_what_is_decided_on_the_page_is_done_recorded_and_in_the_history(offered
     assert f"{RELEASE} goes on without: Table 2" in page
 
 
-@pytest.mark.parametrize(
-    ("address", "fields", "code"),
-    [
+def test_what_no_form_sends_moves_nothing(offered: House) -> None:
+    for address, fields, code in (
         ("move/first", {"sha256": "44" * 32}, 409),
         ("move/first", {"sha256": DECK}, 409),
         ("move/first", {"sha256": "\0"}, 400),
@@ -93,14 +92,10 @@ def test_what_is_decided_on_the_page_is_done_recorded_and_in_the_history(offered
         (f"{SHA}/withdraw", {}, 409),
         ("%00/again", {}, 409),
         (f"{'9' * 5000}/withdraw", {}, 409),
-    ],
-)
-def test_what_no_form_sends_moves_nothing(
-    offered: House, address: str, fields: dict[str, str], code: int
-) -> None:
-    assert post(offered, address, **fields)[0] == code
-    with offered.database.transaction() as connection:
-        assert history(connection) == []
+    ):
+        assert post(offered, address, **fields)[0] == code, (address, fields)
+        with offered.database.transaction() as connection:
+            assert history(connection) == [], (address, fields)
 
 
 def test_what_is_not_so_any_more_is_refused_in_a_sentence(offered: House) -> None:
