@@ -20,6 +20,7 @@ from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import row_name
 from firmware.names import look_alike, looks_like, normal_spelling
 from firmware.rules import (
+    NaturalEntry,
     Profile,
     ProfileError,
     load_profile,
@@ -28,9 +29,10 @@ from firmware.rules import (
     profile_toml,
 )
 from firmware.rules.cards import RANKS
-from firmware.rules.naturals import NATURALS
+from firmware.rules.naturals.kinds import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.library import name_trouble, title_trouble
+from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     Amount,
     AtLeast,
@@ -38,7 +40,6 @@ from firmware.rules.profiles.options import (
     Choice,
     Flag,
     Kind,
-    NaturalKinds,
     Outcomes,
     Rate,
     RowPoints,
@@ -183,10 +184,11 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
                 Cell(f"{path}:{row}", str(points.get(row, "")), row_name(row)) for row in ROW_NAMES
             )
         case NaturalKinds():
-            worth = dict(value)
-            order = [*worth, *(name for name in NATURALS if name not in worth)]
+            listed = {entry.kind for entry in value}
+            others = [NaturalEntry(kind, 0) for kind in NATURALS if kind not in listed]
             return "kinds", _one(
-                Cell(f"{path}:{name}", str(worth.get(name, "")), natural_words(name)) for name in order
+                Cell(f"{path}:{entry.kind}", str(entry.value or ""), natural_words(entry))
+                for entry in (*value, *others)
             )
         case AtLeast():
             return "hands", tuple(_lowest(f"{path}:{row}", row, dict(value)) for row in ROW_NAMES)
@@ -343,7 +345,10 @@ def _value_of(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
         case NaturalKinds():
             named = [name.partition(":")[2] for name in typed if name.startswith(f"{path}:")]
             worth = [(name, _points(typed.one(f"{path}:{name}"))) for name in named]
-            return [{"kind": name, "value": value} for name, value in worth if value != 0]
+            given = {entry.kind: entry.as_toml() for entry in before}
+            return [
+                {**given.get(name, {"kind": name}), "value": value} for name, value in worth if value != 0
+            ]
         case AtLeast():
             lowest = {row: typed.one(f"{path}:{row}") for row in ROW_NAMES}
             return {row: hand for row, hand in lowest.items() if hand}

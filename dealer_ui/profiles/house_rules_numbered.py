@@ -39,7 +39,13 @@ _SECTIONS: Final = (
         N_("Naturals"),
         "naturals",
         lambda rules: rules.has_naturals,
-        ("naturals.", "foul.versus_natural", "order.naturals_first", "order.several_naturals"),
+        (
+            "naturals.",
+            "foul.versus_natural",
+            "surrender.versus_natural",
+            "order.naturals_first",
+            "order.several_naturals",
+        ),
     ),
     _Section(
         N_("Surrender"),
@@ -139,7 +145,7 @@ def _missing(rules: Values, statement: Container[str]) -> Rule | None:
         if not rules[path]:
             names.append(_LEFT_OUT[path])
             prefixes.append(path)
-    three = {"three_straights", "three_flushes"} & {kind for kind, _value in rules["naturals.kinds"]}
+    three = {"three_straights", "three_flushes"} & {entry.kind for entry in rules["naturals.kinds"]}
     if not three:
         prefixes.append("naturals.by")
     if not names:

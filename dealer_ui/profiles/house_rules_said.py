@@ -15,7 +15,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
-from firmware.rules import Profile
+from firmware.rules import NaturalEntry, Profile
 from firmware.rules.profiles.document import DocumentTable
 from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
@@ -119,9 +119,27 @@ class Values:
         """The rows in which a weaker hand may earn a higher bonus."""
         return tuple(row for row in ROW_NAMES if self.lets_weaker_pay_more(f"bonus.{row}"))
 
+    @property
+    def has_own_naturals(self) -> bool:
+        """Whether any natural is the house's own."""
+        return any(entry.needs for entry in self["naturals.kinds"])
+
+    @property
+    def has_own_pairs(self) -> bool:
+        """Whether any natural of the house's own may count four of a kind as two pairs."""
+        return any(
+            entry.needs and entry.needs.pairs > 1 and entry.needs.quads_as_pairs
+            for entry in self["naturals.kinds"]
+        )
+
+    @property
+    def has_strict_pairs(self) -> bool:
+        """Whether any natural of the house's own may not."""
+        return any(entry.needs and not entry.needs.quads_as_pairs for entry in self["naturals.kinds"])
+
     def has_natural(self, *kinds: str) -> bool:
         """Return whether the game has any of these naturals."""
-        return any(kind in kinds for kind, _value in self["naturals.kinds"])
+        return any(entry.kind in kinds for entry in self["naturals.kinds"])
 
 
 def sentences(name: str, rules: Values) -> list[Ruled]:
@@ -185,10 +203,18 @@ def naturals_table(rules: Values) -> DocumentTable:
     return DocumentTable(
         (_("Rank"), _("Natural"), _("Points from each opponent")),
         tuple(
-            (str(place), capital(natural_words(kind)), str(value))
-            for place, (kind, value) in enumerate(rules["naturals.kinds"], start=1)
+            (str(place), _named(entry), str(entry.value))
+            for place, entry in enumerate(rules["naturals.kinds"], start=1)
         ),
     )
+
+
+def _named(entry: NaturalEntry) -> str:
+    """Return a natural's name; of a house's own also what it is."""
+    words = capital(natural_words(entry))
+    if not entry.needs:
+        return words
+    return _("%(name)s: %(what)s", name=words, what=say(entry.needs.words)) if entry.name else words
 
 
 def collection_table(rules: Values) -> DocumentTable:

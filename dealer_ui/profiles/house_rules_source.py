@@ -11,7 +11,8 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
 from firmware.rules import RulesError
 from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph
-from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind, NaturalKinds, SuitOrder
+from firmware.rules.profiles.natural_kinds import NaturalKinds
+from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind, SuitOrder
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import cite
 

@@ -20,7 +20,8 @@ from firmware.rules import (
     recorded_profile,
 )
 from firmware.rules.profiles.document import SECTION_TITLES
-from firmware.rules.profiles.options import Bonuses, Kind, NaturalKinds, Schedule
+from firmware.rules.profiles.natural_kinds import NaturalKinds
+from firmware.rules.profiles.options import Bonuses, Kind, Schedule
 from firmware.table.errors import JournalError
 from firmware.table.events import HouseSet
 from firmware.table.phase import OPEN
@@ -214,17 +215,19 @@ def _compare(path: str, kind: Kind, one: Any, other: Any) -> OptionComparison:
     )
 
 
-def _words(kind: Bonuses | NaturalKinds, key: str) -> str:
-    return natural_words(key) if isinstance(kind, NaturalKinds) else target_words(key, front=kind.front)
-
-
 def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
     match kind:
-        case Bonuses() | NaturalKinds():
-            ours, theirs = dict(one), dict(other)
-            for key in dict.fromkeys((*ours, *theirs)):
-                words = _words(kind, key)
-                yield words, str(ours.get(key, "–")), str(theirs.get(key, "–"))
+        case Bonuses():
+            yield from _points(
+                *(
+                    {target_words(hand, front=kind.front): points for hand, points in pairs}
+                    for pairs in (one, other)
+                )
+            )
+        case NaturalKinds():
+            yield from _points(
+                *({natural_words(entry): entry.value for entry in entries} for entries in (one, other))
+            )
         case Schedule():
             fees = [{rate.option: rate for rate in rates} for rates in (one, other)]
             for number in dict.fromkeys((*fees[0], *fees[1])):
@@ -233,3 +236,8 @@ def _lines(kind: Kind, one: Any, other: Any) -> Iterator[tuple[str, str, str]]:
                     for rate in (fees[0].get(number), fees[1].get(number))
                 ]
                 yield str(number), cells[0], cells[1]
+
+
+def _points(ours: Mapping[str, int], theirs: Mapping[str, int]) -> Iterator[tuple[str, str, str]]:
+    for words in dict.fromkeys((*ours, *theirs)):
+        yield words, str(ours.get(words, "–")), str(theirs.get(words, "–"))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, changes_of, day_of, time_of, who_is
-from dealer_ui.text.hand_words import row_text
+from dealer_ui.text.hand_words import natural_name, row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import kind_name, money, money_with_sign, trend
+from dealer_ui.text.words import money, money_with_sign, trend
 from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
-from firmware.rules import Profile, chips_plan
+from firmware.rules import Profile, RankedNatural, chips_plan
 from firmware.rules.profiles.document import option_name
 from firmware.rules.recorded import (
     NOTHING_SETTLED,
@@ -173,7 +173,7 @@ def _recorded_view(settlement: Mapping[str, Any] | None) -> RecordedSettlement |
 # ---- cards ----
 
 
-def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[int, str]:
+def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[int, RankedNatural]:
     """Return the undeclared naturals by seat: the rows were compared, so they may be named."""
     if recalled.settlement is None or rules is None:
         return {}
@@ -184,7 +184,7 @@ def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[i
 
 
 def _seats(
-    end: State, settlement: RecordedSettlement | None, undeclared: Mapping[int, str]
+    end: State, settlement: RecordedSettlement | None, undeclared: Mapping[int, RankedNatural]
 ) -> Iterable[SeatOf]:
     why = foul_reasons(settlement) if settlement else {}
     for seat in end.seats:
@@ -216,19 +216,21 @@ def _text(row: RecordedRow | None) -> str:
     return row_text(row.category, row.cards) if row and row.category else ""
 
 
-def _marks(hand: RecordedHand | None, surrenders: bool, why: str, undeclared: str | None) -> Iterable[str]:
+def _marks(
+    hand: RecordedHand | None, surrenders: bool, why: str, undeclared: RankedNatural | None
+) -> Iterable[str]:
     if surrenders:
         yield _("surrendered")
     if hand and hand.is_foul:
         yield _("foul: %(why)s", why=why) if why else _("foul")
     if hand and hand.natural:
-        yield _("natural: %(kind)s", kind=kind_name(hand.natural.kind))
+        yield _("natural: %(kind)s", kind=natural_name(hand.natural))
     if hand and hand.declaration == "not_borne_out":
         yield _("declared a natural that the cards do not show")
     if hand and hand.declaration == "voided_by_foul":
         yield _("declared a natural that the foul voids")
     if undeclared:
-        yield _("natural that was not declared: %(kind)s", kind=kind_name(undeclared))
+        yield _("natural that was not declared: %(kind)s", kind=natural_name(undeclared))
     if hand and hand.fantasyland_next:
         yield _("Fantasy Land next")
 

@@ -351,7 +351,7 @@ def in_short(profile: Profile) -> tuple[str, ...]:
     if profile.bonus.pays != "none":
         more.append(_("Strong rows win bonus points."))
     if naturals.kinds:
-        best = max(value for _kind, value in naturals.kinds)
+        best = max(entry.value for entry in naturals.kinds)
         more.append(_("Naturals win up to %(points)s points.", points=best))
     if profile.surrender.points:
         more.append(_("A player may surrender for %(points)s.", points=profile.surrender.points))

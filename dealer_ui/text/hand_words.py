@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dealer_ui.text.i18n import gettext, pgettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import capital
-from firmware.rules import CATEGORIES, NATURAL_WORDS
+from dealer_ui.text.words import capital, kind_name
+from firmware.rules import CATEGORIES, NaturalEntry, RankedNatural
 from firmware.rules.words import HIGH, ONE, SEVERAL, ranks_of, row_called
 
+Natural = NaturalEntry | RankedNatural
 
-def natural_words(kind: str) -> str:
-    """Describe the cards of a natural: `"six pairs"`."""
-    return say(NATURAL_WORDS[kind]) if kind in NATURAL_WORDS else kind.replace("_", " ")
+
+def natural_words(natural: Natural) -> str:
+    """Describe the cards of a natural: `"six pairs"`; where the house has a name for it, by that."""
+    try:
+        return say(natural.words)
+    except KeyError:  # of a later release
+        return natural.kind.replace("_", " ")
+
+
+def natural_name(natural: Natural) -> str:
+    """Name a natural in short: `"Six pairs"`."""
+    return capital(natural_words(natural)) if natural.name or natural.needs else kind_name(natural.kind)
 
 
 def category_name(category: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from firmware.rules import load_profile, profile_names
-from firmware.rules.naturals import NATURALS
+from firmware.rules.naturals.kinds import NATURALS
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.options import RULES, Amount, Choice, Flag, SuitOrder, Text
 from firmware.rules.profiles.sections import OPTIONS

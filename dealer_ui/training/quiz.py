@@ -88,7 +88,7 @@ def _naturals(state: State, settlement: RecordedSettlement, rules: Profile) -> I
         if natural:
             line = _(
                 "The cards are %(natural)s: %(points)s from each opponent.",
-                natural=natural_words(natural.kind),
+                natural=natural_words(natural),
                 points=_points(natural.value),
             )
             clauses = ["naturals.kinds"]
@@ -119,7 +119,7 @@ def _ask_undeclared(settlement: RecordedSettlement, rules: Profile) -> Iterator[
         _(
             "The cards of seat %(seat)s are %(natural)s: %(points)s from each opponent.",
             seat=seat,
-            natural=natural_words(natural.kind),
+            natural=natural_words(natural),
             points=_points(natural.value),
         )
         for seat, natural in sorted(naturals.items())

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dealer_ui.text.hand_words import row_text, row_words
+from dealer_ui.text.hand_words import natural_name, row_text, row_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import (
     card_name,
-    kind_name,
     money,
     money_with_sign,
     points_with_sign,
@@ -131,7 +130,7 @@ def _flags(
     if hand and hand.is_foul:  # no room for the reason next to "Natural void"; the payment's lines give it
         flags.append(Flag("foul", _("FOUL · %(why)s", why=why) if why and not void else _("FOUL")))
     if hand and hand.natural:
-        flags.append(Flag("natural", _("Natural · %(kind)s", kind=kind_name(hand.natural.kind))))
+        flags.append(Flag("natural", _("Natural · %(kind)s", kind=natural_name(hand.natural))))
     elif hand and hand.is_foul:  # the foul is the important part, and needs the room
         if void:
             flags.append(Flag("asked", _("Natural void")))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from dealer_ui.text.hand_words import natural_words
+from dealer_ui.text.hand_words import natural_name, natural_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import kind_name
 from dealer_ui.view.screen import Action, Card, Need
 from firmware.rules import OPTIONS, Declaration, Profile
 from firmware.table.events import ROWS
@@ -23,22 +22,23 @@ def natural_question(
 ) -> Need:
     """Ask the dealer to confirm or reject a declared natural; `waiting` more wait after this one."""
     verdict = natural_verdict(state, seat.seat, rules)
-    verified: Literal["yes", "no"] = "yes" if verdict.kind else "no"
+    natural = verdict.natural
+    verified: Literal["yes", "no"] = "yes" if natural else "no"
     facts = [(_("Declared"), _("a natural") if seat.declares else _("nothing"))]
-    if verdict.kind is not None:
-        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=kind_name(verdict.kind))
+    if natural is not None:
+        title = _("Seat %(seat)s · %(kind)s", seat=seat.seat, kind=natural_name(natural))
         template = (
             _("%(player)s declared a natural. The cards are %(hand)s.")
             if seat.declares
             else _("%(player)s's cards are %(hand)s: a natural, which counts undeclared.")
         )
-        sentence = template % {"player": seat.player, "hand": natural_words(verdict.kind)}
+        sentence = template % {"player": seat.player, "hand": natural_words(natural)}
         facts += [
-            (_("The cards"), kind_name(verdict.kind)),
-            (_("Worth"), ngettext("%(num)s point", "%(num)s points", verdict.value)),
+            (_("The cards"), natural_name(natural)),
+            (_("Worth"), ngettext("%(num)s point", "%(num)s points", natural.value)),
         ]
         if verdict.bonus:
-            total = ngettext("%(num)s point", "%(num)s points", verdict.value + verdict.bonus)
+            total = ngettext("%(num)s point", "%(num)s points", natural.value + verdict.bonus)
             facts.append((_("With its bonuses"), total))
     else:
         title = _("Seat %(seat)s · no natural", seat=seat.seat)
@@ -60,9 +60,9 @@ def natural_question(
         title=title,
         sentence=sentence,
         place=seat.place,
-        rule=_came_to_nothing(rules, verdict.declaration) if verdict.kind is None else "",
+        rule=_came_to_nothing(rules, verdict.declaration) if natural is None else "",
         clause=rules.clause.get(verdict.declaration.clause, "")
-        if verdict.kind is None and verdict.declaration
+        if natural is None and verdict.declaration
         else "",
         rows=tuple(tuple(Card("up", card.card or "") for card in seat.row(row)) for row in ROWS),
         facts=tuple(facts),

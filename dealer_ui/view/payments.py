@@ -43,12 +43,14 @@ BRIEF: Final[Mapping[str, str]] = {
     "natural": N_("natural of seat %(winner)s"),
     "natural_bonus": N_("%(row)s bonus"),
     "natural_pays_bonus": N_("%(row)s bonus"),
+    "natural_first": N_("declared first"),
     "naturals_tie": N_("naturals tie"),
     "declaration_not_borne_out": N_("no natural: plays as set"),
     "declaration_excused": N_("no natural: plays as set"),
     "declaration_voided": N_("natural void"),
     "surrender": N_("seat %(loser)s surrenders"),
     "surrender_foul": N_("surrender before a foul"),
+    "surrender_natural": N_("surrender before a natural"),
     "both_surrender": N_("both surrender"),
 }
 """By a line's kind. A kind that is not here is told in its own sentence."""

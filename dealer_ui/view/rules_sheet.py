@@ -13,6 +13,7 @@ from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import capital, row_name
 from firmware.rules import Currency, Profile, currency
 from firmware.rules.cards import RANKS
+from firmware.rules.profiles.sections import FORMER_READINGS
 from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import Category
 
@@ -65,14 +66,18 @@ SAID: Final = (
     "naturals.keeps_bonus",
     "naturals.pays_bonus",
     "naturals.tie",
+    "naturals.wins",
     "naturals.foul_voids",
     "naturals.false_declaration",
     "surrender.points",
+    "surrender.versus_natural",
     "fantasyland.entry",
     "fantasyland.stay",
     "hands.wheel",
 )
 """The options that are said in a sentence, as the house-rules page says them."""
+RARE: Final = ("naturals.wins", "surrender.versus_natural")
+"""Those of them that are left out where the game is as most are."""
 
 
 @dataclass(frozen=True)
@@ -119,17 +124,18 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
     if rules.naturals.kinds:
         kinds = tuple(
             Pay(
-                capital(natural_words(kind)),
-                tuple(NATURALS[kind].split()),
-                ngettext("%(num)s point", "%(num)s points", value),
+                capital(natural_words(entry)),
+                tuple(NATURALS.get(entry.kind, "").split()),
+                ngettext("%(num)s point", "%(num)s points", entry.value),
             )
-            for kind, value in rules.naturals.kinds
+            for entry in rules.naturals.kinds
         )
         tables.append(HandTable(_("Naturals, from each opponent"), kinds, wide=True))
     ranking = tuple(Pay(category_name(name), tuple(cards.split())) for name, cards in RANKING.items())
     tables.append(HandTable(_("Hands, the highest first"), ranking))
     options = {path: (kind, value) for path, kind, value in rules.options()}
-    listed = (options[path] for path in SAID)
+    usual = [path for path in RARE if options[path][1] == FORMER_READINGS[path]]
+    listed = (options[path] for path in SAID if path not in usual)
     sentences = tuple((rule_text(kind.title), option_says(kind, value)) for kind, value in listed)
     return Sheet(rules.title, tuple(tables), sentences)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from firmware.rules import NATURAL_WORDS, JudgedHand, Pair, Settlement, cards_text, money_text
+from firmware.rules import JudgedHand, Pair, Settlement, cards_text, money_text
 from firmware.rules.profiles.document import option_name
 from firmware.terminal import escape
 
@@ -42,7 +42,7 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     marks = [
         f"player {given.player}" if given.player else "",
         "surrenders" if given.surrenders else "",
-        f"natural: {NATURAL_WORDS[seat.natural.kind]}" if seat.natural else "",
+        f"natural: {seat.natural.words}" if seat.natural else "",
         "foul" if seat.fault else "",
         "Fantasy Land next" if seat.fantasyland_next else "",
     ]

@@ -28,7 +28,8 @@ from firmware.rules.judging import (
     SurrenderedHand,
 )
 from firmware.rules.lines import CLAUSES, Line
-from firmware.rules.naturals import NATURAL_WORDS, Natural, RankedNatural, natural_finder
+from firmware.rules.naturals.entry import NaturalEntry, RankedNatural
+from firmware.rules.naturals.kinds import NATURAL_WORDS, Natural, natural_finder
 from firmware.rules.order import positions
 from firmware.rules.payment import Transfer, chips_plan
 from firmware.rules.profiles.contradictions import Contradiction, contradictions
@@ -73,6 +74,7 @@ __all__ = [
     "JudgedHand",
     "Line",
     "Natural",
+    "NaturalEntry",
     "NaturalHand",
     "Pair",
     "Profile",

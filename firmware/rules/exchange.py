@@ -10,6 +10,7 @@ from firmware.rules.cards import Card, cards_text, parse_cards
 from firmware.rules.errors import HandError, ProfileError, UnknownCardError, UnknownProfileError
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.judging import JudgedHand
+from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.profiles.library import load_profile, with_checked_options
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.sections import suggestion
@@ -193,10 +194,19 @@ def _hand_json(judged: JudgedHand, settlement: Settlement) -> Json:
         "rows": _rows_json(judged),
         # While a hand is irregular, it is unknown whether it is a foul.
         "foul": judged.fault is not None if is_settled else None,
-        "natural": {"kind": natural.kind, "value": natural.value} if natural else None,
+        "natural": _natural_json(natural) if natural else None,
         "declaration": declaration.verdict if declaration else None,
         "fantasyland_next": judged.fantasyland_next if is_settled else None,
     }
+
+
+def _natural_json(natural: RankedNatural) -> Json:
+    found: Json = {"kind": natural.kind, "value": natural.value}
+    if natural.name:
+        found["name"] = natural.name
+    if natural.needs:
+        found["conditions"] = natural.needs.given()
+    return found
 
 
 def _rows_json(judged: JudgedHand) -> Json:

@@ -16,7 +16,7 @@ from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, SEATS
 from firmware.rules.irregularities import What
 from firmware.rules.judging import Declaration
 from firmware.rules.lines import CLAUSES
-from firmware.rules.naturals import NATURALS
+from firmware.rules.naturals.kinds import NATURALS
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
@@ -186,7 +186,18 @@ def _hand() -> Schema:
             "rows": rows | {"description": "Empty where the seat surrendered without showing its cards."},
             "foul": _or_null(_flag("Whether the hand is a foul; null while there are irregularities.")),
             "natural": _or_null(
-                _object({"kind": {"enum": list(NATURALS)}, "value": _points("What it earns.")})
+                _object(
+                    {
+                        "kind": _kind_of_natural(),
+                        "value": _points("What it earns."),
+                        "name": _text("What the house calls it."),
+                        "conditions": {
+                            "type": "object",
+                            "description": "What a house's own natural asks of the cards, as in the profile.",
+                        },
+                    },
+                    required=("kind", "value"),
+                )
                 | {"description": "The natural that counts."}
             ),
             "declaration": _or_null(
@@ -201,8 +212,12 @@ def _hand() -> Schema:
     )
 
 
+def _kind_of_natural() -> Schema:
+    return _text(f"One of {', '.join(NATURALS)}, or of a house's own.")
+
+
 def _pair() -> Schema:
-    naturals = {"enum": list(NATURALS)}
+    naturals = _kind_of_natural()
     args = _object(
         {
             "row": {"enum": list(ROW_NAMES)},

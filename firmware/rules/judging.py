@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
-from firmware.rules.naturals import RankedNatural
+from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.order import banker_seat
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.rows import Rows
@@ -53,6 +53,8 @@ class JudgedHand(NamedTuple):
     fantasyland_next: bool = False
     fault: Fault | None = None
     """Why the hand is a foul: of a `FoulHand`."""
+    acted: int | None = None
+    """When the seat declared or surrendered (`SeatHand.acted`)."""
 
     @property
     def natural(self) -> RankedNatural | None:
@@ -182,6 +184,7 @@ class Judge:
             declaration,
             fantasyland_next,
             fault,
+            seat.acted,
         )
 
     def _declaration(

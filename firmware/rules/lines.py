@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 from firmware.messages import Message, Term
 from firmware.rules.foul import Fault
 from firmware.rules.judging import JudgedHand
-from firmware.rules.naturals import NATURAL_WORDS, RankedNatural
+from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.words import ROW_NAMES, ROWS, RowWords, Say, T, beats, english, unlike
 
 NO_ROW = -1
@@ -41,7 +41,7 @@ class Line(NamedTuple):
             words = winner.scale.words
             one, one_in_full, is_plural = words[winner.strengths[row]]
             other, other_in_full, _ = words[loser.strengths[row]]
-            if one is other:
+            if one == other:
                 one, other = one_in_full, other_in_full
             begin, between, end = _ROW_WON[is_plural][row]
             return f"{begin}{one.english}{between}{other.english}{end}"
@@ -59,7 +59,7 @@ class Line(NamedTuple):
         args: dict[str, str | int] = {} if row == NO_ROW else {"row": ROW_NAMES[row]}
         if name == "foul":
             args["fault"] = str(loser.fault)
-        elif name in ("natural", "naturals_tie") and winner.natural:
+        elif name in ("natural", "naturals_tie", "surrender_natural") and winner.natural:
             args["kind"] = winner.natural.kind
         if name == "naturals_tie" and loser.natural:
             args["other_kind"] = loser.natural.kind
@@ -95,12 +95,14 @@ CLAUSES = {
     "natural": "naturals.kinds",
     "natural_bonus": "naturals.keeps_bonus",
     "natural_pays_bonus": "naturals.pays_bonus",
+    "natural_first": "naturals.wins",
     "naturals_tie": "naturals.tie",
     "declaration_not_borne_out": "naturals.false_declaration",
     "declaration_excused": "naturals.excused_by_surrender",
     "declaration_voided": "naturals.foul_voids",
     "surrender": "surrender.points",
     "surrender_foul": "surrender.pays_foul",
+    "surrender_natural": "surrender.versus_natural",
     "both_surrender": "surrender.points",
 }
 """The option that decides each kind of line; empty: the row's bonus table."""
@@ -155,6 +157,15 @@ def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
             return _("both hands are fouls: nothing is exchanged")
         case "natural":
             return _("natural of seat %(seat)s: %(hand)s", seat=winner.seat, hand=_kind(winner))
+        case "natural_first":
+            return _("seat %(seat)s declared its natural first, so it collects", seat=winner.seat)
+        case "surrender_natural":
+            return _(
+                "seat %(loser)s surrenders, and pays seat %(winner)s's natural its value: %(hand)s",
+                loser=loser.seat,
+                winner=winner.seat,
+                hand=_kind(winner),
+            )
         case "naturals_tie":
             return _naturals_tie(_, winner, loser)
         case "declaration_not_borne_out":
@@ -287,12 +298,12 @@ def _fault(_: Say[T], hand: Side) -> T:
 def _kind(hand: Side) -> Message:
     if hand.natural is None:
         raise KeyError("natural")
-    return NATURAL_WORDS[hand.natural.kind]
+    return hand.natural.words
 
 
 def _naturals_tie(_: Say[T], a: Side, b: Side) -> T:
     one, other = _kind(a), _kind(b)
-    if one is other:
+    if one == other:
         return _(
             "the naturals of seats %(a)s and %(b)s tie, both %(hand)s: nothing is exchanged",
             a=a.seat,

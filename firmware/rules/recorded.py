@@ -8,7 +8,8 @@ from typing import Any
 
 from firmware.messages import Message
 from firmware.rules.lines import NO_ROW, sentence
-from firmware.rules.naturals import RankedNatural
+from firmware.rules.naturals.conditions import Conditions
+from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.words import ROW_NAMES, RowWords, row_called
 
 Json = Mapping[str, Any]
@@ -142,10 +143,19 @@ def _hand(hand: Json, fault: str | None) -> RecordedHand:
         {name: _row(row) for name, row in hand.get("rows", {}).items()},
         bool(hand.get("foul")),
         fault,
-        RankedNatural(natural["kind"], natural["value"], -1) if natural else None,
+        _natural(natural) if natural else None,
         hand.get("declaration"),
         bool(hand.get("fantasyland_next")),
     )
+
+
+def _natural(natural: Json) -> RankedNatural:
+    conditions = natural.get("conditions")
+    try:
+        needs = Conditions(**conditions) if conditions else None
+    except TypeError:  # of a later release: the lines keep their recorded words
+        needs = None
+    return RankedNatural(natural["kind"], natural["value"], -1, natural.get("name", ""), needs)
 
 
 def _row(row: Json) -> RecordedRow:

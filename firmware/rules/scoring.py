@@ -37,6 +37,9 @@ class Scorer:
         self._natural_keeps = profile.naturals.keeps_bonus and profile.bonus.pays != "none"
         self._natural_pays = profile.naturals.pays_bonus and profile.bonus.pays != "none"
         self._surrender_pays_foul = profile.surrender.pays_foul
+        self._surrender_pays_value = profile.surrender.versus_natural == "value"
+        naturals = profile.naturals
+        self._first_wins = naturals.wins if naturals.declared == "required" else "higher"
 
     def lines(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
         """Return every line between two hands; their points sum to what `a` gains from `b`."""
@@ -78,12 +81,20 @@ class Scorer:
         winner, loser, sign = (a, b, 1) if isinstance(b, SurrenderedHand) else (b, a, -1)
         if isinstance(winner, FoulHand) and not self._surrender_pays_foul:
             return Line("surrender_foul", 0, winner, loser)
+        if self._surrender_pays_value and isinstance(winner, NaturalHand):
+            return Line("surrender_natural", sign * winner.natural.value, winner, loser)
         return Line("surrender", sign * self._profile.surrender.points, winner, loser)
 
     def _two_naturals(self, a: NaturalHand, b: NaturalHand) -> list[Line]:
         ours, theirs = a.natural, b.natural
         by_value = self._profile.naturals.tie == "value"
-        if ours.value == theirs.value if by_value else ours.place == theirs.place:
+        is_tie = ours.value == theirs.value if by_value else ours.place == theirs.place
+        decides = self._first_wins == "first_declared" or (self._first_wins == "first_of_equals" and is_tie)
+        if decides and a.acted is not None and b.acted is not None and a.acted != b.acted:
+            winner, loser, sign = (a, b, 1) if a.acted < b.acted else (b, a, -1)
+            lines = self._natural(winner, loser, sign * winner.natural.value)
+            return [*lines, Line("natural_first", 0, winner, loser)]
+        if is_tie:
             return [Line("naturals_tie", 0, a, b)]
         if ours.place < theirs.place:
             return self._natural(a, b, ours.value)

@@ -214,7 +214,7 @@ def _push_buttons(at: Context) -> Iterator[Offer]:
     except CommandRefused:
         return  # the rules refuse the hand; white says why
     if due is not None:
-        verified = natural_verdict(at.state, due, at.rules).kind is not None
+        verified = natural_verdict(at.state, due, at.rules).natural is not None
         words = Message("Confirm the natural") if verified else Message("It is no natural")
         yield _offer(at.state, "confirm", words, hold=not verified, seat=due)
 

@@ -8,6 +8,7 @@ from typing import Any
 from firmware.rules import (
     Declaration,
     Profile,
+    RankedNatural,
     RulesError,
     Settlement,
     hand_from_json,
@@ -84,10 +85,10 @@ def pending_natural(state: State, rules: Profile) -> int | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on a seat's natural; its kind is None if the cards hold no natural that counts."""
+    """The verdict on a seat's natural."""
 
-    kind: str | None
-    value: int = 0
+    natural: RankedNatural | None
+    """None if the cards hold none that counts."""
     bonus: int = 0
     """Points in addition to its value, from a regular hand or a foul."""
     declaration: Declaration | None = None
@@ -100,9 +101,7 @@ def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
     judged = next((hand for hand in settled.hands if hand.seat == seat), None)
     if judged is None or judged.natural is None:
         return Verdict(None, declaration=judged.declaration if judged else None)
-    return Verdict(
-        judged.natural.kind, judged.natural.value, settled.natural_bonus(judged), judged.declaration
-    )
+    return Verdict(judged.natural, settled.natural_bonus(judged), judged.declaration)
 
 
 def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
@@ -122,13 +121,13 @@ def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:
     }
 
 
-def undeclared_naturals(state: State, rules: Profile) -> dict[int, str]:
-    """Return the kind of each natural that does not count because it was not declared, by seat.
+def undeclared_naturals(state: State, rules: Profile) -> dict[int, RankedNatural]:
+    """Return each natural that does not count because it was not declared, by seat.
 
     Do not show it before rows are compared: it would help a player. Raises CommandRefused.
     """
     judged = _settle(state, rules).hands
-    return {hand.seat: hand.holds.kind for hand in judged if hand.holds and not hand.natural}
+    return {hand.seat: hand.holds for hand in judged if hand.holds and not hand.natural}
 
 
 def _settle(state: State, rules: Profile) -> Settlement:

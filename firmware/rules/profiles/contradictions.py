@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from firmware.messages import Message
 from firmware.rules.currency import money_text
-from firmware.rules.naturals import NATURAL_WORDS
+from firmware.rules.profiles.natural_lists import list_troubles
 from firmware.rules.profiles.options import Pairs
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.targets import Target
@@ -22,13 +22,6 @@ class Contradiction(NamedTuple):
     path: str
     """The option to change first."""
     sentence: Message
-
-
-_WITHIN: dict[str, frozenset[str]] = {
-    "all_one_suit": frozenset({"dragon", "super_dragon", "all_one_color"}),
-    "super_dragon": frozenset({"dragon", "all_one_suit", "all_one_color"}),
-}
-"""Kinds whose hands are always of these other kinds too."""
 
 
 def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
@@ -166,30 +159,31 @@ def _bonuses(profile: Profile) -> _Found:
 
 def _naturals(profile: Profile) -> _Found:
     naturals = profile.naturals
-    kinds = [kind for kind, _ in naturals.kinds]
-    if not kinds:
+    if not naturals.kinds:
         for path, is_set in (
             ("order.naturals_first", profile.order.naturals_first),
             ("naturals.keeps_bonus", naturals.keeps_bonus),
             ("naturals.pays_bonus", naturals.pays_bonus),
             ("naturals.false_declaration", naturals.false_declaration == "foul"),
+            ("naturals.wins", naturals.wins != "higher"),
+            ("surrender.versus_natural", profile.surrender.versus_natural != "points"),
         ):
             if is_set:
                 yield _contradiction(
                     path, "%(option)s speaks of naturals, and naturals.kinds names none.", option=path
                 )
-    for place, kind in enumerate(kinds):
-        wider = _WITHIN.get(kind, frozenset())
-        for higher in kinds[:place]:
-            if higher in wider:
-                yield _contradiction(
-                    "naturals.kinds",
-                    "Every hand of %(kind)s is also %(higher)s, which is listed higher: %(name)s could never "
-                    "count.",
-                    kind=NATURAL_WORDS[kind],
-                    higher=NATURAL_WORDS[higher],
-                    name=kind,
-                )
+    for sentence in list_troubles(naturals.kinds, naturals.by):
+        yield Contradiction("naturals.kinds", sentence)
+    if naturals.wins != "higher" and naturals.declared == "automatic":
+        yield _contradiction(
+            "naturals.wins",
+            "The natural declared first cannot collect where none need be declared (naturals.declared).",
+        )
+    if profile.surrender.versus_natural != "points" and not profile.surrender.points:
+        yield _contradiction(
+            "surrender.versus_natural",
+            "A surrender cannot pay a natural where none is offered (surrender.points = 0).",
+        )
     if naturals.excused_by_surrender:
         if naturals.false_declaration == "regular":
             yield _contradiction(
@@ -271,9 +265,7 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
             )
             for row in ROW_NAMES
         },
-        "naturals.kinds": [
-            _Ranked(NATURAL_WORDS[kind], points) for kind, points in reversed(profile.naturals.kinds)
-        ],
+        "naturals.kinds": [_Ranked(entry.words, entry.value) for entry in reversed(profile.naturals.kinds)],
         "scoring.outcome": [_Ranked(words[rows], outcome[rows]) for rows in words if rows in outcome],
     }
 

@@ -15,7 +15,6 @@ from typing import Any
 
 from firmware.messages import Message, Term, join_words
 from firmware.rules.currency import money_text
-from firmware.rules.naturals import NATURAL_WORDS, NATURALS
 from firmware.rules.profiles.targets import LONGEST_QUOTE, NotAllowedError, Target, quote
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES, SUITS, points_of
@@ -45,7 +44,7 @@ RULES = "rules"
 """The context of the rules' own texts in the catalogues: titles, meanings, irregularities, notes, readings."""
 
 
-def _rule(text: str) -> Term:
+def say_rule(text: str) -> Term:
     """Return one of the rules' own texts."""
     return Term(text, context=RULES)
 
@@ -89,7 +88,7 @@ class Choice(Kind):
 
     def say(self, value: str) -> Message:
         """Return the name's meaning."""
-        return _rule(self.values[value])
+        return say_rule(self.values[value])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,7 +106,7 @@ class Flag(Kind):
 
     def say(self, value: bool) -> Message:
         """Return the value's meaning."""
-        return _rule(self.yes if value else self.no)
+        return say_rule(self.yes if value else self.no)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +130,7 @@ class Amount(Kind):
     def say(self, value: int) -> Message:
         """Return the amount's meaning."""
         if not value:
-            return _rule(self.none)
+            return say_rule(self.none)
         shown = money_text(value) if self.money else value
         text = self.some % {"value": shown}
         english = text.replace("1 points", "1 point") if value == 1 else text
@@ -150,7 +149,7 @@ class Text(Kind):
 
     def say(self, value: str) -> Message:
         """Return the text."""
-        return _rule(value) if value else Message(value)
+        return say_rule(value) if value else Message(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,7 +175,7 @@ class SuitOrder(Kind):
     def say(self, value: Sequence[str]) -> Message:
         """Return the order's effect."""
         if not value:
-            return _rule(self.none)
+            return say_rule(self.none)
         return Term(self.effect, context=RULES, suits=join_words(SUITS[suit] for suit in value))
 
 
@@ -207,7 +206,7 @@ class Bonuses(Kind):
     def say(self, value: Pairs) -> Message:
         """Return the table on one line."""
         hands = [(Target.parse(hand, front=self.front).words, points) for hand, points in value]
-        return _worth(hands) or _rule("No bonuses.")
+        return say_worth(hands) or say_rule("No bonuses.")
 
     def toml(self, value: Pairs) -> str:
         """Return the table inline."""
@@ -229,7 +228,7 @@ class Outcomes(Kind):
     def say(self, value: Pairs) -> Message:
         """Return the points for two and three rows won, in words."""
         if not value:
-            return _rule("The rows are summed.")
+            return say_rule("The rows are summed.")
         (_, two), (_, three) = value
         return Message(
             "Who wins exactly two rows has %(two)s for them, whatever the third row is; who wins all three has "
@@ -262,7 +261,7 @@ class RowPoints(Kind):
     def say(self, value: Pairs) -> Message:
         """Return the points of each row, in words."""
         if not value:
-            return _rule("Each row is worth the same.")
+            return say_rule("Each row is worth the same.")
         (_, front), (_, middle), (_, back) = value
         return Message(
             "The front is worth %(front)s, the middle %(middle)s, the back %(back)s.",
@@ -284,45 +283,6 @@ BETTER = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NaturalKinds(Kind):
-    """The naturals, highest first, each with its value. An array, because TOML's tables have no order."""
-
-    def check(self, value: object) -> Pairs:
-        """Return (kind, value) from the highest kind to the lowest."""
-        allowed = Message('allowed: an array such as [{ kind = "dragon", value = 13 }], highest first')
-        if not isinstance(value, list | tuple):
-            raise NotAllowedError(allowed)
-        pairs = []
-        for entry in value:
-            if not isinstance(entry, Mapping) or "kind" not in entry or entry.keys() - {"kind", "value"}:
-                raise NotAllowedError(allowed)
-            kind, points = entry["kind"], entry.get("value")
-            if not isinstance(kind, str) or kind not in NATURALS:
-                raise NotAllowedError(
-                    "%(kind)s is no natural; allowed: %(allowed)s",
-                    kind=quote(kind),
-                    allowed=", ".join(NATURALS),
-                )
-            if points is None:
-                raise NotAllowedError("%(kind)s has no value; %(allowed)s", kind=kind, allowed=allowed)
-            if not is_whole(points, least=1):
-                raise NotAllowedError("%(kind)s must be worth whole points, 1 or more", kind=kind)
-            pairs.append((kind, points))
-        if len({kind for kind, _ in pairs}) < len(pairs):
-            raise NotAllowedError("a kind is listed twice; allowed: each kind once")
-        return tuple(pairs)
-
-    def say(self, value: Pairs) -> Message:
-        """Return the list on one line."""
-        kinds = [(NATURAL_WORDS[kind], points) for kind, points in value]
-        return _worth(kinds) or _rule("There are no naturals.")
-
-    def toml(self, value: Pairs) -> str:
-        """Return the array, an entry a line."""
-        return _lines([[("kind", text_toml(kind)), ("value", points)] for kind, points in value])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class AtLeast(Kind):
     """The lowest sufficient hand in each of the rows named."""
 
@@ -339,7 +299,7 @@ class AtLeast(Kind):
     def say(self, value: tuple[tuple[str, str], ...]) -> Message:
         """Return the hands on one line."""
         if not value:
-            return _rule("Not offered.")
+            return say_rule("Not offered.")
         hands = [
             Message(BETTER[row].message, hand=Target.parse(hand, front=row == "front").words)
             for row, hand in value
@@ -392,7 +352,7 @@ class Schedule(Kind):
     def say(self, value: tuple[Rate, ...]) -> Message:
         """Return the schedule on one line."""
         if not value:
-            return _rule("No collection is taken by the down.")
+            return say_rule("No collection is taken by the down.")
         return _sentence(
             _together(
                 Term(
@@ -407,10 +367,12 @@ class Schedule(Kind):
 
     def toml(self, value: tuple[Rate, ...]) -> str:
         """Return the array, a rate a line."""
-        return _lines([[("option", rate.option), ("limit", rate.limit), ("fee", rate.fee)] for rate in value])
+        return toml_lines(
+            [[("option", rate.option), ("limit", rate.limit), ("fee", rate.fee)] for rate in value]
+        )
 
 
-def _worth(worth: Sequence[tuple[Message, int]]) -> Message | None:
+def say_worth(worth: Sequence[tuple[Message, int]]) -> Message | None:
     """Return what each is worth, as a sentence; None for nothing."""
     parts = [Message("%(hand)s %(points)s", hand=hand, points=points) for hand, points in worth]
     return _sentence(_together(parts)) if parts else None
@@ -430,7 +392,8 @@ def _inline(pairs: Sequence[tuple[str, object]]) -> str:
     return f"{{ {', '.join(f'{key} = {value}' for key, value in pairs)} }}" if pairs else "{}"
 
 
-def _lines(entries: Sequence[Sequence[tuple[str, object]]]) -> str:
+def toml_lines(entries: Sequence[Sequence[tuple[str, object]]]) -> str:
+    """Return an array of tables, a table a line."""
     return "[\n" + "".join(f"    {_inline(entry)},\n" for entry in entries) + "]" if entries else "[]"
 
 

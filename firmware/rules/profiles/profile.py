@@ -16,7 +16,8 @@ from typing import Any, Final, Self
 
 from firmware.messages import Message
 from firmware.rules.errors import ProfileError
-from firmware.rules.naturals import NaturalFinder, NaturalRanking, natural_finder
+from firmware.rules.naturals.entry import NaturalRanking, finder_of
+from firmware.rules.naturals.kinds import NaturalFinder
 from firmware.rules.profiles.bonus import BonusTables
 from firmware.rules.profiles.options import Kind
 from firmware.rules.profiles.sections import (
@@ -109,7 +110,7 @@ class Profile:
     @cached_property
     def natural_finder(self) -> NaturalFinder:
         """Finds naturals under these rules."""
-        return natural_finder(self.naturals.by, self.hands.wheel)
+        return finder_of(self.naturals.kinds, self.naturals.by, self.hands.wheel)
 
     @cached_property
     def natural_ranking(self) -> NaturalRanking:

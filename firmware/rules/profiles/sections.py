@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 from firmware.messages import Message
 from firmware.rules.errors import ProfileError
-from firmware.rules.naturals import By
+from firmware.rules.naturals.entry import NaturalEntry
+from firmware.rules.naturals.kinds import By
+from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     METADATA,
     AtLeast,
     Bonuses,
     Kind,
-    NaturalKinds,
     Outcomes,
     Pairs,
     Rate,
@@ -170,6 +171,13 @@ class Naturals:
         kind="The higher kind collects its whole value; the same kind ties.",
         value="The higher kind collects its whole value; kinds of equal value tie.",
     )
+    wins: Literal["higher", "first_of_equals", "first_declared"] = choice(
+        "Which of two naturals collects",
+        higher="Of two naturals the higher one collects; equal ones tie.",
+        first_of_equals="Of two naturals the higher one collects; of equal ones the one declared first.",
+        first_declared="Of two naturals the one declared first collects; where nobody knows which was, the higher.",
+        default="higher",
+    )
     foul_voids: bool = flag(
         "Wrong order",
         "A hand set in the wrong order cannot claim a natural.",
@@ -201,7 +209,7 @@ class Naturals:
         foul="Where nobody knows which came first, the surrender counts as made after.",
         default="excused",
     )
-    kinds: Pairs = option(NaturalKinds("Kinds, highest first"))
+    kinds: tuple[NaturalEntry, ...] = option(NaturalKinds("Kinds, highest first"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +226,12 @@ class Surrender:
         "A surrender is paid to a foul, too.",
         "A surrender is not paid to a foul: such a hand is no longer live.",
         default=True,
+    )
+    versus_natural: Literal["points", "value"] = choice(
+        "Surrender against a natural",
+        points="A surrender pays a natural what it pays a regular hand.",
+        value="A surrender pays a natural that counts its value in place of the points.",
+        default="points",
     )
 
 

@@ -130,8 +130,10 @@ class Confirm(Command, roles=AT_TABLE):
             raise CommandRefused(
                 "The verdict that is due is seat %(due)s's, not seat %(seat)s's.", due=due, seat=self.seat
             )
-        verdict = natural_verdict(state, due, rules)
-        return (NaturalConfirmed(due, verdict.kind, verdict.value),)
+        natural = natural_verdict(state, due, rules).natural
+        return (
+            NaturalConfirmed(due, natural.kind, natural.value) if natural else NaturalConfirmed(due, None),
+        )
 
 
 class MarkPaid(Command, roles=AT_TABLE, causes=PaymentMarked):

@@ -14,7 +14,8 @@ from dealer_ui.profiles.house_rules_said import Values
 from dealer_ui.text.rule_words import option_says
 from firmware.rules import Profile, load_profile, profile_names
 from firmware.rules.profiles.document import Block, DocumentTable, Paragraph
-from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, NaturalKinds, SuitOrder
+from firmware.rules.profiles.natural_kinds import NaturalKinds
+from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, SuitOrder
 from firmware.rules.profiles.sources import Quote, Source, cite, sources
 from tests.firmware.rules.other_rules import Flip, Settlements, built_hands, flips, random_hands
 from tests.firmware.rules.source_text import holds, paragraphs, plain

@@ -29,7 +29,7 @@ from dealer_ui.text.messages import say, say_answer, say_json
 from dealer_ui.text.rule_texts import texts
 from dealer_ui.text.rule_words import option_says
 from firmware.messages import Message, one_of
-from firmware.rules import CARDS, NATURAL_WORDS, load_profile, profile_names, scale, settle_json
+from firmware.rules import CARDS, NATURAL_WORDS, NaturalEntry, load_profile, profile_names, scale, settle_json
 from firmware.rules.recorded import read_settlement
 from firmware.rules.strength import Category
 from firmware.runtime.reading.scheduler import LEFT_LYING
@@ -208,7 +208,8 @@ def test_english_rows_are_called_as_the_rules_call_them() -> None:
 
 def test_english_categories_and_naturals_are_called_as_the_rules_call_them() -> None:
     assert [category_name(one.label).lower() for one in Category] == [str(one.words) for one in Category]
-    assert [natural_words(kind) for kind in NATURAL_WORDS] == [str(words) for words in NATURAL_WORDS.values()]
+    named = [natural_words(NaturalEntry(kind, 1)) for kind in NATURAL_WORDS]
+    assert named == [str(words) for words in NATURAL_WORDS.values()]
 
 
 def deal(dice: random.Random, profile: str) -> dict[str, Any]:

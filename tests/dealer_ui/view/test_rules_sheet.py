@@ -6,7 +6,7 @@ import pytest
 
 from dealer_ui.view.rules_sheet import NATURALS, RANKING, sheet
 from firmware.rules import load_profile, natural_finder, parse_cards, profile_names, scale
-from firmware.rules.naturals import NATURALS as BITS
+from firmware.rules.naturals.kinds import NATURALS as BITS
 
 SCALE = scale()
 

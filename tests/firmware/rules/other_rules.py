@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from firmware.rules import Hand, Profile, Rows, RulesError, SeatHand, Settlement, settle
+from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     Amount,
     AtLeast,
@@ -14,7 +15,6 @@ from firmware.rules.profiles.options import (
     Choice,
     Flag,
     Kind,
-    NaturalKinds,
     Outcomes,
     RowPoints,
     Schedule,
@@ -60,7 +60,8 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
             hand = "three_of_a_kind" if kind.front else "straight"
             return [*others, {}, {**dict(value), hand: 7}] if value else [{hand: 7}]
         case NaturalKinds():
-            return [naturals for naturals in _other_naturals(value) if naturals != _as_toml(value)]
+            listed = [entry.as_toml() for entry in value]
+            return [naturals for naturals in _other_naturals(listed) if naturals != listed]
         case Outcomes():
             return [pay for pay in ({}, {"two": 2, "three": 4}, {"two": 1, "three": 6}) if pay != dict(value)]
         case AtLeast():
@@ -74,16 +75,15 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
     raise AssertionError(kind)
 
 
-def _as_toml(value: Iterable[tuple[str, int]]) -> list[dict[str, object]]:
-    return [{"kind": kind, "value": points} for kind, points in value]
-
-
-def _other_naturals(value: tuple[tuple[str, int], ...]) -> Iterator[list[dict[str, object]]]:
-    for place, (kind, points) in enumerate(value):
-        yield _as_toml([*value[:place], (kind, points + 1), *value[place + 1 :]])
-        yield _as_toml([*value[:place], *value[place + 1 :]])
-    yield _as_toml(value[::-1])
-    yield _as_toml([("dragon", 5), ("six_pairs", 3), ("three_straights", 3), ("three_flushes", 3)])
+def _other_naturals(listed: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    for place, entry in enumerate(listed):
+        others = listed[:place], listed[place + 1 :]
+        yield [*others[0], {**entry, "value": entry["value"] + 1}, *others[1]]
+        yield [*others[0], *others[1]]
+    yield listed[::-1]
+    worth = {"dragon": 5, "six_pairs": 3, "three_straights": 3, "three_flushes": 3}
+    yield [{"kind": kind, "value": value} for kind, value in worth.items()]
+    yield [{"kind": "two_trips", "value": 2, "trips": 2}, *listed]
     yield []
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from firmware.rules import CARDS, NATURAL_WORDS, Card, Natural, Rows, natural_finder
 from firmware.rules.cards import RANK_COUNTS
-from firmware.rules.naturals import NATURALS
+from firmware.rules.naturals.kinds import NATURALS
 from tests.examples import examples
 
 MIXED_SUITS = 4 | 3 << 4 | 3 << 8 | 3 << 12

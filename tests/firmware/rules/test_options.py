@@ -29,6 +29,7 @@ STRAIGHT_FLUSH = "2d 3h 4s / 8c 8d 7c 7s Js / 5h 6h 7h 8h 9h"
 DRAGON = "2h 3h 4h / 5d 6h 7c 8h 9h / Tc Jc Qh Kc Ac"
 WRONGLY_SET_DRAGON = "2h 3h 4h / Tc Jc Qh Kc Ac / 5d 6h 7c 8h 9h"
 SIX_PAIRS = "7d 7s 8s / 8d 9s 9c Jd Jh / Kh Ks Ad As 5s"
+SIX_PAIRS_TOO = "3c 3d 4c / 4d 5c 5h 6c 6s / Qc Qd 2c 2d Ah"
 THREE_STRAIGHTS = "2s 3d 4s / 3s 4d 5c 6d 7c / 8c 9d Td Js Qs"
 UNSET_STRAIGHTS = "2s 3d 7c / 3s 4d 4s 5c 6d / 8c 9d Td Js Qs"
 EQUAL_MIDDLE = "2s 3h 4d / Ac Ad Kh 7s 6s / As Ah Kd 7c 6c"
@@ -131,6 +132,13 @@ CASES: dict[str, Case] = {
         how={"declares": [1], "surrenders": [3]},
     ),
     "naturals.tie": Case(UNIT, two(SIX_PAIRS, THREE_STRAIGHTS), ("kind", "value"), how={"declares": [1, 2]}),
+    "naturals.wins": Case(
+        REQUIRED,
+        {1: SIX_PAIRS, 2: DRAGON, 3: SIX_PAIRS_TOO},
+        ("higher", "first_of_equals", "first_declared"),
+        {"naturals.tie": "kind"},
+        how={"declares": [1, 2, 3], "acted": {1: 1, 2: 2, 3: 3}},
+    ),
     "naturals.foul_voids": Case(ONLINE, two(WRONGLY_SET_DRAGON, LOW), (True, False), how={"declares": [1]}),
     "naturals.false_declaration": Case(UNIT, two(ABOVE_LOW, LOW), ("regular", "foul"), how={"declares": [1]}),
     "naturals.excused_by_surrender": Case(
@@ -150,6 +158,13 @@ CASES: dict[str, Case] = {
         how={"declares": [1]},
     ),
     "surrender.points": Case(UNIT, two("", LOW), (3, 5), how={"surrenders": [1]}),
+    "surrender.versus_natural": Case(
+        REQUIRED,
+        two("", DRAGON),
+        ("points", "value"),
+        {"surrender.points": 2},
+        {"surrenders": [1], "declares": [2]},
+    ),
     "surrender.pays_foul": Case(UNIT, two("", FOUL), (True, False), how={"surrenders": [1]}),
     "order.first": Case(
         REQUIRED,

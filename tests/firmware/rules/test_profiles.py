@@ -67,6 +67,8 @@ TABLE: dict[str, tuple[object, ...]] = {
     "scoring.versus": ("all",) * 8,
     "scoring.suits": ((),) * 8,
     "scoring.scoop_times": (0,) * 8,
+    "naturals.wins": ("higher",) * 8,
+    "surrender.versus_natural": ("points",) * 8,
     "scoring.beat_all_times": (0,) * 8,
     "scoring.outcome": (*[()] * 5, (("two", 1), ("three", 6)), (), (("two", 2), ("three", 4))),
     "scoring.ties": ("button", *["push"] * 7),
@@ -118,7 +120,10 @@ def test_the_naturals_are_those_of_the_documents() -> None:
     same["poker-flush-eastern"] = "poker-flush-western"
     for name in EIGHT:
         kinds = load_profile(name).naturals.kinds
-        assert ", ".join(f"{kind} {value}" for kind, value in kinds) == NATURALS_TABLE[same.get(name, name)]
+        assert (
+            ", ".join(f"{entry.kind} {entry.value}" for entry in kinds)
+            == NATURALS_TABLE[same.get(name, name)]
+        )
 
 
 def test_the_bonus_tables_are_those_of_the_documents() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firmware.rules import CARDS, Declaration, load_profile, profile_toml, settle_json
+from firmware.rules import CARDS, Declaration, RankedNatural, load_profile, profile_toml, settle_json
 from firmware.table import Ask, CommandRefused, Phase, State, TableError, fold
 from firmware.table import events as ev
 from firmware.table.command import parse_command
@@ -130,7 +130,7 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
         None, declaration=Declaration("not_borne_out", "naturals.false_declaration")
     )
     assert natural_verdict(state, 1, RULES) == Verdict(
-        "dragon", 3, declaration=Declaration("counts", "naturals.kinds")
+        RankedNatural("dragon", 3, 0), declaration=Declaration("counts", "naturals.kinds")
     )
     with pytest.raises(CommandRefused, match="seat 2's"):
         after(state, house, '{"do":"confirm","seat":1}')
@@ -258,3 +258,25 @@ def test_a_hand_that_the_rules_refuse_stays_in_review_and_white_says_why(deal: D
     assert (state.phase, followed) == (Phase.REVIEW, ())
     with pytest.raises(CommandRefused, match="cannot be settled: player p1"):
         after(state, house, '{"do":"next"}')
+
+
+def test_a_natural_of_the_houses_own_waits_for_one_press_and_settles(deal: Deal, house: House) -> None:
+    kinds = [{"kind": "thirteen_ranks", "value": 7, "different_ranks": 13}]
+    own = RULES.with_options({"naturals.kinds": kinds})
+    declared = [
+        *deal.until(Phase.SETTING),
+        ev.NaturalDeclared(1),
+        ev.PhaseAdvanced(Phase.SHOWDOWN),
+        ev.PhaseAdvanced(Phase.READING),
+    ]
+    state = fold([*declared, replace(deal, rows={1: DRAGON, 2: deal.rows[2]}).reading()])
+    natural = natural_verdict(state, 1, own).natural
+    assert natural is not None
+    assert (natural.kind, natural.value, str(natural.words)) == (
+        "thirteen_ranks", 7, "13 different ranks or more",
+    )  # fmt: skip
+    state, followed = step(state, decide(state, parse_command('{"do":"confirm"}'), house, own), own)
+    assert state.phase is Phase.SETTLED
+    assert state.settlement is not None
+    assert state.settlement["points"] == {"1": 7, "2": -7}
+    assert [event.type for event in followed] == ["settled"]

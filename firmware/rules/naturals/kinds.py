@@ -7,7 +7,6 @@ and suit. There is no search during play; the tables are built once from all par
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntFlag
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -74,6 +73,7 @@ def _straights(size: int, wheel: Wheel) -> list[int]:
     return [sum(1 << 3 * (rank % 13) for rank in range(low, low + size)) for low in range(lowest, 14 - size)]
 
 
+@cache
 def _three_straights(wheel: Wheel) -> set[int]:
     """Return the rank counts of all 13 cards with three straights: 589 if the wheel is a straight."""
     pairs = [sum(pair) for pair in combinations_with_replacement(_straights(5, wheel), 2)]
@@ -101,6 +101,7 @@ def _suit_naturals(clubs: int, diamonds: int, hearts: int, spades: int) -> Natur
     return kinds
 
 
+@cache
 def _by_suits() -> dict[int, int]:
     """Return the kinds for each of the 560 suit counts of 13 cards."""
     flushes = _three_flushes()
@@ -174,29 +175,3 @@ class NaturalFinder:
 def natural_finder(by: By = "cards", wheel: Wheel = "lowest") -> NaturalFinder:
     """Return the finder for one variant of the rules; its tables are built once."""
     return NaturalFinder(by, wheel)
-
-
-@dataclass(frozen=True, slots=True)
-class RankedNatural:
-    """A natural with its rank in a profile's list."""
-
-    kind: str
-    value: int
-    place: int
-    """0 is the highest kind of the list."""
-
-
-class NaturalRanking(dict[int, RankedNatural | None]):
-    """The highest natural of a profile's list in a hand, by `NaturalFinder.bits`."""
-
-    def __init__(self, kinds: Sequence[tuple[str, int]]) -> None:
-        super().__init__()
-        self._kinds = [
-            (int(NATURALS[kind]), RankedNatural(kind, value, place))
-            for place, (kind, value) in enumerate(kinds)
-        ]
-
-    def __missing__(self, bits: int) -> RankedNatural | None:
-        highest = next((natural for bit, natural in self._kinds if bits & bit), None)
-        self[bits] = highest
-        return highest

@@ -1,0 +1,1 @@
+"""Naturals: the ten kinds that are named, and a house's own by conditions."""

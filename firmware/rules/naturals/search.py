@@ -1,0 +1,134 @@
+"""Finds a house's own naturals in thirteen cards, exactly.
+
+Counts decide most of it. Rows that may be arranged from all cards are searched for: every straight and every flush that
+the cards hold, one row after the other, until what is left holds the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
+from typing import Final
+
+from firmware.rules.cards import RANKS, SUITS, Card
+from firmware.rules.naturals.conditions import Conditions, RowHand
+from firmware.rules.naturals.kinds import By, Natural, NaturalFinder
+from firmware.rules.rows import ROW_SIZES
+from firmware.rules.strength import Wheel
+
+FIRST_OWN_BIT: Final = 2 * int(max(Natural))
+"""What `bits` has for the first of a house's own naturals; each next one has the next bit."""
+_RANKS: Final = len(RANKS)
+_SUITS: Final = len(SUITS)
+_RED: Final = tuple(map(SUITS.index, "dh"))
+
+Held = Sequence[Card]
+
+
+class OwnNaturalFinder(NaturalFinder):
+    """Finds the ten kinds, and a house's own by their conditions.
+
+    >>> from firmware.rules.cards import parse_cards
+    >>> finder = OwnNaturalFinder("cards", "lowest", [Conditions(quads=3), Conditions(ranks="89TJQKA")])
+    >>> cards = parse_cards("Ts Th Td Tc 9s 9h 9d 9c Ks Kh Kd Kc Ad")
+    >>> finder.bits(cards[:3], cards[3:8], cards[8:]) // FIRST_OWN_BIT  # both
+    3
+    """
+
+    def __init__(self, by: By, wheel: Wheel, own: Sequence[Conditions]) -> None:
+        super().__init__(by, wheel)
+        self._own = tuple((FIRST_OWN_BIT << place, needs) for place, needs in enumerate(own))
+        lowest = 0 if wheel == "not_a_straight" else -1
+        self._straights = {
+            size: tuple(
+                tuple(rank % _RANKS for rank in range(low, low + size))
+                for low in range(lowest, _RANKS + 1 - size)
+            )
+            for size in set(ROW_SIZES)
+        }
+        self._straight_ranks = {frozenset(ranks) for found in self._straights.values() for ranks in found}
+
+    def bits(self, front: Held, middle: Held, back: Held) -> int:
+        """Return every kind in 3, 5 and 5 known, different cards as a number."""
+        found = super().bits(front, middle, back)
+        cards = (*front, *middle, *back)
+        ranks, suits = count_ranks(cards), [0] * _SUITS
+        for card in cards:
+            suits[card.suit] += 1
+        for bit, needs in self._own:
+            if (
+                _counts_fit(needs, ranks, suits)
+                and _groups_fit(needs, ranks)
+                and self._rows_fit(needs, (front, middle, back), cards)
+            ):
+                found |= bit
+        return found
+
+    def _rows_fit(self, needs: Conditions, rows: Sequence[Held], cards: Held) -> bool:
+        named = needs.named_rows
+        if not named:
+            return True
+        if needs.by == "cards":
+            return self._can_be_arranged(needs, [(size, hand) for _, size, hand in named], cards)
+        others = [card for row, held in enumerate(rows) if not needs.rows[row] for card in held]
+        return _groups_fit(needs, count_ranks(others)) and all(
+            self._is(hand, rows[row]) for row, _size, hand in named
+        )
+
+    def _is(self, hand: RowHand, row: Held) -> bool:
+        ranks = frozenset(card.rank for card in row)
+        in_order = len(ranks) == len(row) and ranks in self._straight_ranks
+        return (in_order or hand == "flush") and (hand == "straight" or len({card.suit for card in row}) == 1)
+
+    def _can_be_arranged(self, needs: Conditions, wanted: list[tuple[int, RowHand]], cards: Held) -> bool:
+        """Return whether cards hold these rows, and needs' groups among the others."""
+        if not wanted:
+            return _groups_fit(needs, count_ranks(cards))
+        (size, hand), *others = wanted
+        return any(
+            self._can_be_arranged(needs, others, [card for card in cards if card not in row])
+            for row in self._held(size, hand, cards)
+        )
+
+    def _held(self, size: int, hand: RowHand, cards: Held) -> Iterator[Held]:
+        """Yield every such row in cards."""
+        if hand == "flush":
+            for suit in range(_SUITS):
+                yield from combinations([card for card in cards if card.suit == suit], size)
+            return
+        by_rank: list[list[Card]] = [[] for _ in RANKS]
+        for card in cards:
+            by_rank[card.rank].append(card)
+        for ranks in self._straights[size]:
+            for row in product(*[by_rank[rank] for rank in ranks]):
+                if hand == "straight" or len({card.suit for card in row}) == 1:
+                    yield row
+
+
+def count_ranks(cards: Held) -> list[int]:
+    """Return how many cards there are of each rank."""
+    counts = [0] * _RANKS
+    for card in cards:
+        counts[card.rank] += 1
+    return counts
+
+
+def _counts_fit(needs: Conditions, ranks: Sequence[int], suits: Sequence[int]) -> bool:
+    if needs.ranks and sum(ranks[RANKS.index(rank)] for rank in needs.ranks) < needs.cards:
+        return False
+    red = sum(suits[suit] for suit in _RED)
+    return (
+        max(suits) >= needs.one_suit
+        and max(red, sum(suits) - red) >= needs.one_color
+        and _RANKS - ranks.count(0) >= needs.different_ranks
+    )
+
+
+def _groups_fit(needs: Conditions, ranks: Sequence[int]) -> bool:
+    """Return whether cards hold as many quads, trips and pairs at once. Trips come first from three cards."""
+    fours, threes, twos = ranks.count(4), ranks.count(3), ranks.count(2)
+    fours -= needs.quads
+    threes_left = threes - needs.trips
+    fours += min(threes_left, 0)
+    pairs = twos + max(threes_left, 0) + fours * (2 if needs.quads_as_pairs else 1)
+    return fours >= 0 and pairs >= needs.pairs
