@@ -46,6 +46,7 @@ DEVICE_NAMES: Final = {
     "calibration": NP_("device", "calibration"),
     "view": NP_("device", "view"),
     "pins": NP_("device", "PINs"),
+    "rules": NP_("device", "game rules"),
     "table": NP_("device", "table"),
     "record": NP_("device", "record"),
 }

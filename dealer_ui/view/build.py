@@ -277,7 +277,7 @@ def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, .
         if not back.paid and (due is None or number < due.command["number"])
     ]
     is_said = (
-        state.phase is not Phase.IDLE or state.deck_unchecked
+        state.phase is not Phase.IDLE or state.deck_unchecked or "rules" in state.faults
     )  # before the first hand seats are still to fill
     if refused and due is None and is_said and "disk" not in state.faults:
         notices.append(say(refused))

@@ -21,6 +21,10 @@ PLAY_ON: Final = N_("Play on, and tell the technician.")
 SAID: Final = {
     "view": (N_("Hands off the table"), N_("The camera waits to see the placed cards.")),
     "disk": (N_("The disk is full"), N_("No new hand opens. Call the technician.")),
+    "rules": (
+        N_("The rules of this game contradict each other"),
+        N_("No new hand opens. Call a floor person: another game must be put in force."),
+    ),
     "pins": (N_("Somebody tries PINs"), N_("Look who touches this screen, and call a floor person.")),
     "camera": (N_("The camera sees nothing"), N_("Look at its cable. The game goes on.")),
     "puck": (N_("The puck is not seen"), N_("Play on: key the puck's seat.")),

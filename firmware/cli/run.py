@@ -51,7 +51,7 @@ def run(config: Config) -> None:
     from firmware.record.journal.ground import in_memory
     from firmware.record.stick_request import StickDesk
     from firmware.runtime.device_factory import make_camera, open_devices
-    from firmware.runtime.house_config import house_rules, prepare_house
+    from firmware.runtime.house_config import prepare_house, rules_to_start_with
     from firmware.runtime.liveness.heartbeat import Heartbeat
     from firmware.runtime.maintenance import RecordMaintenance
     from firmware.runtime.pit_desk import PitDesk
@@ -68,7 +68,7 @@ def run(config: Config) -> None:
     if not config.in_memory and (what := in_memory(config.data)):
         raise JournalError(what)
     manager = ServiceManager.from_environment()
-    house_rules(config)  # reports an invalid configuration before anything is created
+    rules_to_start_with(config)  # reports an invalid configuration before anything is created
     times = config.times
     camera = partial(make_camera, config.camera)
     spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from importlib.resources import files
 
 from firmware.record.journal.journal import Journal
-from firmware.rules import Profile, RulesError, load_profile, profile_toml, with_checked_options
+from firmware.rules import (
+    Profile,
+    ProfileError,
+    RulesError,
+    contradictions,
+    load_profile,
+    profile_toml,
+    with_checked_options,
+)
+from firmware.rules.profiles.library import load_unjudged
 from firmware.runtime.config import Config
 from firmware.runtime.errors import ConfigError
 from firmware.table.events import SeatOpened
@@ -29,12 +38,34 @@ def house_rules(config: Config) -> tuple[Profile, Profile]:
     return written, rules
 
 
+def rules_to_start_with(config: Config) -> tuple[Profile, Profile]:
+    """Return the same, also where the options contradict each other: the table starts, and opens no hand by them.
+
+    Raises ConfigError for a profile that is invalid in any other way.
+    """
+    try:
+        return house_rules(config)
+    except ConfigError as error:
+        refused = error.__cause__
+        try:
+            written, rules = load_unjudged(config.profile, config.options)
+        except RulesError:
+            raise error from refused
+        known = {str(found.sentence) for found in contradictions(rules)}
+        if (
+            not isinstance(refused, ProfileError)
+            or not {str(one.message) for one in refused.troubles} <= known
+        ):
+            raise
+        return written, rules
+
+
 def prepare_house(config: Config, journal: Journal) -> House:
     """Return the setup of the next hands, and store the texts behind its hashes in the journal.
 
     Raises ConfigError, JournalError.
     """
-    written, rules = house_rules(config)
+    written, rules = rules_to_start_with(config)
     return House(
         rules=rules,
         profile=rules.name,

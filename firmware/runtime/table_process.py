@@ -60,7 +60,7 @@ from firmware.table import events as ev
 from firmware.table.command import Command
 from firmware.table.decide import decide
 from firmware.table.errors import JournalDamaged
-from firmware.table.house import House
+from firmware.table.house import House, contradictory
 from firmware.table.offers import Offers, offers
 from firmware.table.topics.camera import AskJob, CameraCommand, Look
 from firmware.table.topics.evidence import RecordCommand
@@ -147,6 +147,7 @@ class TableProcess:
             self._screen,
             self._calibration,
             self._scheduler,
+            lambda: self.house.rules,
             clock,
         )
         self._heartbeat = heartbeat
@@ -217,6 +218,8 @@ class TableProcess:
         self._started = self._attempt_on_sound([begun], TABLE)
         if not self._started:
             return
+        if why := contradictory(self.house.rules):  # before the first command: no hand opens by such rules
+            self.attempt([ev.DeviceFault("rules", why)], TABLE)
         try:
             if self._maintenance is not None:
                 self._maintenance.begin(self)

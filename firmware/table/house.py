@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from pydantic import JsonValue
 
-from firmware.rules import DOLLARS, Currency, Profile, RulesError, recorded_profile
+from firmware.messages import Message
+from firmware.rules import DOLLARS, Currency, Profile, RulesError, contradictions, recorded_profile
 from firmware.table.errors import TableError
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.settings import HouseSeat, HouseSettings
@@ -83,6 +85,12 @@ def house_now(configured: House, settings: HouseSettings, content: Callable[[str
         profile_hash=settings.profile_hash,
         options=settings.options,
     )
+
+
+@lru_cache(maxsize=8)
+def contradictory(rules: Profile) -> Message | None:
+    """Return how a profile's options contradict each other, the first way; None if they do not."""
+    return next((found.sentence for found in contradictions(rules)), None)
 
 
 def house_of(state: State, rules: Profile) -> House:

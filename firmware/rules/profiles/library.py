@@ -57,6 +57,15 @@ def load_profile(name_or_path: str | Path) -> Profile:
     return load_chain(name_or_path)[0]
 
 
+def load_unjudged(name_or_path: str | Path, options: Mapping[str, object]) -> tuple[Profile, Profile]:
+    """Return a profile, and it with options set, also where options contradict each other: to be shown, not played.
+
+    Raises UnknownProfileError, or ProfileError for values that are not allowed.
+    """
+    written = _load(_find(name_or_path, Path()), (), is_judged=False)[0]
+    return written, written.with_options(options)
+
+
 def load_chain(name_or_path: str | Path) -> tuple[Profile, ...]:
     """Return a profile followed by the one that it extends, and so on. Raises as `load_profile` does."""
     return _load(_find(name_or_path, Path()), ())
@@ -150,7 +159,7 @@ def _find(name_or_path: str | Path, folder: Path | None) -> Path:
     return _PACKAGED / f"{name}.toml"
 
 
-def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
+def _load(path: Path, above: tuple[Path, ...], *, is_judged: bool = True) -> tuple[Profile, ...]:
     """Return the chain of profiles from a file; `above` are the files that extend it."""
     path = path.resolve()
     if path in above:
@@ -168,7 +177,7 @@ def _load(path: Path, above: tuple[Path, ...]) -> tuple[Profile, ...]:
             Message("the file cannot be read: %(error)s", error=error), file=path.name
         ) from error
     if path.parent != _PACKAGED:
-        return _read(text, path.name, path.parent, (*above, path), is_judged=True)
+        return _read(text, path.name, path.parent, (*above, path), is_judged=is_judged)
     return (replace(_read(text, path.name, path.parent, (*above, path))[0], based_on=""),)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from firmware.messages import Message, Text
+from firmware.rules import Profile
 from firmware.runtime.liveness.screen_watch import ScreenWatch
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.puck_calm import CalmPuck
@@ -15,6 +16,7 @@ from firmware.runtime.reading.scheduler import ReadingScheduler
 from firmware.runtime.record_faults import RecordWatch
 from firmware.runtime.table_devices import Devices
 from firmware.table import State
+from firmware.table.house import contradictory
 from firmware.table.people import is_alarming
 
 ALARM: Final = Message(
@@ -35,6 +37,8 @@ class TableFaults:
     screen: ScreenWatch
     calibration: CameraCalibration
     scheduler: ReadingScheduler
+    rules: Callable[[], Profile]
+    """The rules of the next hand."""
     clock: Callable[[], float]
 
     def of(self, state: State) -> dict[str, Text]:
@@ -49,6 +53,8 @@ class TableFaults:
             faults["record"] = state.record_fault.sentence
         if self.screen.fault:
             faults["screen"] = self.screen.fault
+        if unfit := contradictory(self.rules()):
+            faults["rules"] = unfit
         if self.calibration.trouble:
             faults["calibration"] = self.calibration.trouble
         if self.scheduler.trouble:

@@ -177,6 +177,13 @@ def open_hand(state: State, house: House) -> HandOpened:
     """
     if (full := state.faults.get("disk")) is not None:
         raise CommandRefused(full)
+    if (why := state.faults.get("rules")) is not None:
+        raise CommandRefused(
+            "No new hand opens: the rules of %(title)s contradict each other. %(why)s Put another game in force under"
+            " Game rules, or change this one there.",
+            title=house.rules.title,
+            why=why,
+        )
     if state.deck_unchecked:
         raise CommandRefused(
             "The deck %(name)s came from the pit and was not checked yet. Check it before its first hand, or use"
