@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from firmware.health.camera_check import settings_found
 from firmware.health.check import Check, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
 from firmware.health.facts import Facts
@@ -361,6 +362,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
             ("view", LOOK, None),
         ),
     ),
+    ("camera_settings", Message("Camera's settings"), lambda facts: settings_found(facts.camera_settings)),
     ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
     ("light", Message("Light"), _of_picture("light")),
     ("banding", MEASURES["banding"].title, _of_picture("banding")),

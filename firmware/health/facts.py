@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -21,6 +21,8 @@ class Facts:
     """The table process's fault messages, by device."""
     picture: Mapping[str, Mapping[str, Any]] | None = None
     """The last picture's verdicts, by vision's names."""
+    camera_settings: Sequence[Mapping[str, str]] | None = None
+    """What the camera made of its settings (`firmware.devices.camera.source.Taken`); None: nothing is told of them."""
     felt_age_ms: int | None = None
     """The age of the felt's calibration; None without a calibration or a record."""
     calibrated: bool | None = None

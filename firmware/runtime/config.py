@@ -93,8 +93,9 @@ class CameraConfig(_Section):
     """The camera and its settings; an option that is not set keeps the camera's own default
     (firmware/devices/README.md).
 
-    `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera. `files`: a picture, or a folder of pictures one
-    after another, instead of a camera. `replay`: a folder of captures of a recorded hand.
+    `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera, which takes the nearest value that it has.
+    `files`: a picture, or a folder of pictures one after another, instead of a camera. `replay`: a folder of captures
+    of a recorded hand.
     """
 
     kind: Literal["rpicam", "uvc", "files", "replay"] = "rpicam"
@@ -104,7 +105,8 @@ class CameraConfig(_Section):
     """The felt's layout, a TOML file; without one, the built-in layout."""
     mains_hz: Literal[50, 60] = 50
     exposure_ms: float | None = Field(default=None, gt=0, le=100)
-    """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period.
+    """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period
+    for a ribbon cable camera; a USB camera's own automatic.
     """
     gain: float | None = Field(default=None, gt=0)
     focus: Annotated[float, Field(ge=0)] | Literal["locked"] | None = None
@@ -112,8 +114,8 @@ class CameraConfig(_Section):
     without a motor, its focus held by a screw.
     """
     size: tuple[int, int] = (4032, 3024)
-    """Ribbon cable camera only: width (a multiple of 64) and height (even) of a picture, pixels. Default: all of the
-    build's sensor but 12 columns on each side and 8 rows above and below.
+    """Width and height of a picture, pixels; for a ribbon cable camera a multiple of 64, and even. Default: all of the
+    build's sensor but 12 columns on each side and 8 rows above and below; 3840 by 2160 for a USB camera.
     """
     white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
     """USB camera only, in kelvin."""

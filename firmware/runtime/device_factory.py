@@ -109,21 +109,25 @@ def make_camera(config: CameraConfig) -> FrameSource:
             fixed = _fix_settings(config, "gain", "focus", "colour_gains")
             if config.focus == "locked":
                 fixed["focus"] = None
+            fixed |= {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
             fixed["width"], fixed["height"] = config.size
             return RpicamCamera(RpicamSettings(**fixed), **_timing(config))
         case "uvc":
             from firmware.devices.camera.uvc import UvcCamera, UvcSettings
 
-            fixed = _fix_settings(config, "gain", "focus", "white_balance_k")
+            fixed = _fix_settings(config, "gain", "focus", "white_balance_k", "exposure_ms")
             if config.focus == "locked":
                 del fixed["focus"]
+            if "mains_hz" in config.model_fields_set:
+                fixed["mains_hz"] = config.mains_hz
+            if "size" in config.model_fields_set:
+                fixed["width"], fixed["height"] = config.size
             return UvcCamera(config.device, UvcSettings(**fixed), **_timing(config))
 
 
 def _fix_settings(config: CameraConfig, *names: str) -> dict[str, Any]:
     named = {name: getattr(config, name) for name in names}
-    fixed = {name: value for name, value in named.items() if value is not None}
-    return fixed | {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _timing(config: CameraConfig) -> dict[str, Any]:

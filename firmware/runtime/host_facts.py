@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -15,7 +16,7 @@ from typing import Any, Final, Protocol
 from firmware.devices.clock import SystemClock
 from firmware.devices.puck.reading import PuckReading
 from firmware.record.journal.disk import MB, free_bytes
-from firmware.runtime.reading.messages import JobDone, ReadingDone
+from firmware.runtime.reading.messages import JobDone, ReaderState, ReadingDone
 from firmware.uplink.heard import pit_fact
 from vision.reading.networks import networks_hash
 
@@ -42,11 +43,14 @@ class BoxFacts:
         self._root = root
         self._clock = clock or SystemClock(root)
         self._picture: dict[str, Any] = {}
+        self._taken: list[dict[str, str]] = []
         self._model: tuple[str, str] | None = None
 
     def on_answer(self, answer: object) -> None:
-        """Take an answer of the reading process and keep the last picture's verdicts."""
+        """Take an answer of the reading process: keep the last picture's verdicts, and the camera's settings."""
         match answer:
+            case ReaderState():
+                self._taken, seen = [asdict(one) for one in answer.taken], None
             case ReadingDone():
                 seen = answer.reading.get("verdicts")
             case JobDone():
@@ -61,6 +65,8 @@ class BoxFacts:
         found = self.of_box() | {"answers": True, "buttons": hardware.buttons is not None}
         if self._picture:
             found["picture"] = dict(self._picture)
+        if self._taken:
+            found["camera_settings"] = list(self._taken)
         if puck is not None:
             answers = set(puck.readers_ok)
             # A reader with a single spot cannot serve five seats.

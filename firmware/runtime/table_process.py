@@ -284,6 +284,7 @@ class TableProcess:
                 self._badges.take(item, self._clock())
                 self._device_tests.puck(item)
             case ReaderState():
+                self._box.on_answer(item)
                 self._scheduler.on_reader_state(item)
             case ReadingDone() | ReadingLost() | NothingNew():
                 self._box.on_answer(item)

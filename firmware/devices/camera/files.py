@@ -9,7 +9,7 @@ from typing import cast
 import cv2
 import numpy as np
 
-from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, NoMoreFrames
+from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, NoMoreFrames, Taken
 
 PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 
@@ -25,6 +25,7 @@ class FileFrames:
         self._repeat = repeat
         self._files: list[Path] = []
         self._next = 0
+        self.taken: tuple[Taken, ...] = ()
 
     def open(self) -> None:
         """List the pictures. Raises CameraMissing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,6 +43,16 @@ class SettingRefused(CameraError, RuntimeError):
     """The camera did not apply a setting: reading it back gave another value."""
 
 
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A setting as it was asked for and as the camera took it, each with its unit; "" for one that it did not take."""
+
+    name: str
+    """"size", "format", "mains", "exposure", "gain", "white_balance", "focus"."""
+    asked: str
+    took: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """A picture and its time of capture."""
@@ -53,6 +64,10 @@ class Frame:
 
 class FrameSource(Protocol):
     """A camera, or its substitute. Used from one thread."""
+
+    @property
+    def taken(self) -> Sequence[Taken]:
+        """What became of the settings at the last opening; empty where none is set, or each is refused unless exact."""
 
     def open(self) -> None:
         """Open the camera. Raises CameraMissing, SettingRefused or another CameraError."""

@@ -12,7 +12,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from firmware.adaptive_limit import AdaptiveLimit
-from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, FrameUnreadable, Image
+from firmware.devices.camera.source import (
+    CameraError,
+    CameraHung,
+    Frame,
+    FrameLate,
+    FrameUnreadable,
+    Image,
+    Taken,
+)
 from firmware.threads import start_thread
 
 T = TypeVar("T")
@@ -49,6 +57,7 @@ class TimedCamera:
         self._clock = clock
         self._worker: _Worker | None = None
         self._alive_at = 0.0
+        self.taken: tuple[Taken, ...] = ()
 
     def open(self) -> None:
         """Open the camera; see `FrameSource.open`."""

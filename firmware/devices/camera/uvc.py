@@ -1,7 +1,7 @@
-"""A USB camera through V4L2. UNTESTED on hardware: written to the V4L2 and OpenCV documentation.
+"""A USB camera through V4L2, as it is. UNTESTED on hardware: written to the V4L2 and OpenCV documentation.
 
-Every setting is fixed, so that pictures at noon and at night are alike, and every setting is read back: drivers clamp
-or ignore values silently.
+Only what is configured is set. Cameras have exposures in steps or powers of two, white balances in steps, or no such
+control: the nearest value is taken and told (`taken`). What it does to the picture is judged from the picture.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ import cv2
 
 from firmware.devices.camera import v4l2
 from firmware.devices.camera.mains import half_periods
-from firmware.devices.camera.source import CameraError, CameraMissing, Frame, SettingRefused
+from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Taken
 from firmware.devices.camera.timed import TimedCamera
-from firmware.messages import Message
 
-MANUAL_EXPOSURE = 1  # V4L2_EXPOSURE_MANUAL; OpenCV passes the menu entry on
 FIRST_FRAMES = 5
 """Frames dropped after opening, until the sensor has applied its settings."""
 MOST_OLD_FRAMES = 8
 """Maximum number of buffered frames that may be older than the request: more than any driver has."""
-
 STAMP_TRUSTED = 5.0
 """Maximum age in seconds of a new picture; beyond it the driver's timestamps have another epoch."""
+KELVIN = 1000
+"""A white balance whose highest value lies below this has a scale of its own, not kelvin."""
 
 
 @dataclass(frozen=True, slots=True)
 class UvcSettings:
-    """The camera's settings. None leaves a setting unchanged. Raises DeviceSettings."""
+    """The camera's settings. None leaves a setting as the camera has it. Raises DeviceSettings."""
 
     width: int = 3840
     height: int = 2160
-    mains_hz: int = 50
-    exposure_ms: float = 10.0
+    mains_hz: int | None = None
+    exposure_ms: float | None = None
     """A multiple of half the mains period: 10 ms at 50 Hz, 8.3 or 16.7 ms at 60 Hz; others cause bands."""
     gain: float | None = None
-    white_balance_k: int | None = 4500
+    white_balance_k: int | None = None
     focus: float | None = None
-    """In the camera's own steps, as measured by `calibrate`; autofocus is always off."""
+    """In the camera's own steps, as measured by `calibrate`; its autofocus is then off."""
 
     def __post_init__(self) -> None:
-        half_periods(self.exposure_ms, self.mains_hz)
+        if self.exposure_ms is not None and self.mains_hz is not None:
+            half_periods(self.exposure_ms, self.mains_hz)
 
 
 class UvcCamera(TimedCamera):
@@ -57,15 +57,16 @@ class UvcCamera(TimedCamera):
         device: Path,
         settings: UvcSettings | None = None,
         capture: Callable[[int], Any] = lambda number: cv2.VideoCapture(number, cv2.CAP_V4L2),
-        control: Callable[[Path, int, int], int | None] = v4l2.set_control,
+        controls: Callable[[Path], v4l2.Controls] = v4l2.Controls,
         **timing: Any,
     ) -> None:
         super().__init__(**timing)
-        self._control = control
+        self._controls = controls
         self._device = device
         self._settings = settings or UvcSettings()
         self._new_capture = capture
         self._capture: Any = None
+        self._stamped = True
 
     def _open(self) -> None:
         # The number behind the stable name: OpenCV's wheel does not open V4L2 devices by name.
@@ -77,84 +78,67 @@ class UvcCamera(TimedCamera):
             raise CameraMissing(
                 "The camera %(device)s cannot be opened: another program may hold it.", device=self._device
             )
-        self._fix()
-        for _ in range(FIRST_FRAMES):
-            at = self._grab()
-        if not 0 <= time.monotonic() - at < STAMP_TRUSTED:
-            raise SettingRefused(
-                "The camera %(device)s does not stamp its pictures with the system's clock.",
-                device=self._device,
-            )
-
-    def _fix(self) -> None:
-        wanted = self._settings
-        mjpg = cv2.VideoWriter.fourcc(*"MJPG")
-        self._set(Message("the format MJPG"), cv2.CAP_PROP_FOURCC, mjpg)  # before the size: 4K is MJPG only
-        self._capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # applied only together with the height
-        self._set(
-            Message("the height %(value)s", value=wanted.height), cv2.CAP_PROP_FRAME_HEIGHT, wanted.height
-        )
-        self._set(
-            Message("the width %(value)s", value=wanted.width),
-            cv2.CAP_PROP_FRAME_WIDTH,
-            wanted.width,
-            again=False,
-        )
-        mains = v4l2.MAINS[wanted.mains_hz]
         try:
-            got = self._control(self._device, v4l2.POWER_LINE_FREQUENCY, mains)
+            with self._controls(self._device) as controls:
+                self.taken = (*self._set_format(), *self._set_controls(controls))
         except OSError as error:
             raise CameraMissing(
                 "The camera %(device)s cannot be set (%(error)s).", device=self._device, error=error
             ) from error
-        if got not in (mains, None):
-            raise SettingRefused(
-                "The camera %(device)s does not take mains of %(mains_hz)s Hz.",
-                device=self._device,
-                mains_hz=wanted.mains_hz,
-            )
-        self._capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
-        self._set(Message("manual exposure"), cv2.CAP_PROP_AUTO_EXPOSURE, MANUAL_EXPOSURE)
-        self._set(
-            Message("an exposure of %(value)s ms", value=f"{wanted.exposure_ms:g}"),
-            cv2.CAP_PROP_EXPOSURE,
-            round(wanted.exposure_ms * 10),
-        )
-        if wanted.gain is not None:
-            self._set(
-                Message("a gain of %(value)s", value=f"{wanted.gain:g}"), cv2.CAP_PROP_GAIN, wanted.gain
-            )
-        if wanted.white_balance_k is not None:
-            self._set(Message("a fixed white balance"), cv2.CAP_PROP_AUTO_WB, 0)
-            self._set(
-                Message("a white balance of %(value)s K", value=wanted.white_balance_k),
-                cv2.CAP_PROP_WB_TEMPERATURE,
-                wanted.white_balance_k,
-            )
-        if self._capture.get(cv2.CAP_PROP_AUTOFOCUS) != -1:  # -1: no autofocus, so the focus is fixed
-            self._set(Message("a fixed focus"), cv2.CAP_PROP_AUTOFOCUS, 0)
-        if wanted.focus is not None:
-            self._set(
-                Message("the focus %(value)s", value=f"{wanted.focus:g}"), cv2.CAP_PROP_FOCUS, wanted.focus
-            )
+        for _ in range(FIRST_FRAMES):
+            at = self._grab()
+        self._stamped = 0 <= time.monotonic() - at < STAMP_TRUSTED
 
-    def _set(self, what: Message, prop: int, value: float, again: bool = True) -> None:
-        if again:
-            self._capture.set(prop, value)
-        got = self._capture.get(prop)
-        if got != value:
-            raise SettingRefused(
-                "The camera %(device)s does not take %(what)s (it says %(got)s).",
-                device=self._device,
-                what=what,
-                got=f"{got:g}",
-            )
+    def _set_format(self) -> tuple[Taken, ...]:
+        """Ask for MJPG, before the size: 4K is MJPG only. Of both the camera takes what it has."""
+        wanted, capture = self._settings, self._capture
+        capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        capture.set(cv2.CAP_PROP_FRAME_WIDTH, wanted.width)  # applied only together with the height
+        capture.set(cv2.CAP_PROP_FRAME_HEIGHT, wanted.height)
+        capture.set(cv2.CAP_PROP_BUFFERSIZE, 1)  # a hint; old frames show by their time
+        code = int(capture.get(cv2.CAP_PROP_FOURCC))
+        has = code.to_bytes(4, "little").decode("ascii", "replace").strip("\0 ") if code > 0 else ""
+        width, height = (
+            int(capture.get(prop)) for prop in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
+        )
+        return (
+            Taken("format", "MJPG", has),
+            Taken("size", f"{wanted.width} × {wanted.height}", f"{width} × {height}"),
+        )
+
+    def _set_controls(self, controls: v4l2.Controls) -> list[Taken]:
+        wanted = self._settings
+        taken = []
+        if wanted.mains_hz is not None:
+            mains = v4l2.MAINS[wanted.mains_hz]
+            took = controls.set(v4l2.POWER_LINE_FREQUENCY, mains) == mains
+            taken.append(Taken("mains", f"{wanted.mains_hz} Hz", f"{wanted.mains_hz} Hz" if took else ""))
+        if wanted.exposure_ms is not None:
+            exposure = controls.fix_exposure(round(wanted.exposure_ms * 10))
+            taken.append(_taken("exposure", wanted.exposure_ms, exposure and exposure / 10, " ms"))
+        if wanted.gain is not None:
+            taken.append(_taken("gain", wanted.gain, controls.set_number(v4l2.GAIN, wanted.gain)))
+        if wanted.white_balance_k is not None:
+            span = controls.span(v4l2.WHITE_BALANCE)
+            kelvin = None
+            if span and span.high >= KELVIN and controls.switch(v4l2.AUTO_WHITE_BALANCE, 0):
+                kelvin = controls.set_number(v4l2.WHITE_BALANCE, wanted.white_balance_k)
+            taken.append(_taken("white_balance", wanted.white_balance_k, kelvin, " K"))
+        if wanted.focus is not None:
+            still = controls.switch(v4l2.FOCUS_AUTO, 0)
+            focus = controls.set_number(v4l2.FOCUS, wanted.focus) if still else None
+            taken.append(_taken("focus", wanted.focus, focus))
+        return taken
 
     def _take(self) -> Frame:
         asked = time.monotonic()
-        for _ in range(MOST_OLD_FRAMES):
+        for dropped in range(MOST_OLD_FRAMES):
+            began = time.monotonic()
             at = self._grab()
-            if at >= asked:
+            if self._stamped and at >= asked:
+                break
+            if not self._stamped and dropped == FIRST_FRAMES:  # more than the driver and OpenCV keep
+                at = began
                 break
         else:
             raise CameraError(
@@ -178,3 +162,7 @@ class UvcCamera(TimedCamera):
         if self._capture is not None:
             self._capture.release()
             self._capture = None
+
+
+def _taken(name: str, asked: float, took: float | None, unit: str = "") -> Taken:
+    return Taken(name, f"{asked:g}{unit}", "" if took is None else f"{took:g}{unit}")

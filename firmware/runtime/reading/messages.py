@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from firmware.devices.camera.source import FrameSource
+from firmware.devices.camera.source import FrameSource, Taken
 from firmware.messages import Text
 
 HAND: Final = 13
@@ -37,9 +37,13 @@ class ReaderSpec:
 
 @dataclass(frozen=True)
 class Ready:
-    """The model is loaded. The camera works, or `trouble` holds the reason and opening it is retried."""
+    """The model is loaded. The camera works, or `trouble` holds the reason and opening it is retried.
+
+    `taken`: what the camera made of its settings.
+    """
 
     trouble: Text = ""
+    taken: tuple[Taken, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,9 +192,13 @@ class ReadingLost:
 
 @dataclass(frozen=True)
 class ReaderState:
-    """State of the reading process and its camera; `trouble` is the fault, if any. Also its sign of life."""
+    """State of the reading process and its camera; `trouble` is the fault, if any. Also its sign of life.
+
+    `taken`: what the camera made of its settings when it was last opened.
+    """
 
     trouble: Text = ""
+    taken: tuple[Taken, ...] = ()
 
 
 class Readings(Protocol):

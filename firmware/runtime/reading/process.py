@@ -16,6 +16,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Self
 
 from firmware.adaptive_limit import AdaptiveLimit
+from firmware.devices.camera.source import Taken
 from firmware.messages import Message, Text
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (
@@ -130,6 +131,7 @@ class ReadingProcess:
         self._began_at = self._heard_at = self._clock()
         self._listening = False
         self._told: Text | None = None
+        self._taken: tuple[Taken, ...] = ()
 
     @property
     def pid(self) -> int | None:
@@ -268,7 +270,7 @@ class ReadingProcess:
                 return trouble
         answer = self._ask(None, self.limits.reader_start)
         ready = isinstance(answer, Ready)
-        self._report(answer.trouble if ready else answer)
+        self._report(answer.trouble if ready else answer, answer.taken if ready else ())
         return "" if ready else answer
 
     def _ask(self, question: Any, limit: AdaptiveLimit) -> Any:
@@ -317,7 +319,7 @@ class ReadingProcess:
         message = self._line.recv()
         self._heard_at = self._clock()
         if isinstance(message, ReaderState):
-            self._report(message.trouble)
+            self._report(message.trouble, message.taken)
         return message
 
     def _watch_pulse(self) -> None:
@@ -328,10 +330,12 @@ class ReadingProcess:
         elif self._told == FROZEN:
             self._report("")
 
-    def _report(self, trouble: Text) -> None:
-        if not self._closing and trouble != self._told:
-            self._told = trouble
-            self._put(ReaderState(trouble))
+    def _report(self, trouble: Text, taken: tuple[Taken, ...] | None = None) -> None:
+        """Put the state if it is news; without `taken`, what was last known of the camera's settings holds."""
+        taken = self._taken if taken is None else taken
+        if not self._closing and (trouble, taken) != (self._told, self._taken):
+            self._told, self._taken = trouble, taken
+            self._put(ReaderState(trouble, taken))
 
     def _begin_child(self) -> None:
         self._began_at = self._heard_at = self._clock()

@@ -14,7 +14,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate
+from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, Taken
 from firmware.messages import Message, MessageError, Text
 from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places, shows_change
@@ -74,14 +74,14 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the table handles Ctrl-C
     with suppress(EOFError, BrokenPipeError):
         try:
-            worker = _Worker(spec, lambda trouble: line.send(ReaderState(trouble)))
+            worker = _Worker(spec, lambda state: line.send(state))
             worker.use(setup)
             trouble = worker.camera_trouble()
-            line.send(Ready(trouble))
+            line.send(Ready(trouble, worker.taken))
             while True:
                 while not line.poll(TROUBLED_EVERY if trouble else WATCH_EVERY):
                     trouble = worker.camera_trouble()
-                    line.send(ReaderState(trouble))
+                    line.send(ReaderState(trouble, worker.taken))
                 asked = line.recv()
                 if isinstance(asked, ReaderSetup):
                     worker.use(asked)
@@ -98,13 +98,13 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
 
 
 class _Worker:
-    """Camera, layout and model, ready to read. `tell` receives the camera's faults during a reading.
+    """Camera, layout and model, ready to read. `show` receives the camera's state during a reading.
 
     Raises VisionError.
     """
 
-    def __init__(self, spec: ReaderSpec, show: Callable[[Text], None]) -> None:
-        self._tell = show
+    def __init__(self, spec: ReaderSpec, show: Callable[[ReaderState], None]) -> None:
+        self._show = show
         self._store = CaptureStore(spec.data)
         self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
@@ -166,6 +166,14 @@ class _Worker:
             self._is_open = False
             return error.sentence
         return ""
+
+    @property
+    def taken(self) -> tuple[Taken, ...]:
+        """What the camera made of its settings when it was last opened."""
+        return tuple(self._camera.taken)
+
+    def _tell(self, trouble: Text) -> None:
+        self._show(ReaderState(trouble, self.taken))
 
     def _open(self) -> None:
         self._camera.close()

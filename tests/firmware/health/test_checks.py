@@ -45,11 +45,13 @@ PICTURE = {
     "camera": seen(True, 0.4, 3.0),
     "markers": seen(True, 8, 8),
 }
+TAKEN = {"name": "exposure", "asked": "10 ms", "took": "10 ms"}
 SCREEN = {"expected": True, "silent_s": 0.4, "leaving": False}
 WELL = Facts(
     answers=True,
     services={"feltwatch-table.service": "active"},
     picture=PICTURE,
+    camera_settings=(TAKEN,),
     felt_age_ms=DAY_MS,
     calibrated=True,
     readers_ok=5,
@@ -84,6 +86,7 @@ RINGS: dict[str, list[tuple[dict[str, Any], str]]] = {
         ({"faults": {"camera": "The camera does not answer."}}, "bad"),
         ({"faults": {"view": "A hand lies over the cards."}}, "look"),
     ],
+    "camera_settings": [({"camera_settings": (TAKEN, {**TAKEN, "took": ""})}, "look")],
     "sharpness": [({"picture": {**PICTURE, "sharpness": seen(False, 2.2, 1.3)}}, "bad")],
     "light": [
         ({"picture": {**PICTURE, "light": seen(False, 40, 70)}}, "bad"),
@@ -163,6 +166,15 @@ def test_a_check_rings_where_it_should_and_is_silent_where_all_is_well(name: str
         assert {other for other, said in others.items() if said in ("look", "bad")} == {name}, (
             "and no other does"
         )
+
+
+def test_what_a_camera_takes_is_listed_beside_what_was_asked_for() -> None:
+    told = replace(WELL, camera_settings=(TAKEN, {"name": "gain", "asked": "4.4", "took": "8"}))
+    check = of("camera_settings", told)
+    assert (check.verdict, check.figure) == ("ok", "2 / 2"), "its pictures say whether the nearest is good"
+    assert str(check.says) == "exposure: 10 ms. gain: 8; 4.4 was asked for."
+    refused = of("camera_settings", replace(WELL, camera_settings=({**TAKEN, "took": ""},)))
+    assert str(refused.says) == "exposure: 10 ms was asked for, and not taken."
 
 
 def test_a_limit_is_told_with_what_it_follows_from() -> None:

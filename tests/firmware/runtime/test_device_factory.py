@@ -49,6 +49,9 @@ def test_a_camera_is_fixed_as_the_configuration_says() -> None:
     usb = make_camera(CameraConfig(kind="uvc", exposure_ms=20, gain=8, white_balance_k=4000))
     assert isinstance(usb, UvcCamera)
     assert usb._settings == UvcSettings(exposure_ms=20, gain=8, white_balance_k=4000)
+    usb = make_camera(CameraConfig(kind="uvc", mains_hz=60, size=(1280, 720)))
+    assert isinstance(usb, UvcCamera)
+    assert usb._settings == UvcSettings(1280, 720, mains_hz=60), "what is not configured is not set"
 
 
 def test_a_lens_without_a_motor_is_never_told_to_focus_and_pictures_have_the_size_that_is_configured() -> (

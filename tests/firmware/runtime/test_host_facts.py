@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 
+from firmware.devices.camera.source import Taken
 from firmware.devices.power import PowerReading
 from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.health.checks import judge
 from firmware.health.facts import Facts
 from firmware.runtime.host_facts import BoxFacts, facts_of_pi
-from firmware.runtime.reading.messages import JobDone, ReadingDone
+from firmware.runtime.reading.messages import JobDone, ReaderState, ReadingDone
 from vision.reading.networks import NETWORKS
 
 
@@ -109,6 +110,10 @@ def test_devices_and_the_last_picture_are_told(tmp_path: Path) -> None:
     assert (facts["readers_ok"], facts["readers"]) == (4, 5)
     assert (facts["celsius"], facts["weak"], "was_weak" in facts) == (61.5, False, False)
     assert facts["buttons"] is True
+    assert "camera_settings" not in facts
+    box.on_answer(ReaderState("", (Taken("gain", "4.4", "8"),)))
+    told = box.of_table(Hardware(), puck)["camera_settings"]
+    assert told == [{"name": "gain", "asked": "4.4", "took": "8"}]
 
 
 def test_one_reader_of_one_spot_is_whole(tmp_path: Path) -> None:

@@ -1,9 +1,7 @@
-"""Cameras: pictures from files and from a function; late, hung, unplugged; a USB camera's settings read back."""
+"""Cameras: pictures from files and from a function; late, hung, unplugged."""
 
 from __future__ import annotations
 
-import errno
-import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,11 +13,9 @@ import numpy as np
 import pytest
 
 from firmware.adaptive_limit import AdaptiveLimit
-from firmware.devices.camera import v4l2
 from firmware.devices.camera.files import FileFrames
 from firmware.devices.camera.replay import ReplayFrames
 from firmware.devices.camera.source import (
-    CameraError,
     CameraHung,
     CameraMissing,
     FrameLate,
@@ -27,10 +23,8 @@ from firmware.devices.camera.source import (
     FrameUnreadable,
     Image,
     NoMoreFrames,
-    SettingRefused,
 )
-from firmware.devices.camera.uvc import FIRST_FRAMES, UvcCamera, UvcSettings
-from firmware.devices.errors import DeviceError, DeviceMissing, DeviceSettings
+from firmware.devices.errors import DeviceError, DeviceMissing
 from tests.firmware.devices.camera.program_camera import ProgramCamera
 from tests.firmware.devices.conftest import Clock
 from tests.waiting import DEADLINE, until
@@ -222,199 +216,6 @@ def test_an_error_of_the_source_reaches_the_caller(camera: ProgramCamera) -> Non
     camera.show(broken)
     with pytest.raises(TimeoutError, match="the source's own"):
         camera.frame()
-
-
-# a USB camera, behind OpenCV's VideoCapture
-
-
-class FakeCapture:
-    """cv2.VideoCapture as a V4L2 camera with a queue of old frames would have it."""
-
-    def __init__(self, stubborn: dict[int, float] | None = None) -> None:
-        self.stubborn = stubborn or {}
-        self.values: dict[int, float] = {cv2.CAP_PROP_AUTOFOCUS: 1, **self.stubborn}
-        self.set_order: list[int] = []
-        self.number = -1
-        self.grabbed = 0
-        self.opened = self.plugged = True
-        self.queued: list[float] = []
-        self.stamp = 0.0
-        self.epoch = 0.0
-
-    def __call__(self, number: int) -> FakeCapture:
-        self.number = number
-        return self
-
-    def isOpened(self) -> bool:  # noqa: N802
-        return self.opened
-
-    def set(self, prop: int, value: float) -> bool:
-        self.set_order.append(prop)
-        if prop not in self.stubborn:
-            self.values[prop] = value
-        return True  # as drivers do, whatever came of it
-
-    def get(self, prop: int) -> float:
-        return self.stamp * 1000 if prop == cv2.CAP_PROP_POS_MSEC else self.values.get(prop, -1)
-
-    def grab(self) -> bool:
-        self.grabbed += 1
-        time.sleep(0.002)
-        self.stamp = (self.queued.pop(0) if self.queued else time.monotonic()) + self.epoch
-        return self.plugged
-
-    def retrieve(self) -> tuple[bool, Image]:
-        return True, picture(self.grabbed)
-
-    def release(self) -> None:
-        self.opened = False
-
-
-@pytest.fixture
-def device(tmp_path: Path) -> Path:
-    """A stable name that leads to video3, as udev makes them."""
-    (tmp_path / "video3").touch()
-    link = tmp_path / "usb-ACME_Camera-index0"
-    link.symlink_to("video3")
-    return link
-
-
-def test_a_usb_camera_is_opened_by_its_stable_name_and_fixed_in_the_right_order(device: Path) -> None:
-    fake = FakeCapture()
-    camera = UvcCamera(device, UvcSettings(gain=4, focus=30), fake)
-    camera.open()
-    assert fake.number == 3
-    assert fake.set_order.index(cv2.CAP_PROP_FOURCC) < fake.set_order.index(cv2.CAP_PROP_FRAME_WIDTH)
-    assert fake.values == {
-        cv2.CAP_PROP_FOURCC: cv2.VideoWriter.fourcc(*"MJPG"),
-        cv2.CAP_PROP_FRAME_WIDTH: 3840,
-        cv2.CAP_PROP_FRAME_HEIGHT: 2160,
-        cv2.CAP_PROP_BUFFERSIZE: 1,
-        cv2.CAP_PROP_AUTO_EXPOSURE: 1,
-        cv2.CAP_PROP_EXPOSURE: 100,  # V4L2 counts 0.1 ms
-        cv2.CAP_PROP_GAIN: 4,
-        cv2.CAP_PROP_AUTO_WB: 0,
-        cv2.CAP_PROP_WB_TEMPERATURE: 4500,
-        cv2.CAP_PROP_AUTOFOCUS: 0,
-        cv2.CAP_PROP_FOCUS: 30,
-    }
-    assert fake.grabbed == FIRST_FRAMES
-    camera.close()
-    assert not fake.opened
-
-
-def test_pictures_from_before_the_call_are_thrown_away(device: Path) -> None:
-    fake = FakeCapture()
-    camera = UvcCamera(device, capture=fake)
-    camera.open()
-    now = time.monotonic()
-    fake.queued = [now - 0.3, now - 0.2, now - 0.1]
-    frame = camera.frame()
-    assert frame.at >= now
-    assert int(frame.image[0, 0, 0]) == FIRST_FRAMES + 4
-    fake.queued = [now - 0.3] * 20
-    with pytest.raises(CameraError, match="only old pictures"):
-        camera.frame()
-    camera.close()
-
-
-@pytest.mark.parametrize(
-    ("stubborn", "complaint"),
-    [
-        ({cv2.CAP_PROP_FOURCC: 0}, "MJPG"),
-        ({cv2.CAP_PROP_FRAME_HEIGHT: 1080}, "height 2160"),
-        ({cv2.CAP_PROP_FRAME_WIDTH: 1920}, "width 3840"),
-        ({cv2.CAP_PROP_AUTO_EXPOSURE: 3}, "manual exposure"),
-        ({cv2.CAP_PROP_EXPOSURE: 99}, "10 ms"),
-        ({cv2.CAP_PROP_AUTO_WB: 1}, "white balance"),
-        ({cv2.CAP_PROP_AUTOFOCUS: 1}, "fixed focus"),
-    ],
-)
-def test_a_setting_that_did_not_take_is_refused_by_name(
-    device: Path, stubborn: dict[int, float], complaint: str
-) -> None:
-    camera = UvcCamera(device, capture=FakeCapture(stubborn))
-    with pytest.raises(SettingRefused, match=complaint):
-        camera.open()
-    camera.close()
-
-
-def test_a_camera_without_autofocus_is_taken_as_it_is(device: Path) -> None:
-    camera = UvcCamera(device, capture=FakeCapture({cv2.CAP_PROP_AUTOFOCUS: -1}))
-    camera.open()
-    camera.close()
-
-
-def test_stamps_of_another_clock_are_refused(device: Path) -> None:
-    fake = FakeCapture()
-    fake.epoch = 1.7e9
-    camera = UvcCamera(device, capture=fake)
-    with pytest.raises(SettingRefused, match="clock"):
-        camera.open()
-    camera.close()
-
-
-def test_a_usb_camera_that_is_absent_held_or_pulled_is_a_sentence(device: Path) -> None:
-    with pytest.raises(CameraMissing, match="not connected"):
-        UvcCamera(device.with_name("nowhere"), capture=FakeCapture()).open()
-    fake = FakeCapture()
-    fake.opened = False
-    with pytest.raises(CameraMissing, match="another program"):
-        UvcCamera(device, capture=fake).open()
-    fake = FakeCapture()
-    camera = UvcCamera(device, capture=fake)
-    camera.open()
-    fake.plugged = False
-    with pytest.raises(CameraMissing, match="cable"):
-        camera.frame()
-    camera.close()
-
-
-def test_a_usb_camera_is_told_the_mains_and_says_it_back(device: Path) -> None:
-    told: list[tuple[int, int]] = []
-
-    def control(path: Path, number: int, value: int) -> int:
-        assert path == device
-        told.append((number, value))
-        return value
-
-    camera = UvcCamera(device, UvcSettings(mains_hz=60, exposure_ms=8.3), FakeCapture(), control)
-    camera.open()
-    camera.close()
-    assert told == [(v4l2.POWER_LINE_FREQUENCY, 2)]
-    camera = UvcCamera(device, capture=FakeCapture(), control=lambda *_: 3)
-    with pytest.raises(SettingRefused, match="mains of 50 Hz"):
-        camera.open()
-    camera.close()
-
-
-def test_an_exposure_that_lets_lamps_make_bands_is_refused() -> None:
-    for good, mains in ((10, 50), (20, 50), (8.3, 60), (8.33, 60), (16.7, 60)):
-        UvcSettings(exposure_ms=good, mains_hz=mains)
-    for bad, mains in ((8.3, 50), (10, 60), (5, 50), (0, 50)):
-        with pytest.raises(DeviceSettings, match="bands"):
-            UvcSettings(exposure_ms=bad, mains_hz=mains)
-
-
-def test_a_control_is_set_and_read_back_by_ioctl(tmp_path: Path) -> None:
-    device = tmp_path / "video0"
-    device.touch()
-    values: dict[int, int] = {}
-
-    def ioctl(line: int, request: int, data: bytes) -> bytes:
-        control, value = struct.unpack("=Ii", data)
-        if control != v4l2.POWER_LINE_FREQUENCY:
-            raise OSError(errno.EINVAL, "no such control")
-        if request == v4l2.SET:
-            values[control] = min(value, 1)
-        return struct.pack("=Ii", control, values[control])
-
-    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1, ioctl) == 1
-    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 2, ioctl) == 1
-    assert v4l2.set_control(device, 7, 2, ioctl) is None
-    assert v4l2.set_control(device, v4l2.POWER_LINE_FREQUENCY, 1) is None  # a file is no camera
-    with pytest.raises(OSError, match="No such file"):
-        v4l2.set_control(tmp_path / "video1", 7, 2)
 
 
 # a recorded hand
