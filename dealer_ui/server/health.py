@@ -53,6 +53,7 @@ def health() -> str:
         Verdict.LOOK: _("To be seen to"),
         Verdict.OK: _("Well"),
         Verdict.UNKNOWN: _("Not known here"),
+        Verdict.ABSENT: _("Not installed"),
     }
     groups = ((title, [c for c in checks if c.verdict is verdict]) for verdict, title in titles.items())
     shown = [(title, of) for title, of in groups if of]

@@ -26,6 +26,7 @@ from dealer_ui.web.answers import Trial, json_answer
 from dealer_ui.web.commands import give
 from dealer_ui.web.pages import page
 from dealer_ui.web.services import services
+from firmware.health.check import Verdict
 from firmware.health.device_checks import device_check, name_of
 from firmware.rules import SEATS, Profile, load_profile, profile_names
 from firmware.table.command import COMMAND_ROLES
@@ -233,6 +234,7 @@ def trial(name: str) -> tuple[Response, int]:
         "first_run/trial.html",
         step=this,
         trial=answer,
+        is_absent=check.verdict is Verdict.ABSENT,
         text=say(check.says),
         advice=say(check.advice) if check.advice else "",
         figure=figure(this.device, answer["figures"]),

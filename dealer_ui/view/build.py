@@ -32,7 +32,7 @@ from dealer_ui.view.more_actions import (
 )
 from dealer_ui.view.paybacks import refund, refund_actions
 from dealer_ui.view.payments import all_marked, chips, marks, payments
-from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_words
+from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_moves, puck_words
 from dealer_ui.view.questions import needs
 from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.view.screen import Action, Correction, Device, Payment, PuckDue, Screen, Tone
@@ -52,6 +52,8 @@ from firmware.table.streets import dead_seats, open_seats
 DEVICES: Final = ("camera", "puck", "buttons")
 PUCK_COUNTS: Final = OPEN - {Phase.SETTLED}
 """Phases in which the page says that the puck lies at another seat. Once all is settled it moves on to the next."""
+PART_OF: Final = {"puck": "puck", "buttons": "panel"}
+"""Devices → the parts that some tables have not."""
 
 
 def view(
@@ -121,7 +123,7 @@ def view(
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
-        more=(*call_groups(heard, offered), *puck_elsewhere(puck, offered), *more(state, offered)),
+        more=(*call_groups(heard, offered), *puck_elsewhere(state, puck, offered), *more(state, offered)),
         notices=_notices(state, may, refused) if answering else (),
         cues=_cues(state, rules, may, answering),
         used=cards_in_use(state),
@@ -236,7 +238,8 @@ def _devices(state: State, answering: bool) -> tuple[Device, ...]:
     if not answering:
         silent = (Device(device_name(name), None, _("unknown")) for name in DEVICES)
         return (*silent, Device(device_name("table"), False, _("not running")))
-    names = (*DEVICES, *sorted(set(state.faults) - set(DEVICES)))
+    has = tuple(name for name in DEVICES if PART_OF.get(name) not in state.without)
+    names = (*has, *sorted(set(state.faults) - set(has)))
     return tuple(
         Device(device_name(name), name not in state.faults, say(state.faults.get(name, ""))) for name in names
     )
@@ -250,7 +253,9 @@ def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, .
             _("Devices are being tried in the set-up: until that is over the push-buttons do nothing.")
         )
     puck, due = state.puck, may.payback
-    if state.phase is Phase.DEALING and state.button is None and "puck" not in state.faults:
+    if (moves := puck_moves(state, may)) is not None:
+        notices.append(moves)
+    elif state.phase is Phase.DEALING and state.button is None and "puck" not in state.faults:
         notices.append(
             _(
                 "%(trouble)s Lay the puck at its seat, or key the seat under “More”.",

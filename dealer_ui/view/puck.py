@@ -9,7 +9,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.view.screen import Action, Group, PuckDue
 from firmware.table.offers import Offers
-from firmware.table.phase import Phase
+from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import State
 
 PUCK: Final = {
@@ -25,6 +25,8 @@ PUCK_SILENT: Final = N_("The puck reader does not tell where the puck is.")
 
 def puck_words(state: State) -> str:
     """Explain in a sentence why the puck marks no seat: in the reader's own words if it has any."""
+    if "puck" in state.without:
+        return _("This table has no puck reader.")
     if state.puck.detail:
         return say(state.puck.detail)
     return _(PUCK.get(state.puck.state, PUCK_SILENT))
@@ -71,10 +73,34 @@ def _puck_sentence(state: State, due: int, names: dict[int, str]) -> str:
     return " ".join(parts)
 
 
-def puck_elsewhere(due: PuckDue | None, may: Offers) -> tuple[Group, ...]:
-    """Offer the other seats at which the dealer may say that the puck lies, while it is due at one."""
-    if due is None:
+def puck_moves(state: State, may: Offers) -> str | None:
+    """Say how the puck moves on a table without a reader; None with one, and where nothing is to be said of it."""
+    if "puck" not in state.without:
+        return None
+    names = {seat.seat: seat.player for seat in state.house.seats}
+    is_next = state.is_paid or state.phase in BETWEEN_HANDS
+    if is_next and state.button_kept is None and (told := may.puck_told) is not None:
+        return _(
+            "This table has no puck reader: the puck moves by itself to seat %(seat)s, %(player)s. "
+            "Another seat: under “More”.",
+            seat=told,
+            player=names.get(told, ""),
+        )
+    if is_next and state.button_kept is not None:
+        return _("By touch: the puck of the next hand is at seat %(seat)s.", seat=state.button_kept)
+    if state.phase is Phase.DEALING and state.button is None:
+        return _("This table has no puck reader: touch the puck's seat under “More”, or when it is asked.")
+    return None
+
+
+def puck_elsewhere(state: State, due: PuckDue | None, may: Offers) -> tuple[Group, ...]:
+    """Offer the other seats at which the dealer may say that the puck lies: while it is due, or moves by itself."""
+    offered: set[int]
+    if due is not None:
+        offered = {due.at, due.to} if due.lies else {due.at}
+    elif "puck" in state.without and may.of("keep_button"):
+        offered = {may.puck_told} if may.puck_told is not None else set()
+    else:
         return ()
-    offered = {due.at, due.to} if due.lies else {due.at}
     others = (offer for offer in may.of("keep_button") if offer.command["seat"] not in offered)
     return (Group(_("The puck of the next hand is at"), tuple(map(Action.of, others))),)

@@ -143,7 +143,7 @@ class _Now(Collector):
         yield from _limits(self._facts)
         verdicts = GaugeMetricFamily(
             "feltwatch_check",
-            "A check's verdict: 0 well, 1 unknown, 2 to be seen to, 3 bad",
+            "A check's verdict: 0 well or not installed, 1 unknown, 2 to be seen to, 3 bad",
             labels=["check"],
         )
         for check in judge(self._facts):
@@ -168,7 +168,7 @@ def _limits(facts: Facts) -> Iterator[Metric]:
         yield family
 
 
-_NUMBERS: Final = {"ok": 0, "unknown": 1, "look": 2, "bad": 3}
+_NUMBERS: Final = {"absent": 0, "ok": 0, "unknown": 1, "look": 2, "bad": 3}
 
 
 def exposition(tallies: Tallies, facts: Facts, state: State) -> bytes:

@@ -22,7 +22,7 @@ BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
 """Units that run only if they were enabled by hand."""
 HEALTH_WITHIN: Final = 5.0
 """Seconds in which a table that is well tells its facts."""
-_WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?"}
+_WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?", "absent": "none"}
 
 
 @click.command("doctor")
@@ -150,5 +150,7 @@ def as_text(checks: tuple[Check, ...]) -> list[str]:
             lines.append(f"{'':48}{check.advice}")
     found: Counter[str] = Counter(check.verdict for check in checks)
     labels = {"bad": "to be put right", "look": "to be seen to", "ok": "well", "unknown": "not known here"}
+    if found["absent"]:
+        labels["absent"] = "not installed"
     lines.append(", ".join(f"{found[verdict]} {label}" for verdict, label in labels.items()))
     return lines

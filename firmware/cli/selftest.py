@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from firmware.health.check import Check
 
 FOLDER: Final = "reports"
-_WORDS: Final = {"ok": "pass", "bad": "FAIL", "unknown": "skipped"}
-_STORED: Final = {"ok": "pass", "bad": "fail", "unknown": "skip"}
+_WORDS: Final = {"ok": "pass", "bad": "FAIL", "unknown": "skipped", "absent": "none"}
+_STORED: Final = {"ok": "pass", "bad": "fail", "unknown": "skip", "absent": "skip"}
 """The verdicts of steps, on the terminal and in the stored report."""
 
 

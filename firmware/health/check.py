@@ -13,9 +13,11 @@ from firmware.messages import Message
 class Verdict(StrEnum):
     """How it stands. `look`: play can go on, but the cause should be checked; `bad`: something promised is at risk.
 
-    `unknown`: it cannot be checked from here, or was left out; `waits`: a device's test is not finished.
+    `unknown`: it cannot be checked from here, or was left out; `waits`: a device's test is not finished. `absent`: the
+    configuration says that this table has no such device; neither well nor faulty.
     """
 
+    ABSENT = "absent"
     OK = "ok"
     LOOK = "look"
     BAD = "bad"
@@ -48,7 +50,7 @@ class Check:
         }
 
 
-GRAVITY: Final = (Verdict.OK, Verdict.UNKNOWN, Verdict.WAITS, Verdict.LOOK, Verdict.BAD)
+GRAVITY: Final = (Verdict.ABSENT, Verdict.OK, Verdict.UNKNOWN, Verdict.WAITS, Verdict.LOOK, Verdict.BAD)
 """The verdicts, the gravest last."""
 
 

@@ -37,6 +37,10 @@ Found = tuple[Verdict, str, Message, Message | None]
 UNKNOWN: Final = Message("Nothing says how this stands here.")
 UNSEEN: Final = Message("No picture of this hand or the last says it.")
 VERIFY_ALL: Final = Message("See what it says: feltwatch hands verify --all")
+ABSENT_WORDS: Final = {
+    "puck": Message("Not installed, by the configuration: the puck's seat is told by touch."),
+    "panel": Message("Not installed, by the configuration: the page does what the push-buttons do."),
+}
 PUCK_CABLE: Final = Message("Check the cable between the box and the puck reader under the table.")
 PLUG: Final = Message("Check the panel's plug, then try the push-buttons: set-up, devices.")
 SCREEN_CABLE: Final = Message(
@@ -70,6 +74,12 @@ def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Jud
         return judged(facts)
 
     return check
+
+
+def _if_installed(part: str, judged: Judged) -> Judged:
+    """Return a check of a part that some tables have not."""
+    absent = (Verdict.ABSENT, "", ABSENT_WORDS[part], None)
+    return lambda facts: absent if part in (facts.without or ()) else judged(facts)
 
 
 def _answering(well: Message) -> Judged:
@@ -369,16 +379,19 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("markers", MEASURES["markers"].title, _of_picture("markers", LOOK)),
     ("drift", Message("Camera moved"), _of_picture("camera")),
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
-    ("puck", Message("Puck reader"), _unless(_puck, ("puck", BAD, PUCK_CABLE))),
-    ("buttons", Message("Push-buttons"), _unless(_buttons, ("buttons", BAD, PLUG))),
+    ("puck", Message("Puck reader"), _if_installed("puck", _unless(_puck, ("puck", BAD, PUCK_CABLE)))),
+    ("buttons", Message("Push-buttons"), _if_installed("panel", _unless(_buttons, ("buttons", BAD, PLUG)))),
     ("screen", Message("Touchscreen"), _unless(_screen, ("screen", BAD, SCREEN_CABLE))),
     (
         "lamps",
         Message("Lamps and buzzer"),
-        _unless(
-            _answering(Message("Lamps and buzzer raise no fault.")),
-            ("lamps", LOOK, PAGE_SHOWS),
-            ("buzzer", LOOK, PAGE_SHOWS),
+        _if_installed(
+            "panel",
+            _unless(
+                _answering(Message("Lamps and buzzer raise no fault.")),
+                ("lamps", LOOK, PAGE_SHOWS),
+                ("buzzer", LOOK, PAGE_SHOWS),
+            ),
         ),
     ),
     (

@@ -24,7 +24,11 @@ _CABLE: Final = Message("Check both ends of its cable, then try again.")
 _PANEL: Final = Message("Check the cable of the panel. Meanwhile the page does what the push-buttons do.")
 _PUCK: Final = Message("Plug the puck reader in. Meanwhile the dealer keys the puck's seat on the page.")
 
+NOT_INSTALLED: Final = "not_installed"
+"""What is found of a device that the table has not, by its configuration."""
+
 FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
+    NOT_INSTALLED: (Message("Not installed, by the configuration."), None),
     "camera_starts": (Message("The camera is being started; that may take a minute."), None),
     "camera_takes": (Message("A picture is being taken…"), None),
     "camera_well": (Message("The camera gives pictures."), None),
@@ -164,7 +168,8 @@ def device_check(device: str, verdict: str, why: str, figures: Mapping[str, Any]
     result = words["says"] if says is None else _with(says, words)
     assert isinstance(result, Message)
     doing = None if advice is None else _with(advice, words)
-    return Check(device, Message(device), VERDICTS[verdict], "", result, doing, figures)
+    found = Verdict.ABSENT if why == NOT_INSTALLED else VERDICTS[verdict]
+    return Check(device, Message(device), found, "", result, doing, figures)
 
 
 def _with(template: Message, words: Mapping[str, Word]) -> Message:

@@ -30,6 +30,8 @@ class Facts:
     """Antennas of the puck reader that answer."""
     readers: int | None = None
     """Antennas that the puck reader has."""
+    without: Sequence[str] | None = None
+    """What this table has not, by its configuration: "puck", "panel"."""
     buttons: bool | None = None
     """Whether buttons are connected."""
     short_pins: int | None = None

@@ -79,14 +79,21 @@ class PuckConfig(_Section):
     """The puck reader: its port, and the tag ids of the disks in hex, used until they are named
     (`firmware.runtime.disks`).
 
-    `puckd`: a reader with an antenna at every seat. The other kinds read one `spot`, the seat in `seat`.
+    `puckd`: a reader with an antenna at every seat. `none`: no reader; the puck's seat is told by touch, and moves by
+    itself between hands. The other kinds read one `spot`, the seat in `seat`.
     """
 
-    kind: Literal["puckd", "rdm6300", "id12la", "pn532"] = "puckd"
+    kind: Literal["puckd", "rdm6300", "id12la", "pn532", "none"] = "puckd"
     port: str = STABLE_NAME
     seat: int = Field(default=1, ge=1, le=5)
     dealer: tuple[str, ...] = ()
     action: tuple[str, ...] = ()
+
+
+class PanelConfig(_Section):
+    """Push-buttons, lamps and buzzer on the GPIO header. `none`: this table has none, and the page does their work."""
+
+    kind: Literal["gpio", "none"] = "gpio"
 
 
 class CameraConfig(_Section):
@@ -274,6 +281,7 @@ class Config(_Section):
     """The page's language where a browser has chosen none."""
     seats: tuple[SeatConfig, ...] = Field(default=_SEATS, min_length=2, max_length=5)
     puck: PuckConfig = PuckConfig()
+    panel: PanelConfig = PanelConfig()
     camera: CameraConfig = CameraConfig()
     times: TimesConfig = TimesConfig()
     power: PowerConfig = PowerConfig()
@@ -314,6 +322,12 @@ class Config(_Section):
         if any(stacks[seat.name] != seat.stack for seat in self.seats):
             raise ValueError("one player has two different stacks; give the same at both seats")
         return self
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """What this table has not: "puck", "panel"."""
+        kinds = {"puck": self.puck.kind, "panel": self.panel.kind}
+        return tuple(name for name, kind in kinds.items() if kind == "none")
 
     @property
     def socket(self) -> Path:

@@ -45,7 +45,7 @@ def open_devices(config: Config) -> Devices:
     except DeviceError as error:
         faults["puck"] = error.sentence
     try:
-        panel = _panel(config)
+        panel = _panel(config) if "panel" not in config.without else None
     except DeviceError as error:
         faults["buttons"] = error.sentence
     watch = PowerWatch()
@@ -139,7 +139,7 @@ def _timing(config: CameraConfig) -> dict[str, Any]:
     }
 
 
-def _puck(config: Config, disks: Disks) -> PuckReader:
+def _puck(config: Config, disks: Disks) -> PuckReader | None:
     from firmware.devices.puck.protocol import PuckLine
     from firmware.devices.puck.serial_port import Link, SerialPuck
     from firmware.devices.puck.spot_em4100 import Em4100Spot
@@ -148,6 +148,8 @@ def _puck(config: Config, disks: Disks) -> PuckReader:
     puck = config.puck
     link: Link
     match puck.kind:
+        case "none":
+            return None
         case "puckd":
             link = PuckLine(disks, seats=range(1, 6))
         case "pn532":

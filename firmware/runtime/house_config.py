@@ -79,6 +79,7 @@ def prepare_house(config: Config, journal: Journal) -> House:
         table=config.table,
         language=config.language,
         written=written,
+        without=config.without,
     )
 
 

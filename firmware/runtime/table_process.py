@@ -214,7 +214,8 @@ class TableProcess:
 
         Raises JournalDamaged: a file that takes no row cannot be continued.
         """
-        begun = ev.TableStarted(self._configured.software, self._configured.settings)
+        configured = self._configured
+        begun = ev.TableStarted(configured.software, configured.settings, configured.without)
         self._started = self._attempt_on_sound([begun], TABLE)
         if not self._started:
             return
@@ -403,6 +404,7 @@ class TableProcess:
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
                 "faults": self._table_faults.of(self.state),
                 "screen": self._screen.to_json(),
+                "without": list(self.state.without),
             }
             limits = {name: limit.to_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}

@@ -128,15 +128,33 @@ def due_button(state: State, house: House) -> int | None:
 def button_due(state: State, house: House) -> int | None:
     """Return the seat at which the puck is missing for the next hand.
 
-    None if it lies there, if the dealer has given their word where it counts, or if no seat is due.
+    None if it lies there, if the dealer has given their word where it counts, if no seat is due, or if no reader is
+    installed: then it counts there by itself (`told_button`).
     """
-    if state.button_kept is not None or not (state.phase in BETWEEN_HANDS or state.is_paid):
+    if (
+        "puck" in state.without
+        or state.button_kept is not None
+        or not (state.phase in BETWEEN_HANDS or state.is_paid)
+    ):
         return None
     try:
         due = due_button(state, house)
     except RulesError:
         return None
     return due if due != state.puck.seat else None
+
+
+def told_button(state: State, house: House) -> int | None:
+    """Return the seat of the puck that counts for the next hand although no reader sees it there; None for none.
+
+    It is the dealer's word; on a table without a reader, where nobody has said otherwise, the seat that is due.
+    """
+    if state.button_kept is not None:
+        return state.button_kept
+    try:
+        return due_button(state, house) if "puck" in state.without else None
+    except RulesError:
+        return None
 
 
 def need_puck(state: State, house: House) -> None:

@@ -24,7 +24,7 @@ class House:
 
     `rules` is the profile with the options applied, `written` the profile without them. `seats` are all players of the
     table, up to five, each with their preferred place. `table` is the table's number, `language` the page's locale,
-    `currency` how sums are written.
+    `currency` how sums are written. `without`: what the table has not, by its configuration (`LastingState`).
     """
 
     rules: Profile
@@ -40,6 +40,7 @@ class House:
     language: str = ""
     currency: Currency = DOLLARS
     written: Profile | None = None
+    without: tuple[str, ...] = ()
 
     @property
     def settings(self) -> HouseSettings:

@@ -17,7 +17,7 @@ from firmware.messages import Message
 from firmware.rules import CARDS, SEATS, Profile
 from firmware.table import events as ev
 from firmware.table.command import COMMANDS, Context, Past
-from firmware.table.dealing import button_due, right_buttons
+from firmware.table.dealing import button_due, right_buttons, told_button
 from firmware.table.decide import decide
 from firmware.table.errors import CommandRefused
 from firmware.table.house import House
@@ -139,6 +139,11 @@ class Offers:
     def puck_due(self) -> int | None:
         """The seat where the puck must be put for the next hand; None if nothing has to be done."""
         return button_due(self._at.state, self._at.house) if self._at else None
+
+    @cached_property
+    def puck_told(self) -> int | None:
+        """The seat at which the puck counts for the next hand although no reader sees it there; None for none."""
+        return told_button(self._at.state, self._at.house) if self._at else None
 
     @property
     def right_buttons(self) -> tuple[Offer, ...]:

@@ -125,6 +125,8 @@ class LastingState:
     """The players who left the table recently, the last one first."""
     floor_called: bool = False
     """Whether a floor person was called and the call has not ended."""
+    without: tuple[str, ...] = ()
+    """What this table has not, by its configuration: "puck" (a reader), "panel" (push-buttons, lamps, buzzer)."""
 
     @property
     def lasting(self) -> dict[str, Any]:
@@ -138,7 +140,8 @@ class Opening(LastingState):
 
     - `profile_hash`, `layout_hash`: SHA-256 of texts in the journal's content table. `options`: the profile options
       that the house overrides, by dotted path. `unit`: cents per point.
-    - `button`: the puck's seat, if known. `button_keyed`: the dealer entered that seat, and no reading overrides it.
+    - `button`: the puck's seat, if known. `button_keyed`: it was told by touch, or moved by itself on a table without a
+      reader; no reading overrides it.
     - `stacks`: the stacks of all players, including those who do not play this hand. `fantasyland`, `sits_out`: names
       of players. `passed`: the players who pass this hand.
     - `paybacks`: the paybacks that are still open. `disputed`: the hands under dispute.

@@ -18,16 +18,27 @@ from firmware.table.values import Puck, PuckState
 
 
 class TableStarted(Event, leads=EVERY_PHASE, in_doubt=True):
-    """The table process started; earlier device states are no longer valid. `house` is the configuration."""
+    """The table process started; earlier device states are no longer valid. `house` is the configuration.
+
+    `without`: what the table has not, by its configuration; see `LastingState`.
+    """
 
     type = "table_started"
     title = Message("Table started")
     software: str = ""
     house: HouseSettings | None = None
+    without: tuple[str, ...] = ()
 
     def apply(self, state: State) -> State:
         house = state.house if self.house is None else state.house.under(self.house)
-        return replace(with_puck(state, Puck()), faults={}, house=house, on_trial=False, puck_awaited=False)
+        return replace(
+            with_puck(state, Puck()),
+            faults={},
+            house=house,
+            without=self.without,
+            on_trial=False,
+            puck_awaited=False,
+        )
 
 
 class PuckSeen(Event, leads=EVERY_PHASE, in_doubt=True):

@@ -11,7 +11,7 @@ from firmware.messages import Message
 from firmware.rules import offers_fantasyland
 from firmware.table.checks import need_antenna, need_card, need_no_trial, need_reason, without_reading
 from firmware.table.command import Command, Context, Past, Reason
-from firmware.table.dealing import seats_to_deal
+from firmware.table.dealing import seats_to_deal, told_button
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to
 from firmware.table.house import House
@@ -191,6 +191,7 @@ def open_hand(state: State, house: House) -> HandOpened:
             name=state.calibrations["deck"].name,
         )
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
+    told = told_button(state, house)
     return HandOpened(
         profile=house.profile,
         profile_hash=house.profile_hash,
@@ -201,8 +202,8 @@ def open_hand(state: State, house: House) -> HandOpened:
         **state.lasting,
         hand=state.next_hand,
         seats=seats_to_deal(state, house, stacks),
-        button=state.puck.seat if state.button_kept is None else state.button_kept,
-        button_keyed=state.button_kept not in (None, state.puck.seat),
+        button=state.puck.seat if told is None else told,
+        button_keyed=told not in (None, state.puck.seat),
         options=dict(house.options),
         stacks={**state.stacks, **stacks},
         fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),

@@ -168,6 +168,15 @@ def test_a_check_rings_where_it_should_and_is_silent_where_all_is_well(name: str
         )
 
 
+def test_what_is_not_installed_is_neither_well_nor_faulty() -> None:
+    faults = {"puck": "The cable is out.", "buttons": "White is stuck.", "lamps": "A lamp is out."}
+    found = judge(replace(WELL, without=("puck", "panel"), buttons=False, readers_ok=None, faults=faults))
+    absent = {check.name: str(check.says) for check in found if check.verdict == "absent"}
+    assert set(absent) == {"puck", "buttons", "lamps"}
+    assert all(says.startswith("Not installed") for says in absent.values())
+    assert worst(found) == "ok", "and it makes nothing else doubtful"
+
+
 def test_what_a_camera_takes_is_listed_beside_what_was_asked_for() -> None:
     told = replace(WELL, camera_settings=(TAKEN, {"name": "gain", "asked": "4.4", "took": "8"}))
     check = of("camera_settings", told)

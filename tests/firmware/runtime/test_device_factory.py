@@ -100,6 +100,14 @@ def test_what_is_missing_is_told_and_the_table_runs_without_it() -> None:
     assert "GPIO header" in str(faults["buttons"])
 
 
+def test_what_is_configured_as_absent_is_not_opened_and_is_no_fault() -> None:
+    config = Config.model_validate({"puck": {"kind": "none"}, "panel": {"kind": "none"}})
+    devices = open_devices(config)
+    assert (devices.puck, devices.buttons, devices.lamps, devices.buzzer) == (None,) * 4
+    assert devices.faults(None, 1e9).keys() <= {"power"}
+    assert config.without == ("puck", "panel")
+
+
 def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> None:
     panel = SimulatedPanel(seed=1)
     buttons = GpioButtons(panel.pins, panel.factory)

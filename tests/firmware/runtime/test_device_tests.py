@@ -407,3 +407,14 @@ def test_a_trial_whose_page_dies_ends_by_itself_and_is_in_the_record(
     fresh.do('{"do":"try_device","device":"lamps","by":"Ada","pin":"258053"}')
     fresh.until(lambda state: not state.on_trial)
     assert fresh.types()[-1] == "trial_ended"
+
+
+@pytest.mark.parametrize("device", ["puck", "buttons", "lamps", "buzzer"])
+def test_a_device_that_the_table_has_not_by_its_configuration_is_not_asked_for(
+    table: Table, device: Any
+) -> None:
+    table.state = replace(table.state, without=("puck", "panel"))
+    table.hardware.buttons = table.hardware.lamps = table.hardware.buzzer = None
+    table.troubles = {"puck": "silent", "buttons": "silent"}
+    found = table.attempt(device)
+    assert (found["verdict"], found["why"]) == ("pass", "not_installed")

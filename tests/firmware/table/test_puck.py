@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dealer_ui.view.build import view
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import profile_names
 from firmware.table import CommandRefused, Phase, State
@@ -191,3 +192,30 @@ def test_under_california_every_tie_goes_to_the_button(lay: Lay, moves: bool, bu
     }
     felt = paid(lay(seats={1: "A", 2: "B"}, hands=equal), puck=1)
     assert second_hand(felt, moves) == (button, {"1": gain, "2": -gain})
+
+
+def test_without_a_reader_the_puck_moves_by_itself_and_a_touch_moves_it_elsewhere(lay: Lay) -> None:
+    felt = lay(profile="washington-1-unit", options={"deal.kind": "closed"})
+    felt.say(ev.TableStarted(house=felt.configured.settings, without=("puck", "panel")))
+    opened = felt.do("next")
+    assert (opened.button, opened.without) == (None, ("puck", "panel")), (
+        "nobody said where the first hand's is"
+    )
+    felt.do("key_button", seat=2)
+    felt.do("next")
+    felt.to_reading()
+    felt.read()
+    while not felt.state.is_paid:
+        felt.pay()
+    assert button_due(felt.state, felt.house) is None, "nobody is asked to move a disk that is not there"
+    screen = view(felt.journal.seq, felt.state, felt.rules)
+    assert "moves by itself to seat 3" in " ".join(screen.notices)
+    assert screen.puck_due is None
+    assert [device.name for device in screen.devices] == ["camera"], "what is not there does not work either"
+    state = felt.do("next")
+    assert (state.phase, state.button, state.button_keyed) == (Phase.DEALING, 3, True), "told, and not read"
+    assert felt.journal.recover() == state
+    felt.do("misdeal", reason="Exposed card")
+    assert felt.do("keep_button", seat=1).button_kept == 1
+    state = felt.do("next")
+    assert (state.button, state.button_keyed) == (1, True)
