@@ -27,6 +27,7 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    SecretStr,
     ValidationError,
     field_validator,
     model_validator,
@@ -102,12 +103,15 @@ class CameraConfig(_Section):
 
     `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera, which takes the nearest value that it has.
     `files`: a picture, or a folder of pictures one after another, instead of a camera. `replay`: a folder of captures
-    of a recorded hand.
+    of a recorded hand. `network`: a stream at an `address`.
     """
 
-    kind: Literal["rpicam", "uvc", "files", "replay"] = "rpicam"
+    kind: Literal["rpicam", "uvc", "network", "files", "replay"] = "rpicam"
     device: Path = Path("/dev/feltwatch-camera")
     """The USB camera's stable name, or the folder; not needed for a ribbon cable."""
+    address: SecretStr = SecretStr("")
+    """Network camera only: http://HOST:PORT/PATH (MJPEG) or rtsp://…, a name and a password in it if it asks for them.
+    """
     layout: Path | None = None
     """The felt's layout, a TOML file; without one, the built-in layout."""
     mains_hz: Literal[50, 60] = 50

@@ -112,6 +112,10 @@ def make_camera(config: CameraConfig) -> FrameSource:
             fixed |= {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
             fixed["width"], fixed["height"] = config.size
             return RpicamCamera(RpicamSettings(**fixed), **_timing(config))
+        case "network":
+            from firmware.devices.camera.network import NetworkCamera
+
+            return NetworkCamera(config.address.get_secret_value(), **_timing(config))
         case "uvc":
             from firmware.devices.camera.uvc import UvcCamera, UvcSettings
 

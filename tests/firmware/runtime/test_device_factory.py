@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from firmware.devices.camera.files import FileFrames
+from firmware.devices.camera.network import NetworkCamera
 from firmware.devices.camera.replay import ReplayFrames
 from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 from firmware.devices.camera.uvc import UvcCamera, UvcSettings
@@ -34,10 +35,20 @@ from tests.waiting import DEADLINE, until
 
 @pytest.mark.parametrize(
     ("kind", "made"),
-    [("rpicam", RpicamCamera), ("uvc", UvcCamera), ("files", FileFrames), ("replay", ReplayFrames)],
+    [
+        ("rpicam", RpicamCamera),
+        ("uvc", UvcCamera),
+        ("network", NetworkCamera),
+        ("files", FileFrames),
+        ("replay", ReplayFrames),
+    ],
 )
 def test_each_kind_of_camera_is_made(kind: Any, made: type) -> None:
-    assert type(make_camera(CameraConfig(kind=kind, device=Path("somewhere")))) is made
+    config = CameraConfig(
+        kind=kind, device=Path("somewhere"), address=SecretStr("http://ann:geheim@phone:8080/video")
+    )
+    assert type(make_camera(config)) is made
+    assert "geheim" not in repr(config) + config.model_dump_json(), "not in a support file either"
 
 
 def test_a_camera_is_fixed_as_the_configuration_says() -> None:
@@ -144,10 +155,17 @@ def test_a_table_beeps_twice_and_says_so_when_the_mains_goes(config: Config) -> 
 
 
 def test_a_cameras_limits_are_those_of_the_configuration() -> None:
-    for kind in ("rpicam", "uvc"):
+    for kind in ("rpicam", "uvc", "network"):
         camera: Any = make_camera(
             CameraConfig.model_validate(
-                {"kind": kind, "late_s": 3, "late_ceiling_s": 9, "hung_s": 5, "open_s": 6}
+                {
+                    "kind": kind,
+                    "address": "rtsp://phone/",
+                    "late_s": 3,
+                    "late_ceiling_s": 9,
+                    "hung_s": 5,
+                    "open_s": 6,
+                }
             )
         )
         late = camera._late.figures()
