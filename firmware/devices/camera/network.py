@@ -1,24 +1,27 @@
-"""A camera in the network: MJPEG over HTTP, or RTSP, through OpenCV. RTSP is UNTESTED: no such camera was at hand.
+"""A camera in the network: MJPEG over HTTP, or RTSP through OpenCV. RTSP is UNTESTED: no such camera was at hand.
 
-A thread of its own empties the stream all the time, so that no picture waits in a buffer and grows old there. How long
-a picture was on its way is not known: the first one that arrives after a call may have been on its way already, so the
-second one is taken.
+A thread of its own empties the stream all the time, so that no picture waits in a buffer and grows old there; of MJPEG
+only the picture that is wanted is decoded. How long a picture was on its way is not known: the first one that arrives
+after a call may have been on its way already, so the second one is taken.
 """
 
 from __future__ import annotations
 
+import base64
+import http.client
 import os
 import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
-from urllib.parse import SplitResult, urlsplit
+from contextlib import suppress
+from typing import Any, Final, cast
+from urllib.parse import SplitResult, unquote, urlsplit
 
 import cv2
 import numpy as np
 
-from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Image, Taken
+from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Image
 from firmware.devices.camera.timed import TimedCamera
 from firmware.devices.errors import DeviceSettings
 from firmware.threads import start_thread
@@ -30,6 +33,11 @@ FROZEN_S: Final = 1.5
 FROZEN_VIDEO_S: Final = 6.0
 """The same for RTSP, whose codec may leave an unchanged picture as it is until its next whole one."""
 CONNECT_S: Final = 3.0
+SILENT_S: Final = 30.0
+"""Seconds without a byte after which a stream has ended; a picture is late long before."""
+MOST_LINES: Final = 1000
+"""Lines, and bytes of a line, before a picture; more is no MJPEG."""
+MOST_BYTES: Final = 50_000_000
 NEWER: Final = 2
 """Which picture after a call is taken."""
 
@@ -56,12 +64,66 @@ def shown(parts: SplitResult) -> str:
 
 
 def open_stream(address: str) -> Any:
-    """Open a stream through OpenCV. It blocks for some seconds at most."""
+    """Open a stream. It blocks for some seconds at most."""
+    if urlsplit(address).scheme.startswith("http"):
+        return HttpStream(address)
     os.environ.setdefault(
         "OPENCV_FFMPEG_LOGLEVEL", "-8"
     )  # FFmpeg's own lines would name the address as it is
     limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, 5000, cv2.CAP_PROP_READ_TIMEOUT_MSEC, 5000]
     return cv2.VideoCapture(address, cv2.CAP_FFMPEG, limits)
+
+
+class HttpStream:
+    """An MJPEG stream, used as OpenCV's VideoCapture is; `read` returns the next JPEG's bytes."""
+
+    def __init__(self, address: str) -> None:
+        parts = parts_of(address)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._line = kind(parts.hostname or "", parts.port, timeout=SILENT_S)
+        headers = {}
+        if parts.username is not None:
+            user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
+        self._answer: http.client.HTTPResponse | None = None
+        with suppress(OSError, http.client.HTTPException, ValueError):
+            self._line.request(
+                "GET", f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}", headers=headers
+            )
+            answer = self._line.getresponse()
+            if answer.status == http.HTTPStatus.OK and answer.headers.get_content_maintype() == "multipart":
+                self._answer = answer
+
+    def isOpened(self) -> bool:  # noqa: N802
+        """Return whether it is a stream of pictures."""
+        return self._answer is not None
+
+    def read(self) -> tuple[bool, bytes]:
+        """Return the next picture as it came; False at the end."""
+        try:
+            data = self._next()
+        except (OSError, http.client.HTTPException, ValueError):
+            data = b""
+        return bool(data), data
+
+    def release(self) -> None:
+        """Close it."""
+        self._line.close()
+
+    def _next(self) -> bytes:
+        """Return what follows the next part's head. Raises ValueError for a head that never ends."""
+        assert self._answer is not None
+        size = 0
+        for _line in range(MOST_LINES):
+            line = self._answer.readline(MOST_LINES)
+            name, _colon, value = line.partition(b":")
+            if name.strip().lower() == b"content-length":
+                size = int(value)
+            if not line or (size and line in (b"\r\n", b"\n")):
+                break
+        else:
+            raise ValueError("this is no MJPEG stream whose pictures have a length")
+        return self._answer.read(size) if 0 < size <= MOST_BYTES else b""
 
 
 class NetworkCamera(TimedCamera):
@@ -98,9 +160,6 @@ class NetworkCamera(TimedCamera):
                 camera=self._name,
             )
         self._stream = _Stream(capture, repeats=self._parts.scheme.startswith("rtsp"))
-        size = (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
-        width, height = (int(capture.get(prop)) for prop in size)
-        self.taken = (Taken("size", f"{width} × {height}", f"{width} × {height}"),)
 
     def _take(self) -> Frame:
         assert self._stream is not None
@@ -119,13 +178,26 @@ class NetworkCamera(TimedCamera):
                         camera=self._name,
                         seconds=f"{same:.0f}",
                     )
-                if stream.count >= wanted and stream.image is not None:
-                    return Frame(stream.image, stream.at)
+                if stream.count >= wanted and stream.picture is not None:
+                    picture, at = stream.picture, stream.at
+                    break
+        image = _decode(picture) if isinstance(picture, bytes) else picture
+        if image is None:
+            raise CameraError("The camera %(device)s gave a damaged picture.", device=self._name)
+        return Frame(image, at)
 
     def _release(self) -> None:
         if self._stream is not None:
             self._stream.stop()
             self._stream = None
+
+
+def _decode(data: bytes) -> Image | None:
+    try:
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    except cv2.error:
+        return None
+    return None if image is None else cast(Image, image)
 
 
 class _Stream:
@@ -138,7 +210,7 @@ class _Stream:
         self.news = threading.Condition()
         self.repeats = repeats
         self.count = 0
-        self.image: Image | None = None
+        self.picture: Image | bytes | None = None
         self.at = self._changed_at = self._came_at = time.monotonic()
         self.ended = False
         self._stopping = False
@@ -157,24 +229,27 @@ class _Stream:
     def _run(self) -> None:
         try:
             while not self._stopping:
-                good, image = self._capture.read()
+                good, picture = self._capture.read()
                 if not good:
                     break
-                self._take(image)
+                self._take(picture)
         finally:
             with self.news:
                 self.ended = True
                 self.news.notify_all()
             self._capture.release()
 
-    def _take(self, image: Image) -> None:
-        now = time.monotonic()
-        same = self.image is not None and np.array_equal(image, self.image)
+    def _take(self, picture: Image | bytes) -> None:
+        now, last = time.monotonic(), self.picture
+        if isinstance(picture, bytes):
+            same = picture == last
+        else:
+            same = not isinstance(last, bytes) and last is not None and np.array_equal(picture, last)
         with self.news:
             self._came_at = now
             if not same:
                 self._changed_at = now
             if not same or self.repeats:
-                self.image, self.at = image, now
+                self.picture, self.at = picture, now
                 self.count += 1
             self.news.notify_all()
