@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import http.client
 import os
+import select
 import socket
 import threading
 import time
@@ -86,10 +87,12 @@ class HttpStream:
             user = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
             headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
         self._answer: http.client.HTTPResponse | None = None
+        self._socket: socket.socket | None = None
         with suppress(OSError, http.client.HTTPException, ValueError):
             self._line.request(
                 "GET", f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}", headers=headers
             )
+            self._socket = self._line.sock
             answer = self._line.getresponse()
             if answer.status == http.HTTPStatus.OK and answer.headers.get_content_maintype() == "multipart":
                 self._answer = answer
@@ -97,6 +100,11 @@ class HttpStream:
     def isOpened(self) -> bool:  # noqa: N802
         """Return whether it is a stream of pictures."""
         return self._answer is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything that has arrived was read: what comes next was not waiting here."""
+        return self._socket is None or not select.select([self._socket], [], [], 0)[0]
 
     def read(self) -> tuple[bool, bytes]:
         """Return the next picture as it came; False at the end."""
@@ -164,10 +172,10 @@ class NetworkCamera(TimedCamera):
     def _take(self) -> Frame:
         assert self._stream is not None
         stream, frozen = self._stream, FROZEN_S if not self._stream.repeats else FROZEN_VIDEO_S
-        wanted = stream.count + NEWER
+        stream.look()
         while True:
             with stream.news:
-                stream.news.wait_for(lambda: stream.count >= wanted or stream.ended, timeout=0.1)
+                stream.news.wait_for(lambda: stream.is_new or stream.ended, timeout=0.1)
                 if stream.ended:
                     raise CameraMissing(
                         "%(camera)s sends no more pictures: is the camera still on?", camera=self._name
@@ -178,7 +186,7 @@ class NetworkCamera(TimedCamera):
                         camera=self._name,
                         seconds=f"{same:.0f}",
                     )
-                if stream.count >= wanted and stream.picture is not None:
+                if stream.is_new and stream.picture is not None:
                     picture, at = stream.picture, stream.at
                     break
         image = _decode(picture) if isinstance(picture, bytes) else picture
@@ -214,8 +222,19 @@ class _Stream:
         self.at = self._changed_at = self._came_at = time.monotonic()
         self.ended = False
         self._stopping = False
+        self._wanted: int | None = None
         self._capture = capture
         start_thread(self._run, name="stream")
+
+    def look(self) -> None:
+        """Want a picture from now on: nothing that waits in a buffer now, nor what is on its way."""
+        with self.news:
+            self._wanted = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the newest picture is such a one."""
+        return self._wanted is not None and self.count >= self._wanted
 
     @property
     def same_for(self) -> float:
@@ -229,6 +248,10 @@ class _Stream:
     def _run(self) -> None:
         try:
             while not self._stopping:
+                # Where this process was held up, pictures have piled up and are old: they are read away first.
+                if self._wanted is None and getattr(self._capture, "is_empty", True):
+                    with self.news:
+                        self._wanted = self.count + NEWER
                 good, picture = self._capture.read()
                 if not good:
                     break
