@@ -166,6 +166,7 @@ def _template() -> Template:
         _=gettext,
         at_least=at_least,
         bonus_table=bonus_table,
+        cards_by_front=cards_by_front,
         collection_table=collection_table,
         money=money,
         naturals_table=naturals_table,
@@ -195,6 +196,14 @@ def at_least(hands: Iterable[tuple[str, str]]) -> str:
     """Format hands by row, each as the lowest that does."""
     return _(", or ").join(
         _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
+    )
+
+
+def cards_by_front(fronts: Iterable[tuple[str, int]]) -> str:
+    """Format the cards of Fantasy Land by the front that earns it, the lowest that does."""
+    return format_list(
+        _("%(front)s or better, %(cards)s", front=small(target_words(hand, front=True)), cards=cards)
+        for hand, cards in fronts
     )
 
 

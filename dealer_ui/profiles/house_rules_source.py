@@ -10,6 +10,7 @@ from dealer_ui.profiles.house_rules_said import Values, format_list
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
 from firmware.rules import RulesError
+from firmware.rules.profiles.dealt_cards import Count
 from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, Kind, SuitOrder
@@ -147,7 +148,7 @@ def _others(rules: Values, rule: NumberedRule) -> Iterator[str]:
                 yield from _other_text(rules, rule, path, value)
         if path.endswith(_TIMES):
             yield from _other_text(rules, rule, path, 2)
-        elif isinstance(kind, Amount) and _may_have_another(rules, path):
+        elif isinstance(kind, Amount) and not isinstance(kind, Count) and _may_have_another(rules, path):
             yield (
                 _("Another number of points, or none.") if rules[path] else _("Points of the house's choice.")
             )
@@ -180,6 +181,8 @@ def _other_text(rules: Values, rule: NumberedRule, path: str, value: object) -> 
 def other_values(kind: Kind, value: object) -> list[object]:
     """Return the other values that an option can have, where they are few, in TOML form."""
     match kind:
+        case Count():
+            return [number for number in kind.values if number != value]
         case Choice():
             return [name for name in kind.values if name != value]
         case Flag():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dealer_ui.review.timeline import WITHDRAWN, TimelineRow, changes_of, day_of, time_of, who_is
+from dealer_ui.text.fantasyland_words import next_words
 from dealer_ui.text.hand_words import natural_name, row_text
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -232,7 +233,7 @@ def _marks(
     if undeclared:
         yield _("natural that was not declared: %(kind)s", kind=natural_name(undeclared))
     if hand and hand.fantasyland_next:
-        yield _("Fantasy Land next")
+        yield next_words(hand.fantasyland_cards, kept=False)
 
 
 # ---- settlements ----

@@ -332,11 +332,11 @@ def _game(name: str) -> Game:
 def in_short(profile: Profile) -> tuple[str, ...]:
     """Describe a profile's kind of game for newcomers; this does not replace the rules."""
     scoring, naturals = profile.scoring, profile.naturals
-    dealt = (
-        _("Cards are placed face up, one after another.")
-        if profile.deal.kind == "face_up"
-        else _("Hands are set closed and shown together.")
-    )
+    dealt = {
+        "closed": _("Hands are set closed and shown together."),
+        "face_up": _("Cards are placed face up, one after another."),
+        "pineapple": _("Cards are placed face up, two of three at a time; one is discarded."),
+    }[profile.deal.kind]
     rows = ngettext("%(num)s point for each row.", "%(num)s points for each row.", scoring.row)
     if scoring.outcome:
         (_two, two), (_three, three) = scoring.outcome

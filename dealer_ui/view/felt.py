@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from dealer_ui.text.fantasyland_words import fantasyland_words, next_words
 from dealer_ui.text.hand_words import natural_name, row_text, row_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import (
@@ -121,7 +122,7 @@ def _flags(
 ) -> tuple[Flag, ...]:
     flags: list[Flag] = []
     if seat.fantasyland and not hand:
-        flags.append(Flag("fantasyland", _("Fantasy Land")))
+        flags.append(Flag("fantasyland", fantasyland_words(seat.fantasyland_cards)))
     if rules and seat.seat in dead_seats(state, rules):
         flags.append(Flag("dead", _("Dead hand")))
     if seat.surrenders:
@@ -140,9 +141,7 @@ def _flags(
         flags.append(Flag("asked", _("Natural found")))
     if hand and hand.fantasyland_next:
         kept = seat.fantasyland  # a player who keeps it announces it (a profile's `fantasyland`)
-        flags.append(
-            Flag("fantasyland", _("Keeps Fantasy Land: announce") if kept else _("Fantasy Land next hand"))
-        )
+        flags.append(Flag("fantasyland", next_words(hand.fantasyland_cards, kept=kept)))
     return tuple(flags)
 
 

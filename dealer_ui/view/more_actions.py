@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from dealer_ui.text.fantasyland_words import deal_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
@@ -14,21 +15,25 @@ from dealer_ui.view.questions import identified_cards
 from dealer_ui.view.screen import Action, Amount, Awaits, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.messages import Message
+from firmware.rules import LAID
 from firmware.rules.recorded import read_settlement
 from firmware.table.events import ROWS, Payback
 from firmware.table.offers import Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import Seat, State
-from firmware.table.streets import STREETS, street, turn
+from firmware.table.streets import all_streets, each_street, street, turn
 
 
 def dealing_words(state: State) -> str:
     """Describe who gets cards face down before anything is placed."""
     closed = [seat.seat for seat in state.seats if not seat.open]
-    if len(closed) == len(state.seats):
-        return _("Deal every seat its cards, face down. White push-button: the cards are out.")
     if not closed:
         return _("Cards are placed face up, street by street. White push-button: placing begins.")
+    cards = {seat.seat: seat.fantasyland_cards or LAID for seat in state.seats if not seat.open}
+    if any(number > LAID for number in cards.values()):
+        return deal_words(cards)
+    if len(closed) == len(state.seats):
+        return _("Deal every seat its cards, face down. White push-button: the cards are out.")
     return ngettext(
         "Deal seat %(seats)s its thirteen cards, face down. White push-button: placing begins.",
         "Deal seats %(seats)s their thirteen cards, face down. White push-button: placing begins.",
@@ -43,12 +48,18 @@ def placing_words(state: State, refused: Message | None) -> tuple[str, str]:
     if now is None:
         return _("All cards are placed"), say(refused) if refused else _("White push-button: showdown.")
     due = turn(state)
-    title = _("Street %(street)s of %(all)s", street=now, all=STREETS)
+    each = each_street(state)
+    title = _("Street %(street)s of %(all)s", street=now, all=all_streets(each))
     if due is None:
         return title, _("A placed card is set; the camera records it.")
     if now == 1:
         return title, _(
             "Seat %(seat)s places five cards. A placed card is set; the camera records it.", seat=due
+        )
+    if each == 2:
+        return title, _(
+            "Seat %(seat)s is dealt three cards, places two, and discards one face down, away from the rows.",
+            seat=due,
         )
     return title, _("Seat %(seat)s places one card. A placed card is set; the camera records it.", seat=due)
 

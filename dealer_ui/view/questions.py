@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from dealer_ui.text.fantasyland_words import aside_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
@@ -174,7 +175,8 @@ def _count(state: State, rules: Profile, question: Question, may: Offers) -> Nee
             count=expected,
         )
         todo = _("Straighten the row and look again, or key it.")
-        sentence = " ".join(filter(None, (sees, things_words(question.things), todo)))
+        aside = aside_words(seat.seat, seat.fantasyland_cards) if seen > expected else ""
+        sentence = " ".join(filter(None, (sees, aside, things_words(question.things), todo)))
         rule = rule_text(rules.irregularities.wrong_number_of_cards)
     keys = may.of("key_row", seat=seat.seat, row=row)
     sure = [code for code in question.cards if code != "??"]

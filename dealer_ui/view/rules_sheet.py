@@ -13,6 +13,7 @@ from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import capital, row_name
 from firmware.rules import Currency, Profile, currency
 from firmware.rules.cards import RANKS
+from firmware.rules.fantasyland import deals_more
 from firmware.rules.profiles.sections import FORMER_READINGS
 from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import Category
@@ -78,6 +79,8 @@ SAID: Final = (
 """The options that are said in a sentence, as the house-rules page says them."""
 RARE: Final = ("naturals.wins", "surrender.versus_natural")
 """Those of them that are left out where the game is as most are."""
+_OF_MORE_CARDS: Final = ("fantasyland.cards", "fantasyland.cards_by_front", "fantasyland.stay_cards")
+"""The same, where Fantasy Land may be dealt more than 13 cards."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,8 @@ def _sheet(rules: Profile, _language: str, _currency: Currency) -> Sheet:
     tables.append(HandTable(_("Hands, the highest first"), ranking))
     options = {path: (kind, value) for path, kind, value in rules.options()}
     usual = [path for path in RARE if options[path][1] == FORMER_READINGS[path]]
-    listed = (options[path] for path in SAID if path not in usual)
+    more = _OF_MORE_CARDS if deals_more(rules) else ()
+    listed = (options[path] for path in (*SAID, *more) if path not in usual)
     sentences = tuple((rule_text(kind.title), option_says(kind, value)) for kind, value in listed)
     return Sheet(rules.title, tuple(tables), sentences)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from dealer_ui.text.fantasyland_words import fantasyland_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Amount, NameEntry, Player
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
-from firmware.rules.hand import FEWEST_HANDS
+from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS
 from firmware.table.events import HandOpened
 from firmware.table.offers import NO_OFFERS, Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS
@@ -69,9 +70,10 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
     if len(ready) < FEWEST_HANDS:
         return _("waits for another player")
     if next_in and name not in next_in:
-        return _("waits: four others play")
+        four = rules.limits.players == MOST_HANDS
+        return _("waits: four others play") if four else _("waits: the others play")
     if name in state.fantasyland:
-        return _("plays · Fantasy Land")
+        return _("plays · %(what)s", what=fantasyland_words(state.fantasyland[name]))
     return _("plays")
 
 

@@ -37,6 +37,11 @@ def _lines(settlement: Settlement) -> Iterator[str]:
     yield from _totals(settlement)
 
 
+def _fantasyland(seat: JudgedHand) -> str:
+    cards = f" ({seat.fantasyland_cards} cards)" if seat.fantasyland_cards else ""
+    return f"Fantasy Land next{cards}" if seat.fantasyland_next else ""
+
+
 def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     given = next(given for given in settlement.hand.seats if given.seat == seat.seat)
     marks = [
@@ -44,7 +49,7 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
         "surrenders" if given.surrenders else "",
         f"natural: {seat.natural.words}" if seat.natural else "",
         "foul" if seat.fault else "",
-        "Fantasy Land next" if seat.fantasyland_next else "",
+        _fantasyland(seat),
     ]
     yield ", ".join([f"Seat {seat.seat}", *filter(None, marks)])
     if seat.declaration and seat.declaration.verdict != "counts":

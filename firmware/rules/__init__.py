@@ -33,6 +33,7 @@ from firmware.rules.naturals.kinds import NATURAL_WORDS, Natural, natural_finder
 from firmware.rules.order import positions
 from firmware.rules.payment import Transfer, chips_plan
 from firmware.rules.profiles.contradictions import Contradiction, contradictions
+from firmware.rules.profiles.dealt_cards import LAID
 from firmware.rules.profiles.library import (
     load_chain,
     load_profile,
@@ -54,6 +55,7 @@ __all__ = [
     "CATEGORIES",
     "CLAUSES",
     "DOLLARS",
+    "LAID",
     "NATURAL_WORDS",
     "OPTIONS",
     "RANKS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from firmware.rules.errors import UnknownCardError
@@ -72,6 +73,11 @@ _BY_TEXT = {card.code: card for card in (*CARDS, UNREAD)} | {
 }
 
 
+_JOKER = re.compile(
+    r"(?:[a-z]+[-_]?)?joker\d?|jkr?\d?|[rb]j|\*|[\U0001F0BF\U0001F0CF\U0001F0DF]", re.IGNORECASE
+)
+
+
 def parse_card(text: str) -> Card:
     """Return the card that `text` names: "Th", also "10h"; "??" is a card that could not be read.
 
@@ -84,6 +90,8 @@ def parse_card(text: str) -> Card:
 
 
 def _unknown(text: str) -> UnknownCardError:
+    if _JOKER.fullmatch(text):
+        return UnknownCardError(f'"{text}" is a joker, and the rules have none: play with 52 cards')
     return UnknownCardError(f'"{text}" is no card: write one of {RANKS} and one of {SUITS}, as in "Th"')
 
 

@@ -22,7 +22,17 @@ Json = dict[str, Any]
 
 _HAND_KEYS = frozenset({"profile", "options", "unit", "button", "seats"})
 _SEAT_KEYS = frozenset(
-    {"seat", "player", *ROW_NAMES, "stack", "declares", "surrenders", "acted", "fantasyland"}
+    {
+        "seat",
+        "player",
+        *ROW_NAMES,
+        "stack",
+        "declares",
+        "surrenders",
+        "acted",
+        "fantasyland",
+        "fantasyland_cards",
+    }
 )
 
 
@@ -71,6 +81,7 @@ def _seat(obj: object, key: str) -> SeatHand:
             data, "acted", key, int, "the place among declarations and surrenders, a whole number", None
         ),
         fantasyland=_optional(data, "fantasyland", key, bool, "true or false", False),
+        fantasyland_cards=_optional(data, "fantasyland_cards", key, int, "the number of cards dealt", None),
     )
 
 
@@ -189,6 +200,7 @@ def settlement_json(settlement: Settlement) -> Json:
 def _hand_json(judged: JudgedHand, settlement: Settlement) -> Json:
     is_settled = not settlement.irregularities
     natural, declaration = judged.natural, judged.declaration
+    cards = {"fantasyland_cards": judged.fantasyland_cards} if judged.fantasyland_cards else {}
     return {
         "seat": judged.seat,
         "rows": _rows_json(judged),
@@ -197,6 +209,7 @@ def _hand_json(judged: JudgedHand, settlement: Settlement) -> Json:
         "natural": _natural_json(natural) if natural else None,
         "declaration": declaration.verdict if declaration else None,
         "fantasyland_next": judged.fantasyland_next if is_settled else None,
+        **cards,  # only where Fantasy Land may be dealt more than 13
     }
 
 

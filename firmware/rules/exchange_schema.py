@@ -6,7 +6,7 @@ the profile's limits. `read_hand` also refuses every hand that a schema refuses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, get_args, get_type_hints
 
 from firmware.rules.cards import RANKS, SUITS
@@ -17,6 +17,7 @@ from firmware.rules.irregularities import What
 from firmware.rules.judging import Declaration
 from firmware.rules.lines import CLAUSES
 from firmware.rules.naturals.kinds import NATURALS
+from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
@@ -86,6 +87,14 @@ def _seat_schema() -> Schema:
                     _whole("Where the declaration or the surrender stands in the order of these acts.", -MOST)
                 ),
                 "fantasyland": _or_null(_flag("The hand was played in Fantasy Land.")),
+                "fantasyland_cards": _or_null(
+                    _whole(
+                        "The cards that the seat was dealt there, 13 of them laid; null: as many as the profile's "
+                        "fantasyland.cards.",
+                        LAID,
+                    )
+                    | {"maximum": MOST_DEALT}
+                ),
             },
             required=("seat",),
         ),
@@ -208,7 +217,12 @@ def _hand() -> Schema:
                     "Whether the seat plays its next hand in Fantasy Land; null while there are irregularities."
                 )
             ),
-        }
+            "fantasyland_cards": _whole(
+                "The cards that it is dealt there; only of rules that may deal more than 13.", LAID
+            )
+            | {"maximum": MOST_DEALT},
+        },
+        optional=("fantasyland_cards",),
     )
 
 
@@ -251,12 +265,14 @@ def _pair() -> Schema:
     )
 
 
-def _object(properties: Mapping[str, Schema], required: Iterable[str] | None = None) -> Schema:
-    """Return the schema of an object without other keys; all are required unless `required` is given."""
+def _object(
+    properties: Mapping[str, Schema], required: Iterable[str] | None = None, optional: Collection[str] = ()
+) -> Schema:
+    """Return the schema of an object without other keys; all but the optional ones, or only those of `required`."""
     return {
         "type": "object",
         "properties": dict(properties),
-        "required": list(properties if required is None else required),
+        "required": [name for name in (properties if required is None else required) if name not in optional],
         "additionalProperties": False,
     }
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from firmware.rules.errors import HandError
 from firmware.rules.irregularities import Irregularity, find_irregularities
+from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT
 from firmware.rules.rows import Rows
 
 MOST_SEATS = 5
@@ -37,6 +38,8 @@ class SeatHand:
     """When the seat declared or surrendered, as an index in the order of these acts; None: unknown."""
     fantasyland: bool = False
     """This hand was a fantasy-land hand."""
+    fantasyland_cards: int | None = None
+    """The cards that it was dealt there, 13 of them laid; None: as many as the profile says for all."""
 
     @property
     def owner(self) -> str:
@@ -99,6 +102,16 @@ class Hand:
             raise HandError(
                 f"{key}.surrenders",
                 f"seat {seat.seat} both declares a natural and surrenders; only one can be",
+            )
+        if seat.fantasyland_cards is not None and not (
+            seat.fantasyland and LAID <= seat.fantasyland_cards <= MOST_DEALT
+        ):
+            raise HandError(
+                f"{key}.fantasyland_cards",
+                f"seat {seat.seat} has {seat.fantasyland_cards} cards in Fantasy Land; there a seat is dealt "
+                f"{LAID} to {MOST_DEALT}, and lays {LAID}"
+                if seat.fantasyland
+                else f"seat {seat.seat} has cards in Fantasy Land, and is not there; say fantasyland: true",
             )
         if seat.rows is None and not seat.surrenders:
             raise HandError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from firmware.rules.fantasyland import earns_fantasyland, offers_fantasyland
+from firmware.rules.fantasyland import deals_more, earns_fantasyland, next_cards, offers_fantasyland
 from firmware.rules.foul import Fault, Strengths, order_fault
 from firmware.rules.hand import Hand, SeatHand
 from firmware.rules.naturals.entry import RankedNatural
@@ -55,6 +55,8 @@ class JudgedHand(NamedTuple):
     """Why the hand is a foul: of a `FoulHand`."""
     acted: int | None = None
     """When the seat declared or surrendered (`SeatHand.acted`)."""
+    fantasyland_cards: int = 0
+    """The cards of the next hand in Fantasy Land, in a game that may deal more than 13 there; else 0."""
 
     @property
     def natural(self) -> RankedNatural | None:
@@ -109,6 +111,7 @@ class Judge:
         self._automatic = profile.naturals.declared == "automatic"
         self._false_is_foul = profile.naturals.false_declaration == "foul"
         self._has_fantasyland = offers_fantasyland(profile)
+        self._deals_more = deals_more(profile)
 
     def judge(self, hand: Hand) -> list[JudgedHand]:
         """Evaluate every seat of a regular hand."""
@@ -167,10 +170,13 @@ class Judge:
             declaration = self._declaration(seat, owner, is_natural, wrong_order is not None, hand)
             if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
-        fantasyland_next = False
+        fantasyland_next, fantasyland_cards = False, 0
         # Evaluated on the rows as set: a natural does not correct their order.
         if self._has_fantasyland and not (wrong_order or fault):
             fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
+            if fantasyland_next and self._deals_more:
+                cards = seat.fantasyland_cards or self._profile.fantasyland.cards
+                fantasyland_cards = next_cards(front, self._profile, cards if seat.fantasyland else 0)
         kind = FoulHand if fault else NaturalHand if is_natural else RegularHand
         return kind(
             seat.seat,
@@ -185,6 +191,7 @@ class Judge:
             fantasyland_next,
             fault,
             seat.acted,
+            fantasyland_cards,
         )
 
     def _declaration(

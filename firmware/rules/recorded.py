@@ -10,6 +10,7 @@ from firmware.messages import Message
 from firmware.rules.lines import NO_ROW, sentence
 from firmware.rules.naturals.conditions import Conditions
 from firmware.rules.naturals.entry import RankedNatural
+from firmware.rules.profiles.dealt_cards import LAID
 from firmware.rules.words import ROW_NAMES, RowWords, row_called
 
 Json = Mapping[str, Any]
@@ -40,6 +41,8 @@ class RecordedHand:
     declaration: str | None
     """A `Declaration.verdict`, if the seat declared a natural."""
     fantasyland_next: bool
+    fantasyland_cards: int
+    """The cards of that hand; 0 without one."""
 
     def words(self, row: int) -> RowWords:
         """Return a row in words: 0 is the front. Raises KeyError, ValueError."""
@@ -146,6 +149,7 @@ def _hand(hand: Json, fault: str | None) -> RecordedHand:
         _natural(natural) if natural else None,
         hand.get("declaration"),
         bool(hand.get("fantasyland_next")),
+        int(hand.get("fantasyland_cards", LAID)) if hand.get("fantasyland_next") else 0,
     )
 
 

@@ -23,7 +23,7 @@ class Absence(StrEnum):
     TOO_FEW_CHIPS = "too_few_chips"
     """The stack is below the profile's minimum for being dealt in."""
     FIFTH = "fifth"
-    """Four others are in play."""
+    """As many others as the game allows are in play."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,9 @@ class Seating:
 
 
 def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile) -> Seating:
-    """Return the players who are dealt in: from the puck clockwise, the first four who want to play and may.
+    """Return the players who are dealt in: from the puck clockwise, the first ones who want to play and may.
+
+    As many as the profile allows, four at most.
 
     >>> from firmware.rules import load_profile
     >>> five = [Sitter(seat=seat, passes=seat == 4) for seat in (1, 2, 3, 4, 5)]
@@ -68,7 +70,7 @@ def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile)
     for seat in clockwise_from(by_seat, button):
         if reason := _absence(by_seat[seat], unit, profile):
             absent[seat] = reason
-        elif len(playing) == MOST_HANDS:
+        elif len(playing) == profile.limits.players:
             absent[seat] = Absence.FIFTH
         else:
             playing.append(seat)
@@ -111,9 +113,9 @@ def next_button(button: int, sitters: Sequence[Sitter]) -> int:
     return clockwise_from(_in_the_game(sitters), button % MOST_SEATS + 1)[0]
 
 
-def can_play_two_hands(sitters: Sequence[Sitter]) -> bool:
-    """Return whether the players may agree to play two hands each: only if there are exactly two of them."""
-    return sum(not sitter.sits_out for sitter in sitters) == 2
+def can_play_two_hands(sitters: Sequence[Sitter], profile: Profile) -> bool:
+    """Return whether the players may agree to play two hands each: two of them, in a game that four may play."""
+    return profile.limits.players == MOST_HANDS and sum(not sitter.sits_out for sitter in sitters) == 2
 
 
 def _in_the_game(sitters: Sequence[Sitter]) -> list[int]:

@@ -135,7 +135,13 @@ def _referee(profile: Profile) -> _Referee:
 
 
 def _check_offered(hand: Hand, profile: Profile) -> None:
-    """Raise HandError for a declaration, a surrender or a fantasy-land hand that the profile does not offer."""
+    """Raise HandError for a hand, a declaration, a surrender or a fantasy-land hand that the profile does not offer."""
+    players = profile.limits.players
+    if len(hand.seats) > players:
+        raise HandError(
+            "seats",
+            f"there are {len(hand.seats)} hands; {profile.name} is played by {players} players at most",
+        )
     for index, seat in enumerate(hand.seats):
         if seat.declares and not profile.naturals.kinds:
             message = f"seat {seat.seat} declares a natural; {profile.name} has no naturals"

@@ -17,7 +17,8 @@ Rows = dict[str, list[str]]
 
 @dataclass
 class PlacedCards:
-    """The actual and the correct cards by seat; `street` is the number of streets placed.
+    """The actual and the correct cards by seat; `street` is the number of streets placed, each of `each` cards after
+    the first.
 
     `orders`: the order in which the cards of each open seat come. `mischief`: the share of streets at which a card is
     moved, picked up, turned over or added by mistake; `bent` after such an error.
@@ -27,6 +28,7 @@ class PlacedCards:
     orders: Mapping[int, Sequence[Spot]]
     rng: random.Random
     mischief: float = 0.0
+    each: int = 1
     street: int = 0
     waits: int = 0
     bent: bool = False
@@ -37,7 +39,7 @@ class PlacedCards:
         felt: dict[int, Rows] = {}
         for seat, hand in self.hands.items():
             if seat in self.orders:
-                came = self.orders[seat][: cards_by(self.street)]
+                came = self.orders[seat][: cards_by(self.street, self.each)]
                 felt[seat] = {row: [card for r, card in came if r == row] for row in ROWS}
             elif not hand.surrenders:
                 felt[seat] = {row: [FACE_DOWN] * count for row, count in ROWS.items()}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from firmware.devices.panel.interface import ButtonName
-from firmware.rules import CARDS, Profile
+from firmware.rules import CARDS, LAID, Profile
 from firmware.simulation.habits import Habits
 from firmware.simulation.hand import Hand
 from firmware.simulation.live.players import Players, Spot, in_placing_order
@@ -24,7 +24,7 @@ from firmware.table.house import house_of
 from firmware.table.offers import Offers, offers
 from firmware.table.people import Role
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.streets import STREETS, street
+from firmware.table.streets import all_streets, each_street, street
 
 HANDS_A_DOWN: Final = 20
 """Hands after which the next dealer takes over; a shift is 40 minutes."""
@@ -84,12 +84,16 @@ class Policy:
         """Return the current hand; deal it when it is first seen."""
         if state.hand != self.hand.number:
             seats = sorted(seat.seat for seat in state.seats)
-            hands = self._players.deal(seats)
+            hands = self._players.deal(seats, {s.seat: s.fantasyland_cards or LAID for s in state.seats})
             orders: dict[int, list[Spot]] = {}
             for seat in state.seats:
                 if seat.open:
                     hands[seat.seat], orders[seat.seat] = in_placing_order(hands[seat.seat], self._rng)
-            placing = PlacedCards(hands, orders, self._rng, self.habits.mischief) if orders else None
+            placing = (
+                PlacedCards(hands, orders, self._rng, self.habits.mischief, each_street(state))
+                if orders
+                else None
+            )
             chosen = self._puck or state.button or seats[(state.hand - 1) % len(seats)]
             self.hand = Hand(state.hand, hands, chosen if chosen in seats else seats[0], placing)
         return self.hand
@@ -204,7 +208,7 @@ class Policy:
             return None
         hand.laid = True
         if hand.placing is not None:
-            hand.placing.street = STREETS
+            hand.placing.street = all_streets(hand.placing.each)
         return Act("lay", felt=hand.shown, pause=pause)
 
     def _await_cards(self, state: State, hand: Hand) -> Act:

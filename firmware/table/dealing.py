@@ -25,7 +25,7 @@ def _absent(player: str, why: Absence) -> Message:
         case Absence.TOO_FEW_CHIPS:
             return Message("%(player)s has too few chips", player=player)
         case Absence.FIFTH:
-            return Message("%(player)s waits, four others playing", player=player)
+            return Message("%(player)s waits, the others playing", player=player)
 
 
 def sitters(state: State, house: House) -> list[Sitter]:
@@ -65,9 +65,15 @@ def seats_to_deal(state: State, house: House, stacks: Mapping[str, int | None]) 
         playing = [seat for seat in house.seats if seat.player in names]
     else:
         playing = [players[seat] for seat in sorted(found.playing)]
-    if state.two_hands and len(playing) == 2 and can_play_two_hands(sitters(state, house)):
+    if state.two_hands and len(playing) == 2 and can_play_two_hands(sitters(state, house), house.rules):
         playing = _two_each(playing)
-    face_up = house.rules.deal.kind == "face_up"
+    if len(playing) > house.rules.limits.players:
+        raise CommandRefused(
+            "These rules are played by %(players)s players at most, and %(hands)s hands are set up.",
+            players=house.rules.limits.players,
+            hands=len(playing),
+        )
+    face_up = house.rules.deal.is_face_up
     lucky = _fantasyland_seats(state, house.rules, playing)
     return tuple(
         SeatOpened(
@@ -77,6 +83,7 @@ def seats_to_deal(state: State, house: House, stacks: Mapping[str, int | None]) 
             stack=stacks[seat.player],
             open=face_up and seat.seat not in lucky,
             fantasyland=seat.seat in lucky,
+            fantasyland_cards=state.fantasyland[seat.player] if seat.seat in lucky else 0,
         )
         for seat, place in zip(playing, _places(playing), strict=True)
     )
@@ -197,7 +204,7 @@ def need_right_seats(state: State, house: House) -> None:
 
     The players are fixed when the hand opens; the puck may be moved to another seat afterwards.
     """
-    if state.button is None or len(_of_players(house)) <= len(PLACES):
+    if state.button is None or len(_of_players(house)) <= house.rules.limits.players:
         return
     found = seating(sitters(state, house), state.button, house.unit, house.rules)
     playing = {seat.player for seat in state.seats}

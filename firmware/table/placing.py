@@ -15,7 +15,7 @@ from firmware.table import events as ev
 from firmware.table.events import ROWS, Capture, CardReading, Event, Irregular, Row, RowReading, Thing
 from firmware.table.seen import NO_FACES
 from firmware.table.state import Card, Seat, State
-from firmware.table.streets import open_seats, streets_of
+from firmware.table.streets import begun_streets, each_street, open_seats, streets_of
 
 _SAME_SPOT: Final = 0.5
 """In heights of a card: how far a card's centre may move and still count as the same spot."""
@@ -249,9 +249,10 @@ def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
         rows[seat, row] += 1
         counts[seat] += 1
         yield ev.CardPlaced(seat, row, card, look.capture)
-    slowest = min((streets_of(count) for count in counts.values()), default=0)
+    each = each_street(this.state)
+    slowest = min((streets_of(count, each) for count in counts.values()), default=0)
     for seat, (row, index, card, _) in last.items():
-        if streets_of(counts[seat]) > slowest + 1 and counts[seat] > before[seat]:
+        if begun_streets(counts[seat], each) > slowest + 1 and counts[seat] > before[seat]:
             _add_card(this, "out_of_turn", _look(this, seat, row), index, card)
 
 

@@ -145,6 +145,8 @@ def _seat_json(seat: Seat) -> dict[str, Any]:
         "surrenders": seat.surrenders,
         "fantasyland": seat.fantasyland,
     }
+    if seat.fantasyland_cards:
+        hand["fantasyland_cards"] = seat.fantasyland_cards
     if seat.stack is not None:
         hand["stack"] = seat.stack
     if seat.acted is not None:

@@ -116,7 +116,7 @@ class State(LastingState):
     - `keyed`: why the dealer keys the hand; "" if the camera reads it.
     - `irregularities`: those still open, of `irregularities_seen`. `dismissed`: findings for which the dealer
       confirmed the record.
-    - `fantasyland`, `sits_out`, `passes`: names of players.
+    - `sits_out`, `passes`: names of players. `fantasyland`: the cards that they are dealt there, by player.
     - While a past hand is reopened: `reopened` is the reason, `previous_settlement` its settlement before,
       `suspended_state` the table's own state, `names` the current names of players who were renamed since.
     - `set_up`: the first set-up is over, or hands were played. `on_trial`: devices are being tested; no hand opens.
@@ -153,7 +153,7 @@ class State(LastingState):
     irregularities: tuple[Irregularity, ...] = ()
     irregularities_seen: int = 0
     dismissed: frozenset[tuple[Any, ...]] = frozenset()
-    fantasyland: frozenset[str] = frozenset()
+    fantasyland: Mapping[str, int] = field(default_factory=dict)
     sits_out: frozenset[str] = frozenset()
     passes: frozenset[str] = frozenset()
     paybacks: tuple[Payback, ...] = ()

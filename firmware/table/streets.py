@@ -1,4 +1,4 @@
-"""The streets of a face-up hand: five cards first, then eight times one card (a profile's `deal`). Pure."""
+"""The streets of a face-up hand: five cards, then eight times one or four times two (a profile's `deal`). Pure."""
 
 from __future__ import annotations
 
@@ -15,25 +15,45 @@ from firmware.table.state import Ask, Seat, State
 
 FIRST: Final = 5
 """Cards of the first street."""
-STREETS: Final = 9
 CARDS_EACH: Final = sum(ROWS.values())
 
 Faces = tuple[str, str, str]
 """The cards of front, middle and back, each row as one string."""
 
 
-def streets_of(placed: int) -> int:
+def all_streets(each: int) -> int:
+    """Return the number of streets of a hand in which each street after the first has `each` cards."""
+    return streets_of(CARDS_EACH, each)
+
+
+def each_street(state: State) -> int:
+    """Return the cards that a seat places at each street after the first."""
+    return state.opened.street_cards if state.opened else 1
+
+
+def streets_of(placed: int, each: int = 1) -> int:
     """Return how many streets are complete with this many cards.
 
     >>> [streets_of(placed) for placed in (0, 4, 5, 6, 13)]
     [0, 0, 1, 2, 9]
+    >>> [streets_of(placed, 2) for placed in (0, 4, 5, 6, 7, 13)]
+    [0, 0, 1, 1, 2, 5]
     """
-    return max(0, placed - FIRST + 1)
+    return max(0, (placed - FIRST) // each + 1)
 
 
-def cards_by(street: int) -> int:
+def begun_streets(placed: int, each: int) -> int:
+    """Return how many streets are begun with this many cards.
+
+    >>> [begun_streets(placed, 2) for placed in (0, 1, 5, 6, 7, 8)]
+    [0, 1, 1, 2, 2, 3]
+    """
+    return streets_of(placed + each - 1, each) if placed > FIRST else min(placed, 1)
+
+
+def cards_by(street: int, each: int = 1) -> int:
     """Return how many cards a seat has when this many streets are complete."""
-    return 0 if street == 0 else FIRST + street - 1
+    return 0 if street == 0 else FIRST + each * (street - 1)
 
 
 def open_seats(state: State) -> tuple[Seat, ...]:
@@ -46,8 +66,9 @@ def street(state: State) -> int | None:
     seats = open_seats(state)
     if state.phase is not Phase.PLACING or not seats:
         return None
-    done = min(streets_of(seat.placed) for seat in seats)
-    return done + 1 if done < STREETS else None
+    each = each_street(state)
+    done = min(streets_of(seat.placed, each) for seat in seats)
+    return done + 1 if done < all_streets(each) else None
 
 
 def turn(state: State) -> int | None:
@@ -55,7 +76,8 @@ def turn(state: State) -> int | None:
     now = street(state)
     if now is None or state.button is None:
         return None
-    behind = {seat.seat for seat in open_seats(state) if streets_of(seat.placed) < now}
+    each = each_street(state)
+    behind = {seat.seat for seat in open_seats(state) if streets_of(seat.placed, each) < now}
     order = clockwise_from([seat.seat for seat in open_seats(state)], state.button % 5 + 1)
     return next((seat for seat in order if seat in behind), None)
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import JsonValue
 
 from firmware.messages import Message, Text
+from firmware.rules import LAID
 from firmware.table.people import Person
 from firmware.table.seen import Capture, CardReading, Row
 from firmware.table.settings import HouseSettings
@@ -47,7 +48,7 @@ class SeatOpened:
     """A seat that plays in a hand.
 
     `place`: its place on the felt. `stack`: the stack before the hand, in cents (None: uncapped). `open`: its cards are
-    placed face up. `fantasyland`: its player plays a Fantasy Land hand.
+    placed face up. `fantasyland`: its player plays a Fantasy Land hand, of `fantasyland_cards` cards (0: not known).
     """
 
     seat: int
@@ -56,6 +57,7 @@ class SeatOpened:
     stack: int | None = None
     open: bool = False
     fantasyland: bool = False
+    fantasyland_cards: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +145,8 @@ class Opening(LastingState):
     - `button`: the puck's seat, if known. `button_keyed`: it was told by touch, or moved by itself on a table without a
       reader; no reading overrides it.
     - `stacks`: the stacks of all players, including those who do not play this hand. `fantasyland`, `sits_out`: names
-      of players. `passed`: the players who pass this hand.
+      of players. `fantasyland_cards`: the cards there, by player. `street_cards`: cards placed at each
+      street after the first. `passed`: the players who pass this hand.
     - `paybacks`: the paybacks that are still open. `disputed`: the hands under dispute.
     - `closed`: the hand whose closing can be undone until a card is dealt; 0 for none.
     """
@@ -166,6 +169,13 @@ class Opening(LastingState):
     closed: int = 0
     passed: tuple[str, ...] = ()
     button_keyed: bool = False
+    fantasyland_cards: dict[str, int] = field(default_factory=dict)
+    street_cards: int = 1
+
+    @property
+    def in_fantasyland(self) -> dict[str, int]:
+        """The players with Fantasy Land, each with the cards that they are dealt there."""
+        return {player: self.fantasyland_cards.get(player, LAID) for player in self.fantasyland}
 
 
 @dataclass(frozen=True)

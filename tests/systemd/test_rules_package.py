@@ -55,7 +55,7 @@ def run_alone(installed: Path, code: str, *words: str, given: str = "") -> str:
 
 def as_json(name: str, one: Hand) -> str:
     """Return a hand as a line of JSON, as `feltwatch settle` takes it."""
-    keys = ("seat", "player", "stack", "declares", "surrenders", "acted", "fantasyland")
+    keys = ("seat", "player", "stack", "declares", "surrenders", "acted", "fantasyland", "fantasyland_cards")
     seats = [
         {key: getattr(seat, key) for key in keys}
         | {row: cards_text(cards) for row, cards in zip(ROW_NAMES, seat.rows or (), strict=False)}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from firmware.messages import Message
 from firmware.rules.currency import money_text
+from firmware.rules.profiles.dealt_cards import dealing_contradictions
 from firmware.rules.profiles.natural_lists import list_troubles
 from firmware.rules.profiles.options import Pairs
 from firmware.rules.profiles.profile import Profile
@@ -38,6 +39,7 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
         *_bonuses(profile),
         *_naturals(profile),
         *_between_hands(profile),
+        *(Contradiction(*found) for found in dealing_contradictions(profile)),
         *_weaker_pays_more(profile),
     )
 

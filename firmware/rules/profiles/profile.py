@@ -122,6 +122,13 @@ class Profile:
         """The lowest strengths in front, middle and back to earn Fantasy Land, and to keep it."""
         return self._floors(self.fantasyland.entry), self._floors(self.fantasyland.stay)
 
+    @cached_property
+    def fantasyland_fronts(self) -> tuple[tuple[int, int], ...]:
+        """The lowest strengths of fronts and the cards that they bring in Fantasy Land, the strongest first."""
+        targets = ((Target.parse(hand, front=True), cards) for hand, cards in self.fantasyland.cards_by_front)
+        floors = ((self.scale.at_least(target.category, target.rank), cards) for target, cards in targets)
+        return tuple(sorted(floors, reverse=True))
+
     def _floors(self, hands: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
         floors = dict.fromkeys(ROW_NAMES, self.scale.size + 1)
         for row, hand in hands:

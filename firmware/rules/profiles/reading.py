@@ -9,7 +9,14 @@ from firmware.messages import Message, Text, message_of
 from firmware.rules.errors import ProfileError, Trouble
 from firmware.rules.profiles.options import short
 from firmware.rules.profiles.profile import RANKED, Profile
-from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, check_option, suggestion
+from firmware.rules.profiles.sections import (
+    FORMER_READINGS,
+    OPTIONS,
+    SECTIONS,
+    check_option,
+    suggestion,
+    without_jokers,
+)
 from firmware.rules.profiles.targets import quote
 
 _TEXTS: Final = ("name", "title", "source", "based_on", "extends")
@@ -145,7 +152,9 @@ class ProfileReader:
                 continue
             if section not in SECTIONS:
                 hint = suggestion(section, SECTIONS)
-                said = Message("[%(section)s] is no section%(hint)s", section=short(section), hint=hint)
+                said = without_jokers(section) or Message(
+                    "[%(section)s] is no section%(hint)s", section=short(section), hint=hint
+                )
                 self.note(section, said)
             elif not isinstance(table, dict):
                 self._refuse(section, table, Message("a table of options"))

@@ -10,6 +10,7 @@ from firmware.messages import Message
 from firmware.rules.errors import ProfileError
 from firmware.rules.naturals.entry import NaturalEntry
 from firmware.rules.naturals.kinds import By
+from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT, Count, FrontCards
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     METADATA,
@@ -292,17 +293,31 @@ class Limits:
         "Between hands, up to %(value)s times the table limit.",
         "The house names the most.",
     )
+    players: int = option(
+        Count("Players of a hand", "At most %(value)s players are dealt in.", "", least=2, most=4), default=4
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Deal:
     """How the cards are dealt."""
 
-    kind: Literal["closed", "face_up"] = choice(
+    kind: Literal["closed", "face_up", "pineapple"] = choice(
         "Deal",
         closed="13 cards face down, set, then revealed.",
         face_up="5 cards, then 8 times 1, placed face up; a placed card is set.",
+        pineapple="5 cards, then 4 times 3, of which 2 are placed face up and 1 is discarded; a placed card is set.",
     )
+
+    @property
+    def is_face_up(self) -> bool:
+        """Whether cards are placed face up, street by street."""
+        return self.kind != "closed"
+
+    @property
+    def street_cards(self) -> int:
+        """The cards that are placed at each street after the first."""
+        return 2 if self.kind == "pineapple" else 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,6 +331,21 @@ class FantasyLand:
         player="Both hands of the player are Fantasy Land hands next.",
         hand="Only the hand that earned it is a Fantasy Land hand next.",
         default="player",
+    )
+    cards: int = option(
+        Count("Cards in Fantasy Land", "%(value)s cards are dealt.", "", least=LAID, most=MOST_DEALT),
+        default=LAID,
+    )
+    cards_by_front: Pairs = option(FrontCards("Cards by the front that earned it"), default=())
+    stay_cards: int = option(
+        Count(
+            "Cards for who stays",
+            "Who stays is dealt %(value)s cards.",
+            "Who stays is dealt as many as before.",
+            least=LAID,
+            most=MOST_DEALT,
+        ),
+        default=0,
     )
 
 
@@ -381,8 +411,20 @@ def _find_option(path: str) -> tuple[str, str, Kind]:
     try:
         return OPTIONS[path]
     except KeyError:
-        said = Message("%(option)s is no option%(hint)s", option=short(path), hint=suggestion(path, OPTIONS))
+        said = without_jokers(path) or Message(
+            "%(option)s is no option%(hint)s", option=short(path), hint=suggestion(path, OPTIONS)
+        )
         raise ProfileError(said, key=short(path)) from None
+
+
+_JOKERS = ("joker", "wild")
+
+
+def without_jokers(name: str) -> Message | None:
+    """Return why there is no option or section of this name, if it would be one about jokers."""
+    if not any(word in name.lower() for word in _JOKERS):
+        return None
+    return Message("%(option)s: these rules have no jokers and no wild cards", option=short(name))
 
 
 def check_option(path: str, value: object) -> Any:

@@ -111,6 +111,7 @@ class AuditedHand:
                 line["acted"] = self.acted.index(seat)
             if opened.get("fantasyland"):
                 line["fantasyland"] = True
+                line["fantasyland_cards"] = opened.get("fantasyland_cards") or None
             if opened["stack"] is not None:
                 line["stack"] = opened["stack"]
             if seat not in self.surrenders:

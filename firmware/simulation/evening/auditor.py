@@ -87,16 +87,22 @@ class Auditor:
     The dealer passes in what they did (`said`), the true cards (`dealt`), and the table's answers.
     """
 
-    def __init__(self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None) -> None:
-        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: unknown."""
+    def __init__(
+        self, faults: Faults, given: Mapping[str, list[dict[str, Any]]] | None, profile: str = ""
+    ) -> None:
+        """`given`: the zones of every reading that the reader gave, by the name of its frame; None: unknown.
+
+        `profile`: the house's own rules, if it is the path of their file.
+        """
         self.problems: list[Problem] = []
         self.counts: Counter[str] = Counter()
         self.dealt: dict[int, Dealt] = {}
         self._faults = faults
         self._given = given
+        self._own = {"profile": profile} if profile.endswith(".toml") else {}
         self._hand: AuditedHand | None = None
         self._stacks: dict[str, int | None] = {}
-        self._lucky: set[str] = set()
+        self._lucky: dict[str, int] = {}
         self._seq = 0
         self._monotonic_ns = 0
         self._wall_ms = 0
@@ -207,7 +213,8 @@ class Auditor:
                     "lost",
                     f"{seat['player']} had {had} cents; hand {payload['hand']} opens with {seat['stack']}.",
                 )
-            if seat.get("fantasyland", False) != (seat["player"] in self._lucky):
+            lucky = self._lucky.get(seat["player"], 0)
+            if (seat.get("fantasyland_cards", 13) if seat.get("fantasyland") else 0) != lucky:
                 self.problem(
                     "lost",
                     f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what they earned.",
@@ -371,7 +378,7 @@ class Auditor:
             self.problem("unasked", f"Hand {hand.number} settled with {what}.")
         if self._surely_wrong(hand):
             self.counts["shown_surely_misread"] += 1
-        expected = settle_json(hand.to_json(), None)
+        expected = settle_json({**hand.to_json(), **self._own})
         if expected != payload["settlement"]:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
@@ -399,8 +406,10 @@ class Auditor:
             return
         self._stacks |= hand.settlement.get("stacks", {})
         player = {seat["seat"]: seat["player"] for seat in hand.opened["seats"]}
-        earned = {player[h["seat"]] for h in hand.settlement.get("hands", ()) if h.get("fantasyland_next")}
-        self._lucky = (self._lucky - set(player.values())) | earned
+        self._lucky = {name: cards for name, cards in self._lucky.items() if name not in player.values()}
+        for one in hand.settlement.get("hands", ()):
+            if one["fantasyland_next"]:
+                self._lucky[player[one["seat"]]] = one.get("fantasyland_cards", 13)
         self._compare(hand)
 
     def _compare(self, hand: AuditedHand) -> None:

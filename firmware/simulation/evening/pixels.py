@@ -110,7 +110,7 @@ def simulate_pixels(
     strikes = Faults(
         [name for name in faults if name in FAULTS], random.Random(f"faults {seed}"), SHARE, short=True
     )
-    auditor = Auditor(strikes, None)
+    auditor = Auditor(strikes, None, profile)
     page = Page(data, auditor)
     reads: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="feltwatch-room-") as room:

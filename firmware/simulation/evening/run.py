@@ -93,7 +93,7 @@ def simulate(
         strikes,
         random.Random(f"camera {seed}"),
     )
-    auditor = Auditor(strikes, readings.given)
+    auditor = Auditor(strikes, readings.given, profile)
     table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)
     run = SteppedRun(table, data, auditor, strikes, seed, rules, CLUMSY)
     try:

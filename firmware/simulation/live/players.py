@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import Final
 
-from firmware.rules import CARDS, SUITS, Card, Profile, Rows, foul
+from firmware.rules import CARDS, LAID, SUITS, Card, Profile, Rows, foul
 from firmware.table.events import ROWS, Row
 
 BACKS_TRIED: Final = 40
@@ -77,8 +79,10 @@ class Players:
         self._rules = rules
         self._backs_tried = backs_tried
 
-    def deal(self, seats: Sequence[int]) -> dict[int, SetHand]:
-        """Shuffle, deal thirteen cards to each seat, and have the players set them."""
+    def deal(
+        self, seats: Sequence[int], cards: Mapping[int, int] = MappingProxyType({})
+    ) -> dict[int, SetHand]:
+        """Shuffle, deal each seat thirteen cards, or as many as `cards` says, and have the players set thirteen."""
         rng = self._rng
         deck = list(CARDS)
         rng.shuffle(deck)
@@ -89,8 +93,8 @@ class Players:
             deck = [card for card in deck if card not in dealt[lucky]]
         for seat in seats:
             if seat not in dealt:
-                dealt[seat], deck = deck[:13], deck[13:]
-        return {seat: self._set(dealt[seat]) for seat in seats}
+                dealt[seat], deck = deck[: cards.get(seat, LAID)], deck[cards.get(seat, LAID) :]
+        return {seat: self._set(_keep(dealt[seat])) for seat in seats}
 
     def _set(self, cards: list[Card]) -> SetHand:
         rng, rules, habits = self._rng, self._rules, self._habits
@@ -102,6 +106,14 @@ class Players:
         share = habits.declared if holds else habits.falsely_declared
         declares = bool(rules.naturals.kinds) and rng.random() < share
         return SetHand(rows, declares=declares and not surrenders, surrenders=surrenders)
+
+
+def _keep(cards: list[Card]) -> list[Card]:
+    """Return the thirteen cards that a player keeps: those of the most frequent ranks and suits, then the highest."""
+    ranks, suits = Counter(card.rank for card in cards), Counter(card.suit for card in cards)
+    worth = {card: (ranks[card.rank] > 1 or suits[card.suit] > 4, card.rank) for card in cards}
+    kept = sorted(cards, key=worth.__getitem__, reverse=True)[:LAID]
+    return [card for card in cards if card in kept]
 
 
 def arrange(

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from firmware.messages import Message
-from firmware.rules import chips_plan
+from firmware.rules import LAID, chips_plan
 from firmware.table.checks import need_reason, without_puck_word
 from firmware.table.command import Command, Context, Reason
 from firmware.table.errors import CommandRefused
@@ -65,7 +65,7 @@ class HandVoided(Event, leads=leads_to(OPEN, *Phase)):
         need_reason(self.reason, Message("Say why the hand is void."))
         if state.suspended_state is not None:
             assert state.opened is not None
-            return _close_again(state, {}, frozenset(state.opened.fantasyland))
+            return _close_again(state, {}, state.opened.in_fantasyland)
         return _void(state, self.reason)
 
 
@@ -147,12 +147,16 @@ class MarkPaidBack(Command, roles=AT_TABLE, causes=PaybackMarked):
     paid: bool = True
 
 
-def _fantasyland(state: State, settlement: Mapping[str, Any]) -> frozenset[str]:
-    """Return the players with Fantasy Land in their next hand: earned, kept, or not yet played."""
+def _fantasyland(state: State, settlement: Mapping[str, Any]) -> dict[str, int]:
+    """Return the players with Fantasy Land in their next hand, with its cards: earned, kept, or not yet played."""
     player = {seat.seat: seat.player for seat in state.seats}
-    had = frozenset(state.opened.fantasyland) if state.opened else frozenset()
-    earned = {player[hand["seat"]] for hand in settlement.get("hands", ()) if hand.get("fantasyland_next")}
-    return (had - frozenset(player.values())) | earned
+    had = state.opened.in_fantasyland if state.opened else {}
+    lucky = {name: cards for name, cards in had.items() if name not in player.values()}
+    for hand in settlement.get("hands", ()):
+        if hand.get("fantasyland_next"):
+            name = player[hand["seat"]]
+            lucky[name] = max(lucky.get(name, 0), hand.get("fantasyland_cards", LAID))
+    return lucky
 
 
 def _void(state: State, reason: str) -> State:
@@ -166,7 +170,7 @@ def _void(state: State, reason: str) -> State:
     )
 
 
-def _close_again(state: State, settlement: Mapping[str, Any], waiting: frozenset[str]) -> State:
+def _close_again(state: State, settlement: Mapping[str, Any], waiting: Mapping[str, int]) -> State:
     """Return the table's own state with the new paybacks. Chips move when a payback is marked.
 
     What the table's own hand was doing goes on where it was; what became of the puck meanwhile holds for it too.
@@ -185,7 +189,7 @@ def _close_again(state: State, settlement: Mapping[str, Any], waiting: frozenset
         for transfer in chips_plan(change)
     )
     if table.hand == state.hand:
-        fantasyland = frozenset(map(called, waiting)) & table.stacks.keys()
+        fantasyland = {called(name): cards for name, cards in waiting.items() if called(name) in table.stacks}
         table = replace(table, settlement=dict(settlement) or None, fantasyland=fantasyland)
         if settlement:
             table = replace(table, phase=Phase.ARCHIVED, void_reason="")

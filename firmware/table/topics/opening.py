@@ -53,7 +53,7 @@ class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
             button_keyed=self.button_keyed,
             stacks={**self.stacks, **{s.player: s.stack for s in self.seats}},
             set_up=True,
-            fantasyland=frozenset(self.fantasyland),
+            fantasyland=self.in_fantasyland,
             sits_out=frozenset(self.sits_out),
             paybacks=self.paybacks,
             disputed=frozenset(self.disputed),
@@ -192,6 +192,7 @@ def open_hand(state: State, house: House) -> HandOpened:
         )
     stacks = {seat.player: state.stacks.get(seat.player, seat.stack) for seat in house.seats}
     told = told_button(state, house)
+    lucky = dict(state.fantasyland) if offers_fantasyland(house.rules) else {}
     return HandOpened(
         profile=house.profile,
         profile_hash=house.profile_hash,
@@ -206,7 +207,9 @@ def open_hand(state: State, house: House) -> HandOpened:
         button_keyed=told not in (None, state.puck.seat),
         options=dict(house.options),
         stacks={**state.stacks, **stacks},
-        fantasyland=tuple(sorted(state.fantasyland)) if offers_fantasyland(house.rules) else (),
+        fantasyland=tuple(sorted(lucky)),
+        fantasyland_cards=lucky,
+        street_cards=house.rules.deal.street_cards,
         sits_out=tuple(sorted(state.sits_out)),
         paybacks=tuple(back for back in state.paybacks if not back.paid),
         disputed=tuple(sorted(state.disputed)),
@@ -241,7 +244,7 @@ def _resume(laid: State, event: HandReopened) -> State:
         suspended_state=None,
         paid=frozenset(event.paid),
         stacks={**laid.stacks, **before},
-        fantasyland=frozenset(event.opened.fantasyland),
+        fantasyland=event.opened.in_fantasyland,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from firmware.messages import Message
 from firmware.rules.chips import take_off
+from firmware.rules.hand import MOST_HANDS
 from firmware.table.checks import PLACES, need_antenna
 from firmware.table.command import Command, Context, Player
 from firmware.table.errors import CommandRefused
@@ -90,7 +91,7 @@ class PlayerRenamed(Event, leads=stays(BETWEEN_HANDS)):
             state,
             house=_seat(state, seats),
             stacks={called(player): stack for player, stack in state.stacks.items()},
-            fantasyland=frozenset(map(called, state.fantasyland)),
+            fantasyland={called(player): cards for player, cards in state.fantasyland.items()},
             sits_out=frozenset(map(called, state.sits_out)),
             passes=frozenset(map(called, state.passes)),
             paybacks=tuple(
@@ -192,6 +193,11 @@ class TwoHands(Command, roles=AT_TABLE):
     on: bool = True
 
     def decide(self, context: Context) -> tuple[Event, ...]:
+        if self.on and context.house.rules.limits.players < MOST_HANDS:
+            raise CommandRefused(
+                "These rules are played by %(players)s players at most: nobody plays two hands.",
+                players=context.house.rules.limits.players,
+            )
         return (SeatingChanged("two_hands", self.on),)
 
 
@@ -242,7 +248,7 @@ def without(state: State, gone: Iterable[str]) -> State:
         state,
         recent=(*sorted(names), *(name for name in state.recent if name not in names))[:RECENT],
         stacks={player: stack for player, stack in state.stacks.items() if player not in names},
-        fantasyland=state.fantasyland - names,
+        fantasyland={player: cards for player, cards in state.fantasyland.items() if player not in names},
         sits_out=state.sits_out - names,
         passes=state.passes - names,
     )

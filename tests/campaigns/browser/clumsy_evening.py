@@ -38,7 +38,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import Ask
-from firmware.table.streets import STREETS, cards_by, open_seats
+from firmware.table.streets import all_streets, cards_by, open_seats
 from tests.browser.chrome import launched
 from tests.browser.dealer import Cards, Dealer, Rows, hold
 from tests.dealer_ui.house import config
@@ -182,7 +182,7 @@ class Clumsy:
             if self._rng.random() >= PUCK_FORGOTTEN:
                 self._table.puck_at(self._rng.choice([seat.seat for seat in state.seats]))
         if state.phase is Phase.PLACING:
-            if _all_seen(state, self._street) and not state.questions and self._street < STREETS:
+            if _all_seen(state, self._street) and not state.questions and self._street < all_streets(1):
                 self._street += 1
             self._cards.lay({seat.place: self._placed(seat.seat) for seat in open_seats(state)})
         elif state.phase in (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW):

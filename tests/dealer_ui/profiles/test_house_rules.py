@@ -23,6 +23,7 @@ from firmware.rules import (
     load_profile,
     profile_names,
 )
+from firmware.rules.profiles.dealt_cards import Count
 from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph, markdown
 from firmware.rules.profiles.options import Amount, Choice, Flag
 from firmware.rules.profiles.profile import RANKED
@@ -76,6 +77,8 @@ VALUES = {
     if isinstance(kind, Choice)
     else (False, True)
     if isinstance(kind, Flag)
+    else kind.values
+    if isinstance(kind, Count)
     else (0, 2, 7)
     for path, (_, _, kind) in OPTIONS.items()
     if isinstance(kind, Choice | Flag | Amount)

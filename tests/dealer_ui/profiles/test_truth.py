@@ -13,6 +13,7 @@ from dealer_ui.profiles.house_rules_numbered import is_without, rules_of
 from dealer_ui.profiles.house_rules_said import Values
 from dealer_ui.text.rule_words import option_says
 from firmware.rules import Profile, load_profile, profile_names
+from firmware.rules.profiles.dealt_cards import Count, FrontCards
 from firmware.rules.profiles.document import Block, DocumentTable, Paragraph
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import Amount, Bonuses, Choice, Flag, SuitOrder
@@ -56,6 +57,8 @@ def as_read(flip: Flip, before: object) -> set[str]:
                 rule for rule in rules_of(flip.profile) if flip.path in rule.about and not is_without(rule)
             ]
             return {rule.text for rule in said} or {option_says(flip.kind, flip.value)}
+        case Count() | FrontCards():
+            return {rule.text for rule in rules_of(flip.profile) if flip.path in rule.about}
         case Amount() if flip.path.endswith("_times"):
             return {rule.text for rule in rules_of(flip.profile) if flip.path in rule.about}
         case Amount():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from dealer_ui.text.fantasyland_words import aside_words, next_words
 from dealer_ui.view.build import view
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from firmware.table import Phase
@@ -136,6 +137,37 @@ def test_a_closed_seat_shows_backs_until_the_signal(felt: Felt) -> None:
     lucky = next(seat for seat in screen.seats if seat.seat == 4)
     assert {card.face for row in lucky.rows for card in row.cards} == {"back"}
     assert [flag.text for flag in lucky.flags] == ["Fantasy Land"]
+
+
+def test_fantasy_land_of_more_cards_is_said_wherever_cards_are_dealt_counted_or_announced(felt: Felt) -> None:
+    felt.options = {"deal.kind": "pineapple", "limits.players": 3, "limits.min_points": 0}
+    felt.rules = felt.rules.with_options(felt.options)
+    felt.deal()
+    assert felt.state.opened is not None
+    lucky = felt.state.seats[-1].seat
+    felt.state = replace(
+        felt.state,
+        opened=replace(felt.state.opened, street_cards=2),
+        seats=tuple(
+            replace(
+                s, open=s.seat != lucky, fantasyland=s.seat == lucky, fantasyland_cards=15 * (s.seat == lucky)
+            )
+            for s in felt.state.seats
+        ),
+    )
+    assert f"Face down: 15 to seat {lucky}. Of more than 13 cards, 13 are laid" in shown(felt).next_step
+    felt.go_on()
+    screen = shown(felt)
+    assert screen.phase_title == "Street 1 of 5"
+    flags = next(seat.flags for seat in screen.seats if seat.seat == lucky)
+    assert [flag.text for flag in flags] == ["Fantasy Land: 15 cards"]
+    assert aside_words(lucky, 15) == (
+        f"Seat {lucky} was dealt 15 cards and lays 13: the others (2) lie aside, face down."
+    )
+    assert [next_words(cards, kept=cards == 14) for cards in (14, 17)] == [
+        "Keeps Fantasy Land, 14 cards: announce",
+        "Fantasy Land next hand: 17 cards",
+    ]
 
 
 def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:

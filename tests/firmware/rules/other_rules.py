@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from firmware.rules import Hand, Profile, Rows, RulesError, SeatHand, Settlement, settle
+from firmware.rules.profiles.dealt_cards import Count, FrontCards
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     Amount,
@@ -51,10 +52,14 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
             return [name for name in kind.values if name != value]
         case Flag():
             return [not value]
+        case Count():
+            return [other for other in kind.values if other != value]
         case Amount():
             return [value + 2, *([0] if value else [])]
         case SuitOrder():
             return [[], list("sdch")] if value else [list("shcd")]
+        case FrontCards():
+            return [fronts for fronts in ({}, {"QQ": 15, "KK": 16}) if fronts != dict(value)]
         case Bonuses():
             others = [{**dict(value), hand: points + 1} for hand, points in value]
             hand = "three_of_a_kind" if kind.front else "straight"
@@ -136,5 +141,5 @@ def _came_to(settlement: Settlement) -> object:
     return (
         settlement.order,
         [(pair.a, pair.b, pair.points, pair.paid) for pair in settlement.pairs],
-        [(judged.fantasyland_next, judged.natural) for judged in settlement.hands],
+        [(hand.fantasyland_next, hand.fantasyland_cards, hand.natural) for hand in settlement.hands],
     )

@@ -32,9 +32,12 @@ def play(
     declares: Iterable[int] = (),
     surrenders: Iterable[int] = (),
     acted: Mapping[int, int] | None = None,
-    fantasyland: Iterable[int] = (),
+    fantasyland: Iterable[int] | Mapping[int, int] = (),
 ) -> Settlement:
-    """Settle the rows of each seat; empty rows belong to a seat that surrenders. The cards must be of one deck."""
+    """Settle the rows of each seat; empty rows belong to a seat that surrenders. The cards must be of one deck.
+
+    `fantasyland`: seats in Fantasy Land, with the cards that they were dealt there if it says so.
+    """
     hands = tuple(
         SeatHand(
             seat=seat,
@@ -45,6 +48,7 @@ def play(
             surrenders=seat in tuple(surrenders),
             acted=(acted or {}).get(seat),
             fantasyland=seat in tuple(fantasyland),
+            fantasyland_cards=fantasyland.get(seat) if isinstance(fantasyland, Mapping) else None,
         )
         for seat, text in rows.items()
     )

@@ -99,10 +99,11 @@ def test_at_the_opening_the_house_may_choose() -> None:
 
 
 def test_two_hands_each_are_for_two_players() -> None:
-    assert can_play_two_hands(FIVE[:2])
-    assert can_play_two_hands([*FIVE[:2], Sitter(seat=5, sits_out=True)])
-    assert not can_play_two_hands(FIVE[:3])
-    assert not can_play_two_hands(FIVE[:1])
+    assert can_play_two_hands(FIVE[:2], UNIT)
+    assert can_play_two_hands([*FIVE[:2], Sitter(seat=5, sits_out=True)], UNIT)
+    assert not can_play_two_hands(FIVE[:3], UNIT)
+    assert not can_play_two_hands(FIVE[:1], UNIT)
+    assert not can_play_two_hands(FIVE[:2], rules(UNIT, limits__players=3))
 
 
 # Fantasy Land.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from firmware.rules import OPTIONS, Profile, Settlement
+from firmware.rules import OPTIONS, HandError, Profile, Settlement
 from firmware.rules.profiles.options import Choice, Flag
 from tests.firmware.rules.tables import PLAIN, play, rules
 
@@ -67,6 +67,7 @@ def two(first: str, second: str) -> Mapping[int, str]:
 SHORT = {"stacks": {1: 2, 2: 2, 3: 2}, "button": 3}
 THREE = {1: LOW, 2: ABOVE_LOW, 3: "Ah Kd Qs / 9c 9s Jd Jc 2h / Ad As Kc Ks 3h"}
 
+QUEENS_AGAINST_LOW = two(QUEENS_IN_FRONT, "8c 7d 5h / 2c 2h Js 9d 6c / 3c 3d 4h 4d Ts")
 SCOOPED = {
     1: "Ac Kd Jh / Js Jd 9c 9d 6c / Ts Th Tc Qd Qh",
     2: "8c 7d 5c / 2c 2d 4s 9h 6d / 3c 3d 4c 4d 6s",
@@ -194,8 +195,19 @@ CASES: dict[str, Case] = {
     ),
     "fantasyland.entry": Case(
         CALIFORNIA,
-        two(QUEENS_IN_FRONT, "8c 7d 5h / 2c 2h Js 9d 6c / 3c 3d 4h 4d Ts"),
+        QUEENS_AGAINST_LOW,
         ({}, {"front": "QQ"}, {"back": "one_pair"}),
+    ),
+    "limits.players": Case(UNIT, SCOOPED, (4, 3)),
+    "fantasyland.cards": Case(CALIFORNIA, QUEENS_AGAINST_LOW, (13, 14, 17)),
+    "fantasyland.cards_by_front": Case(
+        CALIFORNIA, QUEENS_AGAINST_LOW, ({}, {"QQ": 15, "KK": 16}, {"one_pair": 17})
+    ),
+    "fantasyland.stay_cards": Case(
+        CALIFORNIA,
+        two(FULL_HOUSE_IN_MIDDLE, "Jc 7d 5c / 2c 2h Js 9c 6c / 3c 3d 4c 4s Kd"),
+        (0, 14, 17),
+        how={"fantasyland": [1]},
     ),
     "fantasyland.stay": Case(
         CALIFORNIA,
@@ -210,17 +222,20 @@ def outcome(settlement: Settlement) -> object:
     return (
         settlement.order,
         [(pair.a, pair.b, pair.points, pair.paid) for pair in settlement.pairs],
-        [(judged.fantasyland_next, judged.natural) for judged in settlement.hands],
+        [(hand.fantasyland_next, hand.fantasyland_cards, hand.natural) for hand in settlement.hands],
     )
 
 
 @pytest.mark.parametrize("path", CASES)
 def test_every_value_settles_differently(path: str) -> None:
     case = CASES[path]
-    outcomes = []
+    outcomes: list[object] = []
     for value in case.values:
         profile = rules(case.base).with_options({**case.options, path: value})
-        outcomes.append(outcome(play(profile, case.rows, **{"button": 1, **case.how})))
+        try:
+            outcomes.append(outcome(play(profile, case.rows, **{"button": 1, **case.how})))
+        except HandError:
+            outcomes.append("refused")
     assert all(outcomes.count(found) == 1 for found in outcomes), outcomes
 
 

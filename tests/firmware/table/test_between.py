@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -76,11 +77,11 @@ def test_a_button_that_was_moved_to_another_seat_after_the_opening_deals_nobody_
 
 def test_who_sits_out_keeps_stack_and_fantasyland() -> None:
     house = house_of(3, FACE_UP)
-    state = replace(INITIAL, stacks={"p2": 7_000}, fantasyland=frozenset({"p2"}))
+    state = replace(INITIAL, stacks={"p2": 7_000}, fantasyland={"p2": 13})
     state = do(do(state, house, "sit_out", player="p2"), house, "next")
     assert [seat.player for seat in state.seats] == ["p1", "p3"]
     assert state.stacks["p2"] == 7_000
-    assert state.fantasyland == {"p2"}
+    assert state.fantasyland == {"p2": 13}
     back = do(do(state, house, "misdeal", reason="exposed"), house, "sit_out", player="p2", on=False)
     seats = {seat.player: seat for seat in do(back, house, "next").seats}
     assert (seats["p2"].stack, seats["p2"].open, seats["p2"].fantasyland) == (7_000, False, True)
@@ -108,12 +109,32 @@ def test_of_two_hands_both_or_the_one_that_earned_it_is_in_fantasyland(
     house = house_of(2, FACE_UP.with_options({"fantasyland.two_hands": two_hands}))
     played = do(do(INITIAL, house, "two_hands"), house, "next")
     hands = [{"seat": seat.seat, "fantasyland_next": seat.seat == 3} for seat in played.seats]
-    over = replace(played, phase=Phase.ARCHIVED, settlement={"hands": hands}, fantasyland=frozenset({"p1"}))
+    over = replace(played, phase=Phase.ARCHIVED, settlement={"hands": hands}, fantasyland={"p1": 13})
     assert {seat.seat for seat in open_hand(over, house).seats if seat.fantasyland} == expected
 
 
+def test_a_player_comes_back_with_the_cards_that_they_earned_and_a_record_of_before_has_thirteen() -> None:
+    house = house_of(3, FACE_UP.with_options({"limits.players": 3, "fantasyland.cards": 14}))
+    state = do(replace(INITIAL, fantasyland={"p2": 16}), house, "next")
+    assert {seat.player: seat.fantasyland_cards for seat in state.seats} == {"p1": 0, "p2": 16, "p3": 0}
+    assert isinstance(state.opened, ev.HandOpened)
+    assert fold([ev.parse("hand_opened", ev.payload(state.opened))]).fantasyland == {"p2": 16}
+    old = json.loads(ev.payload(state.opened))
+    del old["fantasyland_cards"]
+    assert fold([ev.parse("hand_opened", json.dumps(old))]).fantasyland == {"p2": 13}
+    ended = do(do(state, house, "misdeal", reason="exposed"), house, "next")
+    assert ended.fantasyland == {"p2": 16}
+
+
+def test_where_three_play_the_fourth_waits_and_nobody_plays_two_hands() -> None:
+    house = house_of(4, FACE_UP.with_options({"limits.players": 3}))
+    assert len(do(INITIAL, house, "next").seats) == 3
+    with pytest.raises(CommandRefused, match="nobody plays two hands"):
+        do(INITIAL, house, "two_hands")
+
+
 def test_when_everybody_is_in_fantasyland_the_hand_is_set_like_a_closed_one() -> None:
-    state = do(replace(INITIAL, fantasyland=frozenset({"p1", "p2"})), house_of(2, FACE_UP), "next")
+    state = do(replace(INITIAL, fantasyland={"p1": 13, "p2": 13}), house_of(2, FACE_UP), "next")
     assert do(state, house_of(2, FACE_UP), "next").phase is Phase.SETTING
     with pytest.raises(CommandRefused, match="set face down"):
         apply(state, ev.PhaseAdvanced(Phase.PLACING))

@@ -330,7 +330,7 @@ def test_another_name_keeps_all_that_is_his(table: Table) -> None:
     state = replace(
         table.state,
         stacks={"p1": 5_000, "p2": 6_000},
-        fantasyland=frozenset({"p1"}),
+        fantasyland={"p1": 15},
         sits_out=frozenset({"p1"}),
         passes=frozenset({"p1"}),
         paybacks=(ev.Payback(1, "p1", "p2", 100),),
@@ -338,7 +338,8 @@ def test_another_name_keeps_all_that_is_his(table: Table) -> None:
     after = apply(state, ev.PlayerRenamed("p1", "Ann"))
     assert players(after) == ["Ann", "p2"]
     assert after.stacks == {"Ann": 5_000, "p2": 6_000}
-    assert (after.fantasyland, after.sits_out, after.passes) == (frozenset({"Ann"}),) * 3
+    assert after.fantasyland == {"Ann": 15}
+    assert (after.sits_out, after.passes) == (frozenset({"Ann"}),) * 2
     assert after.paybacks[0].payer == "Ann"
 
 

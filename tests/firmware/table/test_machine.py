@@ -205,7 +205,7 @@ class TableMachine(RuleBasedStateMachine):
     def everybody_who_sits_has_a_seat_and_a_name_of_his_own(self) -> None:
         seats = self.state.house.seats
         assert len({seat.seat for seat in seats}) == len({seat.player for seat in seats}) == len(seats)
-        assert self.state.fantasyland <= self.state.stacks.keys()
+        assert self.state.fantasyland.keys() <= self.state.stacks.keys()
         assert all(stack is None or stack >= 0 for stack in self.state.stacks.values())
 
     @invariant()

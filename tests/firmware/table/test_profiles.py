@@ -17,7 +17,8 @@ from firmware.table.decide import decide, step
 from firmware.table.events import canonical
 from firmware.table.house import House
 from firmware.table.placing import compare
-from firmware.table.streets import cards_by, turn
+from firmware.table.streets import all_streets, cards_by, turn
+from tests.firmware.rules.test_published_open_face import PUBLISHED
 from tests.firmware.table.next_puck import puck_moved
 
 SEATS = (1, 2, 3, 4)
@@ -30,7 +31,9 @@ class Table:
         self.rng = random.Random(seed)
         self.rules = load_profile(profile)
         self.players = Players(seed, self.rules)
-        seats = tuple(ev.SeatOpened(n, f"p{n}", "ABCD"[n - 1], 60_000) for n in SEATS)
+        self.name = profile
+        self.numbers = SEATS[: self.rules.limits.players]
+        seats = tuple(ev.SeatOpened(n, f"p{n}", "ABCD"[n - 1], 60_000) for n in self.numbers)
         self.house = House(self.rules, profile, "", 500, seats)
         self.state: State = INITIAL
         self.hands: dict[int, SetHand] = {}
@@ -60,8 +63,10 @@ class Table:
         self.say(*puck_moved(self.state, self.house))
         self.do("next")
         self.do("key_button", seat=button)
-        self.hands = self.players.deal(SEATS)
         seats = {seat.seat: seat for seat in self.state.seats}
+        self.hands = self.players.deal(
+            self.numbers, {n: seat.fantasyland_cards or 13 for n, seat in seats.items()}
+        )
         self.do("next")
         if any(seat.open for seat in seats.values()):
             self.place()
@@ -82,12 +87,13 @@ class Table:
         orders = {}
         for number in open_seats:
             self.hands[number], orders[number] = in_placing_order(self.hands[number], self.rng)
-        for street in range(1, 10):
+        each = self.rules.deal.street_cards
+        for street in range(1, all_streets(each) + 1):
             for _ in open_seats:
                 due = turn(self.state)
                 assert due is not None
                 placed = {
-                    n: orders[n][: cards_by(street)] if n == due else orders[n][: _count(self.state, n)]
+                    n: orders[n][: cards_by(street, each)] if n == due else orders[n][: _count(self.state, n)]
                     for n in open_seats
                 }
                 shown: dict[int, dict[str, list[str]]] = {
@@ -98,7 +104,7 @@ class Table:
                 assert not self.state.irregularities
         assert turn(self.state) is None
 
-    def dealt(self, button: int, stacks: dict[str, int], fantasyland: set[str]) -> dict[str, Any]:
+    def dealt(self, button: int, stacks: dict[str, int], fantasyland: dict[str, int]) -> dict[str, Any]:
         """Return the dealt hand as a person would write it for `feltwatch settle`."""
         seats = []
         for number, hand in self.hands.items():
@@ -111,10 +117,11 @@ class Table:
                     "declares": hand.declares,
                     "surrenders": hand.surrenders,
                     "fantasyland": f"p{number}" in fantasyland,
+                    "fantasyland_cards": fantasyland.get(f"p{number}"),
                     **rows,
                 }
             )
-        return {"profile": self.rules.name, "unit": 500, "button": button, "seats": seats}
+        return {"profile": self.name, "unit": 500, "button": button, "seats": seats}
 
 
 def _count(state: State, number: int) -> int:
@@ -123,21 +130,25 @@ def _count(state: State, number: int) -> int:
     return seat.placed
 
 
-@pytest.mark.parametrize("profile", profile_names())
+@pytest.mark.parametrize("profile", [*profile_names(), str(PUBLISHED / "progressive-pineapple.toml")])
 def test_every_profile_plays_through_and_settles_the_dealt_cards(profile: str) -> None:
-    face_up = load_profile(profile).deal.kind == "face_up"
-    table = Table(profile, seed=3)
-    stacks, fantasyland = {f"p{n}": 60_000 for n in SEATS}, set[str]()
+    face_up = load_profile(profile).deal.is_face_up
+    table = Table(profile, seed=4 if profile.endswith(".toml") else 3)
+    stacks, fantasyland = {f"p{n}": 60_000 for n in table.numbers}, dict[str, int]()
     closed_inside = 0
     for number in range(1, 5 if face_up else 3):
-        button = SEATS[number % 4]
+        button = table.numbers[number % len(table.numbers)]
         table.hand(button)
         assert table.state.phase is Phase.SETTLED
         expected = settle_json(table.dealt(button, stacks, fantasyland))
         assert table.state.settlement == expected
         closed_inside += sum(not seat.open for seat in table.state.seats) if face_up else 0
         stacks = expected["stacks"]
-        fantasyland = {f"p{hand['seat']}" for hand in expected["hands"] if hand["fantasyland_next"]}
+        fantasyland = {
+            f"p{hand['seat']}": hand.get("fantasyland_cards", 13)
+            for hand in expected["hands"]
+            if hand["fantasyland_next"]
+        }
         table.do("archive")
         assert table.state.fantasyland == fantasyland
         assert table.state.stacks == stacks
