@@ -47,6 +47,7 @@ ELSEWHERE: Final = {
     "kiosk": "dealer_ui/server/test_kiosk.py",
     "people": "firmware/cli/test_people.py",
     "pit": "pit/test_command.py",
+    "photo": "firmware/photo/test_photo.py",
     "profiles": "firmware/cli/test_rules.py",
     "read": "vision/commands/test_read.py",
     "restore": "firmware/cli/test_retention.py",

@@ -56,6 +56,41 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
 
     Raises PictureError for a picture that is too small for any size of the pyramid, and for a panorama.
     """
+    scales = check_size(picture)
+    long_side = max(picture.shape[:2])
+    first = [read_at(picture, reader, scale) for scale in scales]
+    coarse, trust = weigh(first, spread=0.45)
+    if not len(coarse):
+        return []
+    fused = fuse(coarse, trust)
+    sizes, weights = _index_sizes(fused, name(clusters(fused)))
+    usual = _weighted_median(sizes, weights)
+    views = [(wanted / usual, quarters) for wanted, quarters in _SECOND_PASS]
+    strong = weights >= 1.0
+    for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
+        if group.any():
+            views.insert(3, (_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
+    most = min(_MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)
+    views = views[: _MOST_PASSES - len(first)]
+    second = [read_at(picture, reader, min(scale, most), quarters) for scale, quarters in views]
+    fine, trust = weigh(second, spread=0.5)
+    certain = coarse.heat > 0.35
+    everything = Indices.joined([fine, coarse.take(certain)])
+    trust = np.concatenate([trust, 0.5 * weigh(first, spread=0.45)[1][certain]])
+    expected = np.append(sizes[strong], usual)
+    ratio = everything.sizes[:, None] / expected[None]
+    fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
+    fits &= (everything.sizes > expected.min() / 1.7) & (everything.sizes < expected.max() * 1.7)
+    indices = fuse(everything.take(fits), trust[fits])
+    found = [LooseCard(n, *_corners(indices, n.cluster)) for n in name(clusters(indices))]
+    return sorted(found, key=lambda card: -card.named.margin)
+
+
+def check_size(picture: Image) -> list[float]:
+    """Return the scales at which a picture of this size is read first.
+
+    Raises PictureError for one that is too small for any of them, and for a panorama.
+    """
     height, width = picture.shape[:2]
     long_side = max(height, width)
     if long_side > _PANORAMA * min(height, width):
@@ -72,32 +107,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
             height=height,
             least=math.floor(_PYRAMID_PX[0] / _MOST_FIRST) + 1,
         )
-    first = [_read_at(picture, reader, scale) for scale in scales]
-    coarse, trust = _weigh(first, spread=0.45)
-    if not len(coarse):
-        return []
-    fused = fuse(coarse, trust)
-    sizes, weights = _index_sizes(fused, name(clusters(fused)))
-    usual = _weighted_median(sizes, weights)
-    views = [(wanted / usual, quarters) for wanted, quarters in _SECOND_PASS]
-    strong = weights >= 1.0
-    for group in (strong & (sizes > usual * _ODD_SIZE), strong & (sizes < usual / _ODD_SIZE)):
-        if group.any():
-            views.insert(3, (_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
-    most = min(_MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)
-    views = views[: _MOST_PASSES - len(first)]
-    second = [_read_at(picture, reader, min(scale, most), quarters) for scale, quarters in views]
-    fine, trust = _weigh(second, spread=0.5)
-    certain = coarse.heat > 0.35
-    everything = Indices.joined([fine, coarse.take(certain)])
-    trust = np.concatenate([trust, 0.5 * _weigh(first, spread=0.45)[1][certain]])
-    expected = np.append(sizes[strong], usual)
-    ratio = everything.sizes[:, None] / expected[None]
-    fits = ((ratio < 2.1) & (ratio > 1 / 2.1)).any(axis=1)
-    fits &= (everything.sizes > expected.min() / 1.7) & (everything.sizes < expected.max() * 1.7)
-    indices = fuse(everything.take(fits), trust[fits])
-    found = [LooseCard(n, *_corners(indices, n.cluster)) for n in name(clusters(indices))]
-    return sorted(found, key=lambda card: -card.named.margin)
+    return scales
 
 
 def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
@@ -135,7 +145,7 @@ def _with_signs(picture: Image, cards: list[LooseCard], reader: CardReader) -> l
     ]
 
 
-def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
+def read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0) -> tuple[Indices, float]:
     """Read the picture at a scale, rotated by quarter turns, and map the results back to its own pixels."""
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     sized = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=way), np.uint8)
@@ -150,7 +160,7 @@ def _read_at(picture: Image, reader: CardReader, scale: float, quarters: int = 0
     return seen.take(readable), scale
 
 
-def _weigh(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
+def weigh(passes: list[tuple[Indices, float]], spread: float) -> tuple[Indices, Floats]:
     """Join the passes in the photograph's own pixels; the weight falls with the distance from the best size."""
     trust = [np.exp(-0.5 * (np.log(seen.sizes / _BEST_INDEX_PX) / spread) ** 2) for seen, _ in passes]
     return Indices.joined([seen.scaled(1 / scale) for seen, scale in passes]), np.concatenate(trust)

@@ -231,7 +231,7 @@ def read(
     def judged() -> tuple[list[_Found], dict[str, Verdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
         whole = _whole(frame, view, small)
-        return _judge(parts, layout, reader, whole, seen, dealt=dealt)
+        return judge_cards(parts, layout, reader, whole, seen, dealt=dealt)
 
     found, verdicts = judged()
     memory.unclear = _unclear(found)
@@ -239,7 +239,7 @@ def read(
     again = [zone for zone in memory.unclear if fit and len(memory.parts[zone]) == 1]
     if again:
         clock.lap("decode")
-        closer = _closer([memory.parts[zone][0] for zone in layout.zones])
+        closer = closer_scale([memory.parts[zone][0] for zone in layout.zones])
         for zone in again:
             memory.parts[zone].append(_read_in(frame, view, zone, reader, closer, clock))
         found, verdicts = judged()
@@ -291,6 +291,11 @@ def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard
     return tuple(ordered if len(cards) <= zone.capacity else (replace(card, sure=False) for card in ordered))
 
 
+def clearly_named(card: ReadCard) -> bool:
+    """Return whether a card is sure, and named clearly where it may be one of few."""
+    return card.sure and card.margin >= _CLEARLY_PART
+
+
 def _unclear(found: Sequence[_Found]) -> list[Zone]:
     """Return the zones with an unsure or not clearly named card."""
     every = len({card.card for card, _, _ in found}) == len(CARDS)
@@ -299,7 +304,7 @@ def _unclear(found: Sequence[_Found]) -> list[Zone]:
     return list(dict.fromkeys(home for home in again if home is not None))
 
 
-def _judge(
+def judge_cards(
     parts: list[Indices],
     layout: TableLayout,
     reader: CardReader,
@@ -364,10 +369,10 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
         return np.asarray(zone.from_felt(places) * (picture.shape[1] / zone.width_mm) - 0.5)
 
     parts, whole = [seen(PX_PER_MM)], ((picture, in_picture),) * 2
-    found, _ = _judge(parts, layout, reader, whole, {})
+    found, _ = judge_cards(parts, layout, reader, whole, {})
     if _unclear(found):
-        parts.append(seen(_closer(parts)))
-        found, _ = _judge(parts, layout, reader, whole, {})
+        parts.append(seen(closer_scale(parts)))
+        found, _ = judge_cards(parts, layout, reader, whole, {})
     px_per_mm = picture.shape[1] / zone.width_mm
     cards = [replace(card, corners=zone.from_felt(place.corners) * px_per_mm) for card, place, _ in found]
     return _in_order([(float(card.corners[:, 0].mean()), card) for card in cards], zone)
@@ -397,9 +402,19 @@ def observe_whole(
     """Look at the whole cards of these indices: their middles (n × 2 mm on the felt) and their pips' readings."""
     named = cards_on(indices, layout)
     places = [place for _, place in named]
-    whole = _whole(frame, view, view.smaller(frame, SMALL_PX_PER_MM))
+    whole = whole_pictures(frame, view)
     seen, enough = _whole_cards(whole, places, [one.card for one, _ in named], reader)
     return np.array([place.middle for place in places]).reshape(-1, 2)[enough], seen[enough]
+
+
+def whole_pictures(frame: Image, view: FeltView) -> _Whole:
+    """Return a frame as whole cards are looked at in it."""
+    return _whole(frame, view, view.smaller(frame, SMALL_PX_PER_MM))
+
+
+def observe_area(frame: Image, view: FeltView, area: Zone, reader: CardReader, px_per_mm: float) -> Indices:
+    """Return the indices in an area of the surface, at a scale, in its millimetres."""
+    return _read_in(frame, view, area, reader, px_per_mm, _Clock())
 
 
 def _whole(frame: Image, view: FeltView, small: tuple[Image, FeltView]) -> _Whole:
@@ -442,7 +457,7 @@ def _read_in(
     return seen
 
 
-def _closer(parts: list[Indices]) -> float:
+def closer_scale(parts: list[Indices]) -> float:
     """Return the scale at which this table's indices have the best height for covered or large cards."""
     usual = float(np.median(np.concatenate([part.sizes for part in parts])))
     return min(max(_AGAIN_PX / usual, _AGAIN_PX_PER_MM[0]), _AGAIN_PX_PER_MM[1])

@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from vision.base.arrays import Image
 from vision.base.errors import PictureError
 from vision.commands.read import command
-from vision.reading.loose import _read_at, read_loose
+from vision.reading.loose import read_at, read_loose
 from vision.reading.network import CardReader, Indices
 from vision.synthetic.deck import card_picture
 
@@ -38,7 +38,7 @@ def test_an_index_is_found_in_its_place_from_whichever_side_the_picture_is_read(
     quarters: int, reader: CardReader
 ) -> None:
     picture = _photograph()
-    upright, turned = _read_at(picture, reader, 0.5), _read_at(picture, reader, 0.5, quarters)
+    upright, turned = read_at(picture, reader, 0.5), read_at(picture, reader, 0.5, quarters)
     clear = np.flatnonzero(upright[0].heat > 0.8)
     assert len(clear) >= 2
     for k in clear:
@@ -128,9 +128,7 @@ def test_each_odd_picture_gets_a_sentence_or_is_read_and_the_batch_goes_on(tmp_p
     assert told["turned"]["size"] == told["plain"]["size"]
 
 
-def test_a_photograph_is_read_at_most_eight_times(
-    monkeypatch: pytest.MonkeyPatch, reader: CardReader
-) -> None:
+def test_a_photograph_isread_at_most_eight_times(monkeypatch: pytest.MonkeyPatch, reader: CardReader) -> None:
     shown: list[Indices] = []
     read = reader.indices
 

@@ -1,0 +1,75 @@
+"""Draws a sheet to share: the photograph with its rows drawn over it, and the settlement below; PNG, JPEG or PDF."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import reportlab
+from PIL import Image, ImageDraw, ImageFont
+
+from firmware.photo.asking import Outcome
+
+FORMATS: Final = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".pdf": "PDF"}
+_WIDTH: Final = 1600
+_INKS: Final = ((230, 159, 0), (86, 180, 233), (0, 158, 115))
+"""Front, middle and back: colours that nearly everybody can tell apart; the rows are named besides."""
+_UNSURE: Final = (213, 60, 0)
+_LINE: Final = 30
+
+
+def sheet(picture: Any, outcome: Outcome, text: str, kind: str) -> bytes:
+    """Return the sheet as a file of a format (PNG, JPEG, PDF); nothing of the photograph's metadata is in it.
+
+    `picture` is h × w × 3, uint8, BGR; `text` is what stands below, line by line.
+    """
+    photo = Image.fromarray(picture[..., ::-1])
+    times = _WIDTH / photo.width
+    photo = photo.resize((_WIDTH, max(1, round(photo.height * times))))
+    lines = text.split("\n")
+    page = Image.new("RGB", (_WIDTH, photo.height + _LINE * (len(lines) + 2)), "white")
+    page.paste(photo)
+    draw = ImageDraw.Draw(page)
+    _draw_cards(draw, outcome, times)
+    for k, line in enumerate(lines):
+        draw.text((40, photo.height + _LINE * (k + 1)), line, fill="black", font=_font(22))
+    out = BytesIO()
+    page.save(out, kind, **({"resolution": 150.0} if kind == "PDF" else {}))
+    return out.getvalue()
+
+
+def _font(size: int) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
+
+
+def _draw_cards(draw: ImageDraw.ImageDraw, outcome: Outcome, times: float) -> None:
+    """Draw each card's outline in the colour of its row, its name, and the number of one that is asked about."""
+    inks = {
+        card.number: ink
+        for seat in outcome.seats
+        for row, ink in zip(seat.rows, _INKS, strict=True)
+        for card in row
+    }
+    for card in outcome.cards:
+        ink = inks.get(card.number, (120, 120, 120)) if card.sure else _UNSURE
+        corners = [(x * times, y * times) for x, y in card.corners]
+        draw.line([*corners, corners[0]], fill=ink, width=4, joint="curve")
+        words = card.card if card.sure else f"{card.number}: {card.card}?"
+        at = (card.middle[0] * times, card.middle[1] * times)
+        _label(draw, at, words, ink, 20)
+    for seat in outcome.seats:
+        for name, row, ink in zip(("front", "middle", "back"), seat.rows, _INKS, strict=True):
+            first = row[0]
+            x = min(x for x, _ in first.corners) * times
+            y = min(y for _, y in first.corners) * times
+            _label(draw, (x, y), f"{seat.seat} {name}", ink, 22)
+
+
+def _label(
+    draw: ImageDraw.ImageDraw, at: tuple[float, float], words: str, ink: tuple[int, int, int], size: int
+) -> None:
+    font = _font(size)
+    left, top, right, bottom = draw.textbbox(at, words, font=font, anchor="mm")
+    draw.rectangle((left - 4, top - 3, right + 4, bottom + 3), fill="white", outline=ink, width=2)
+    draw.text(at, words, fill="black", font=font, anchor="mm")
