@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -88,8 +89,9 @@ def line(number: int, result: Check) -> str:
 
 def counts(results: list[Check]) -> str:
     """Return the run's last line."""
-    passed, failed, skipped = (sum(result.verdict == verdict for result in results) for verdict in _STORED)
-    return f"{passed} passed, {failed} failed, {skipped} skipped."
+    of = Counter(result.verdict for result in results)
+    absent = f", {of['absent']} not installed" if of["absent"] else ""
+    return f"{of['ok']} passed, {of['bad']} failed, {of['unknown']} skipped{absent}."
 
 
 def report(results: list[Check], by: str | None, yes: bool) -> dict[str, Any]:

@@ -42,7 +42,15 @@ def backup_group() -> None:
 @pit_database_option
 @_disk
 @_state
-@click.option("--folder", "folders", type=_path, multiple=True, default=FOLDERS, show_default=True)
+@click.option(
+    "--folder",
+    "folders",
+    type=_path,
+    multiple=True,
+    default=FOLDERS,
+    show_default=True,
+    help="Folder that is copied too; once for each.",
+)
 def make_command(url: str, disk: Path, state: Path, folders: tuple[Path, ...]) -> None:
     """Make a whole backup now, verify it, and remove what is older than the last two."""
     from pit.copies.backup import make

@@ -94,10 +94,8 @@ def test_flips_get_through_without_the_defences(ground: Ground, room: Path) -> N
     assert judge.judge(flip).outcome == "said"
     with defences.off(*defences.OF_FLIPS):
         found = judge.judge(flip)
-    assert (found.outcome, found.words) == (
-        "PROBLEM",
-        "audit is otherwise, and verify says that all holds",
-    )
+    assert found.outcome == "PROBLEM"
+    assert found.words.endswith("is otherwise, and verify says that all holds")
     campaign = Campaign(HANDS, 1, (), (found,), (), None, 0.0, is_naive=True)
     assert campaign.problems() == [f"flip {flip} (): {found.words}"]
 
