@@ -182,7 +182,7 @@ def test_a_program_that_ends_in_time_is_not_ended_hard() -> None:
 
 
 def test_threads_are_started_by_these_functions_alone() -> None:
-    """The puck reader's, the camera's own child, the simulated camera server and benchmarks are programs that end with an error."""
+    """The puck reader's, the camera's own child, the simulated camera and benchmarks are programs that end with an error."""
     started = re.compile(
         r"threading\.(Thread|Timer)\([^)]*\)\.start|ThreadPoolExecutor|_thread\.start_new_thread"
     )
