@@ -89,7 +89,7 @@ def line(number: int, result: Check) -> str:
 
 def counts(results: list[Check]) -> str:
     """Return the run's last line."""
-    of = Counter(result.verdict for result in results)
+    of: Counter[str] = Counter(result.verdict for result in results)
     absent = f", {of['absent']} not installed" if of["absent"] else ""
     return f"{of['ok']} passed, {of['bad']} failed, {of['unknown']} skipped{absent}."
 

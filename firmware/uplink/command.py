@@ -101,7 +101,12 @@ def command(
 @command.command("enrol")
 @click.argument("source", metavar="FOLDER", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @_at("--into", ANY_FOLDER, FOLDER, "The uplink's own folder.")
-@_at("--drop-in", FILE, DROP_IN, "The file that tells the service manager which addresses the uplink may reach.")
+@_at(
+    "--drop-in",
+    FILE,
+    DROP_IN,
+    "The file that tells the service manager which addresses the uplink may reach.",
+)
 def enrol_command(source: Path, into: Path, drop_in: Path) -> None:
     """Enrol this table: put the files in FOLDER, which `feltwatch pit table add` wrote, in their place.
 
