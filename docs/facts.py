@@ -18,6 +18,7 @@ import click
 from dealer_ui.setup.steps import STEPS
 from dealer_ui.text.i18n import LANGUAGES
 from docs.glossary import glossary
+from docs.option_table import natural_rows, option_rows
 from firmware.access.sessions import SESSION_S
 from firmware.cli.main import main
 from firmware.rules import OPTIONS, load_profile, profile_names
@@ -354,6 +355,8 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "legend": _legend,
     "locks": _locks,
     "may": _may,
+    "naturals": lambda _: table(("kind", "what it is"), natural_rows()),
+    "options": lambda _: table(("option", "about", "allowed"), option_rows()),
     "orders": lambda _: order_lists(*_build()),
     "packages": _packages,
     "page": _page,
