@@ -19,9 +19,9 @@ def option_rows() -> Iterator[tuple[str, str, str]]:
 def allowed(kind: Kind) -> str:
     """Say what may stand in an option: each of a few values with its meaning, or what the check allows."""
     if isinstance(kind, Choice):
-        return "; ".join(f'`"{value}"`: {meaning}' for value, meaning in kind.values.items())
+        return "; ".join(f'`"{value}"`: {meaning.rstrip(".")}' for value, meaning in kind.values.items())
     if isinstance(kind, Flag):
-        return f"`true`: {kind.yes}; `false`: {kind.no}"
+        return f"`true`: {kind.yes.rstrip('.')}; `false`: {kind.no.rstrip('.')}"
     try:
         kind.check(object())
     except NotAllowedError as error:
