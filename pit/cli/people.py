@@ -34,7 +34,13 @@ def _or_sentence(do: Callable[[], T]) -> T:
 @click.option(
     "--listen", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="A loopback address."
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=PORT, show_default=True)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="The port that is listened on.",
+)
 @click.option(
     "--socket",
     "path",
