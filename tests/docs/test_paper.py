@@ -14,7 +14,7 @@ from docs.facts import ROOT
 from tests.tools import CHROMIUM, needs
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.exhaustive,
     pytest.mark.browser,
     needs(CHROMIUM),
 ]

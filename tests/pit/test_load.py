@@ -44,7 +44,7 @@ def test_a_played_record_is_written_again_as_another_tables_and_chained(record: 
     assert two.genesis != one.genesis
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @needs(POSTGRESQL)
 @needs(NGINX)
 def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_house_is_measured_while_a_table_catches_up(record: Path) -> None:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_an_uplink_with_a_pit_that_is_absent_and_one_that_floods_is_measured(record: Path) -> None:
     order = [
         "--pairs",
