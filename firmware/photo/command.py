@@ -123,9 +123,10 @@ def _declared(text: str) -> int | None:
     help="A card that was not seen.",
 )
 @click.option(
-    "--button",
+    "--puck",
+    "button",
     type=click.IntRange(1, 4),
-    help="The dealer's seat; seats count clockwise from the lowest hand.",
+    help="The seat that has the puck; seats count clockwise from the lowest hand.",
 )
 @click.option(
     "--declared",
@@ -283,7 +284,7 @@ def _option(question: Question) -> str:
         "missing": f"--missing {question.key}=Qh",
         "grouping": "--grouping 1",
         "rows": "--row '3 7 9', once for each row that is not clear",
-        "button": f"--button {likely}",
+        "button": f"--puck {likely}",
         "declared": f"--declared {question.key}  (or none)",
     }[question.kind]
 
