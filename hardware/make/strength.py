@@ -7,6 +7,7 @@ bends, SI units; the posts' own length does not change.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Final
@@ -34,6 +35,9 @@ ALUMINIUM: Final = 2.7e-3
 """Kilograms of a metre of 1 mm²."""
 STEEL: Final = 7.85e-6
 """Kilograms of a cubic millimetre."""
+HINGED: Final = 0.0
+RIGID: Final = math.inf
+"""What a beam's joints with its posts hold, N·m/rad, at either limit: real brackets lie between them."""
 AGREES: Final = 0.05
 CARRIER_BRACKETS: Final = 4
 """Two for each carrier."""
@@ -57,7 +61,7 @@ class Portal:
     """Two posts or drops and a beam with two overhangs, symmetric; metres, kilograms, newtons.
 
     `ei` and `gj` are N·m² of bending and twisting, `mass` kg/m, `across` and `along` the N/m of the ties at each post
-    and of all along the beam, `foot` N·m/rad.
+    and of all along the beam, `foot` N·m/rad, `joint` that of beam and post.
     """
 
     ei: float
@@ -74,6 +78,11 @@ class Portal:
     along: float = 0.0
     pushed: float | None = None
     ties: int | None = None
+    joint: float = RIGID
+
+    def through(self, held: float) -> float:
+        """Return the N·m/rad that hold the beam where something of `held` N·m/rad does so through a joint."""
+        return held if self.joint == RIGID else held * self.joint / (held + self.joint)
 
     @property
     def overhang_nm(self) -> float:
@@ -100,7 +109,7 @@ class Portal:
     @property
     def sag_m(self) -> float:
         """How far the beam sags, at its ends or in its middle."""
-        _, end, middle = self.bends(turning(self.ei, self.post, self.foot))
+        _, end, middle = self.bends(self.through(turning(self.ei, self.post, self.foot)))
         return max(abs(end), abs(middle))
 
     def _alike(self, post: float, inner: float) -> float:
@@ -112,7 +121,7 @@ class Portal:
             self.mass * long for long in (POST_SHARE * self.post, self.overhang, self.span / 2)
         )
         pulls = (self.lamp_kg + tops + ends) * GRAVITY + (self.eye_kg / 2 + inside) * inner
-        lamp, end, middle = self.bends(self.gj / self.post, inner)
+        lamp, end, middle = self.bends(self.through(self.gj / self.post), inner)
         moving = [(self.lamp_kg, GRAVITY, lamp), (ends, GRAVITY, end / 2), (tops, GRAVITY, 0.0)]
         moving += [(self.eye_kg / 2, inner, middle), (inside, inner, middle * 2 / 3)]
         work = sum(kg * pull * (far + pulls / post) for kg, pull, far in moving)
@@ -122,7 +131,8 @@ class Portal:
     def hertz(self) -> float:
         """The first natural frequency: sideways alike or in turn, along the beam, up and down."""
         post = 1 / swinging(self.ei, self.post, self.foot)
-        weakest, twist, out = post + min(self.across), self.gj / self.post, self.span / 2 + self.lamp_out
+        weakest, twist = post + min(self.across), self.through(self.gj / self.post)
+        out = self.span / 2 + self.lamp_out
         bend = self.lamp_out**3 / 3 / self.ei + self.lamp_out**2 / (6 * self.ei / self.span + twist)
         bend += 2 * out**2 / (weakest * self.span**2 / 2 + 2 * twist)
         in_turn = 1 / bend / (self.lamp_kg + self.mass * self.overhang / 3)
@@ -141,7 +151,7 @@ class Portal:
         at, post, span = self.pushed, self.post, self.span
         free, reach = swinging(self.ei, post, self.foot), swinging(self.ei, post, self.foot, at)
         across, along = (reach / (1 + free * stiff) for stiff in (min(self.across), self.along + 1 / free))
-        other = turning(self.ei, post, self.foot)
+        other = self.through(turning(self.ei, post, self.foot))
         held = turning(self.ei, span, other)
         slopes = (up**2 / 2 / self.ei + up / self.foot for up in (post, at))
         turned = newtons * (next(slopes) * reach / free - next(slopes)) * other / (other + held)
@@ -179,19 +189,25 @@ def portal(frame: Frame, *, tied: bool = True, hung: bool = False) -> Portal:
 
 
 def judge(frame: Frame, it: Portal, name: str = "Frame") -> list[Finding]:
-    """Judge bend, first frequency, a knock at the table's height, somebody hanging on the beam's end, ties."""
+    """Judge bend, first frequency, a knock at the table's height, somebody hanging on the beam's end, ties.
+
+    What the brackets decide is judged with the beam rigid on its posts and hinged on them: a bracket lies between.
+    """
     strong, profile = frame.measures["strength"], frame.measures["profile"]
     moment = (
         it.overhang_nm + ACCIDENT_N * it.overhang
     )  # the largest at a post's top, and more than at its foot
     mega, bears = moment / profile["modulus_cm3"], profile["yield_mpa"] / 2
-    found = [
-        most(f"{name}: sag", "{:.2f} mm", 1000 * it.sag_m, MOST_SAG_MM, "{:g} mm"),
-        least(f"{name}: first natural frequency", "{:.1f} Hz", it.hertz, LEAST_HZ, "{:g} Hz"),
-    ]
-    if it.pushed is not None:
-        rule, moved = f"{name}: the camera moves when {KNOCK_N:.0f} N push a post", it.knocked_m(KNOCK_N)
-        found.append(most(rule, "{:.2f} mm", 1000 * moved, MOST_MOVED_MM, "{} mm"))
+    found = []
+    for joint, how in ((RIGID, "rigid"), (HINGED, "hinged")):
+        held, on = dataclasses.replace(it, joint=joint), f", beam {how} on its posts"
+        found.append(most(f"{name}: sag{on}", "{:.2f} mm", 1000 * held.sag_m, MOST_SAG_MM, "{:g} mm"))
+        rule = f"{name}: first natural frequency{on}"
+        found.append(least(rule, "{:.1f} Hz", held.hertz, LEAST_HZ, "{:g} Hz"))
+        if it.pushed is not None:
+            rule = f"{name}: the camera moves when {KNOCK_N:.0f} N push a post{on}"
+            moved = 1000 * held.knocked_m(KNOCK_N)
+            found.append(most(rule, "{:.2f} mm", moved, MOST_MOVED_MM, "{} mm"))
     rule, brackets = f"{name}: moment at a joint, {ACCIDENT_N:.0f} N at the beam's end", strong["brackets"]
     rated = brackets * strong["bracket_nm"]
     found.append(most(rule, "{:.0f} N·m", moment, rated, f"{{:.0f}} N·m ({brackets} brackets)"))

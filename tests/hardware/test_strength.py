@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hardware.make import strength
@@ -14,6 +16,7 @@ from tests.hardware.cases import HARDWARE, NOW, frame
 EI = 6300.0
 PORTAL = strength.portal(NOW.frame)
 HUNG = strength.portal(NOW.frame, hung=True)
+EI_NOW = PORTAL.ei
 BARE = strength.Portal(EI, 520.0, 0.0, 2.0, 2.0, 0.5, 0.5, 0.0, 0.0, math.inf)
 """A frame without weight."""
 THIN = {"area_mm2": 310.0, "bending_cm4": 2.8, "twisting_cm4": 0.6, "modulus_cm3": 1.9, "kg_per_m": 0.9}
@@ -78,6 +81,45 @@ def test_the_formulas_give_what_finite_elements_give(
     it = strength.portal(frame(**changed), hung=hung)
     assert 1000 * it.sag_m == pytest.approx(sag_mm, rel=0.02)
     assert it.hertz == pytest.approx(hertz, rel=0.03)
+
+
+def _pieces(it: strength.Portal, each: int = 8) -> tuple[Any, Any, Any, list[int]]:
+    """Return stiffness, masses and weights of the beam in pieces, and which node of it is which post's."""
+    spots = [0.0, it.overhang - it.lamp_out, it.overhang, it.overhang + it.span / 2]
+    spots += [2 * it.overhang + it.span - at for at in spots[2::-1]]
+    at = np.unique(np.concatenate([np.linspace(*ends, each + 1) for ends in itertools.pairwise(spots)]))
+    stiff, mass = np.zeros((2 * len(at), 2 * len(at))), np.zeros(len(at))
+    for i, long in enumerate(np.diff(at)):
+        six = 6 * long
+        piece = [[12, six, -12, six], [six, 4 * long**2, -six, 2 * long**2]]
+        piece += [[-value for value in piece[0]], [six, 2 * long**2, -six, 4 * long**2]]
+        stiff[2 * i : 2 * i + 4, 2 * i : 2 * i + 4] += it.ei / long**3 * np.array(piece)
+        mass[i : i + 2] += it.mass * long / 2
+    nodes = [int(np.argmin(abs(at - spot))) for spot in spots]
+    for node, kg in zip(nodes, (0, it.lamp_kg, 0, it.eye_kg, 0, it.lamp_kg, 0), strict=True):
+        mass[node] += kg
+    return stiff, mass, nodes, [nodes[2], nodes[4]]
+
+
+@pytest.mark.parametrize("hung", [False, True])
+@pytest.mark.parametrize("joint", [strength.HINGED, 5000.0, strength.RIGID])
+def test_hinged_and_rigid_beams_bend_and_swing_as_finite_elements_do(joint: float, hung: bool) -> None:
+    it = dataclasses.replace(HUNG if hung else PORTAL, joint=joint)
+    across, mass, _, posts = _pieces(it)
+    down = across.copy()
+    for post in posts:
+        down[2 * post, 2 * post] += 1e12
+        down[2 * post + 1, 2 * post + 1] += it.through(strength.turning(EI_NOW, it.post, it.foot))
+        across[2 * post, 2 * post] += 1 / strength.swinging(EI_NOW, it.post, it.foot) + min(it.across)
+        across[2 * post + 1, 2 * post + 1] += it.through(it.gj / it.post)
+    weight = np.zeros(2 * len(mass))
+    weight[::2] = strength.GRAVITY * mass
+    assert it.sag_m == pytest.approx(abs(np.linalg.solve(down, weight)[::2]).max(), rel=0.01)
+    mass[posts] += strength.POST_SHARE * it.mass * it.post
+    turning, moving = across[1::2, 1::2], across[::2, 1::2]
+    shift = across[::2, ::2] - moving @ np.linalg.solve(turning, moving.T)
+    slowest = math.sqrt(np.linalg.eigvals(shift / mass[:, None]).real.min()) / 2 / math.pi
+    assert it.hertz == pytest.approx(slowest, rel=0.04)
 
 
 def test_a_knock_moves_the_camera_as_finite_elements_say() -> None:
