@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +40,8 @@ VERIFIED_VARIABLE: Final = "FELTWATCH_VERIFIED"
 INSTALL: Final = "pit/install" if PIT else "install"
 """The installer inside a package."""
 KEY_FOLDER: Final = Path.home() / ".config/feltwatch-release"
+_PULLED: Final = (errno.EIO, errno.ENODEV, errno.ENXIO, errno.ESHUTDOWN)
+"""What reading says of a stick that is not there any more."""
 
 _base = click.option("--base", type=ANY_PATH, default=BASE, show_default=True, help="Where releases are.")
 _root = click.option(
@@ -45,20 +50,34 @@ _root = click.option(
 
 
 @click.command("update")
-@click.argument("source", type=click.Path(path_type=Path, exists=True))
+@click.argument("source", type=click.Path(path_type=Path, exists=True), required=False)
+@click.option("--from-stick", is_flag=True, help="Take the release from the USB stick in the box.")
 @click.option(
     "--release", "sha256", help="The SHA-256 of the archive to take.  [default: the newest release]"
 )
 @click.option("--check", "only_check", is_flag=True, help="Check the release, and change nothing.")
 @click.option("--machine", default=platform.machine(), help="With --check: check the release of another one.")
+@click.option("--disks", type=ANY_PATH, default="/sys/block", hidden=True)
+@click.option("--devices", type=ANY_PATH, default="/dev", hidden=True)
 @_root
 @_base
-def command(source: Path, sha256: str | None, only_check: bool, machine: str, root: Path, base: Path) -> None:
+def command(
+    source: Path | None,
+    from_stick: bool,
+    sha256: str | None,
+    only_check: bool,
+    machine: str,
+    disks: Path,
+    devices: Path,
+    root: Path,
+    base: Path,
+) -> None:
     """Install a release that the maker signed, from the folder SOURCE with maker/ and targets/. Run it as root.
 
-    SOURCE is what `make release` leaves in dist/repository, wherever it was carried to. What is not signed, has
-    expired, does not fit on the disk, is for another machine or older than what ran here is refused before a byte of
-    it is used. To go back to the release before: install --rollback.
+    SOURCE is what `make release` leaves in dist/repository, wherever it was carried to. With --from-stick it is found
+    on the USB stick, which is mounted read-only for this alone. What is not signed, has expired, does not fit on the
+    disk, is for another machine or older than what ran here is refused before a byte of it is used. To go back to the
+    release before: install --rollback.
     """
     from firmware.update import install
     from firmware.update.files import read_plain
@@ -66,7 +85,9 @@ def command(source: Path, sha256: str | None, only_check: bool, machine: str, ro
     from firmware.update.trust import MAKER as THE_MAKER
     from firmware.update.trust import MOST_ROOT, Trust, folder_files
 
-    if not (source / MAKER).is_dir():
+    if (source is None) != from_stick:
+        raise click.UsageError("Name the folder of the release, or give --from-stick: one of the two.")
+    if source and not (source / MAKER).is_dir():
         raise click.UsageError(
             f"{source} has no folder maker/. Name the whole folder, such as dist/repository."
         )
@@ -81,28 +102,69 @@ def command(source: Path, sha256: str | None, only_check: bool, machine: str, ro
             folder, trusted = Path(made), base / install.TRUSTED
             if only_check:
                 trusted = _copy(trusted, folder)
-            trust = Trust(trusted, anchor, who=THE_MAKER)
-            release = install.choose(trust.refresh(folder_files(source / MAKER)), machine, sha256)
-            install.refuse_older(release, install.latest_started(base))
-            if only_check:
-                install.check_files(source, release)
-            else:
-                install.check_room(base, release)
-                install.fetch(source, release, folder / "archive")
-                unpacked = install.unpack(folder / "archive", release)
+            with ExitStack() as stick:
+                where = source or stick.enter_context(_on_stick(disks, devices))
+                trust = Trust(trusted, anchor, who=THE_MAKER)
+                release = install.choose(trust.refresh(folder_files(where / MAKER)), machine, sha256)
+                install.refuse_older(release, install.latest_started(base))
+                if only_check:
+                    install.check_files(where, release)
+                else:
+                    install.check_room(base, release)
+                    install.fetch(where, release, folder / "archive")
             say(f"Release {release.name} for {release.machine} is whole, and signed by {trust.words}.")
             if only_check:
                 return
+            unpacked = install.unpack(folder / "archive", release)
+            if from_stick:
+                say("The stick is not needed any more.")
             done = subprocess.run(
                 [str(unpacked / INSTALL)], check=False, env=os.environ | {VERIFIED_VARIABLE: "yes"}
             )
             if done.returncode == 0:
                 install.note_started(base, release)
     except PermissionError as error:
-        raise click.ClickException(f"This needs root: sudo feltwatch update {source}") from error
+        raise click.ClickException(
+            f"This needs root: sudo feltwatch update {source or '--from-stick'}"
+        ) from error
     except OSError as error:
+        if from_stick and error.errno in _PULLED:
+            raise click.ClickException(
+                "The stick was taken out too early, or it fails. Nothing was changed. Put it in again, and try again."
+            ) from error
         raise click.ClickException(f"The release cannot be used: {error.strerror or error}.") from error
     raise SystemExit(done.returncode)
+
+
+@contextmanager
+def _on_stick(disks: Path, devices: Path) -> Iterator[Path]:
+    """Mount the partition of the stick that carries releases; return their folder. Raises click.UsageError, OSError."""
+    from firmware.runtime.sticks.disks import BlockStick, StickWriteError, find_stick
+    from firmware.update.release import MAKER
+
+    try:
+        stick = find_stick(disks, devices, write=False)
+    except StickWriteError as error:
+        raise click.UsageError(str(error)) from error
+    if stick is None:
+        raise click.UsageError("There is no stick in the box. Put it in, wait a moment, and try again.")
+    for node in stick.nodes:
+        with ExitStack() as mounts:
+            try:
+                folder = mounts.enter_context(BlockStick((node,)).mounted(write=False))
+            except StickWriteError:  # another partition may have a file system of ours
+                continue
+            inside = sorted(path for path in folder.iterdir() if path.is_dir())
+            found = [path for path in (folder, *inside) if (path / MAKER).is_dir()]
+            if len(found) > 1:
+                names = ", ".join(path.name for path in found if path != folder)
+                raise click.UsageError(f"The stick has more than one folder of releases: {names}. Leave one.")
+            if found:
+                yield found[0]
+                return
+    raise click.UsageError(
+        "There is no release on the stick. Copy the whole folder dist/repository onto it, with FAT, exFAT or ext4."
+    )
 
 
 def _copy(trusted: Path, folder: Path) -> Path:

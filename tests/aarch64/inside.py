@@ -119,7 +119,7 @@ def failed(core: str, python: str, said: str) -> dict[str, Any]:
     return {"core": core, "python": python, "failed": f"{steps[-1] if steps else 'start'}: {last}"}
 
 
-def report(lines: list[dict[str, Any]], qemu: str, write: Path | None) -> None:
+def report(lines: list[dict[str, Any]], pages: dict[str, str], qemu: str, write: Path | None) -> None:
     """Say what came of the runs."""
     said = [
         "# arm64, under emulation",
@@ -127,8 +127,8 @@ def report(lines: list[dict[str, Any]], qemu: str, write: Path | None) -> None:
         "Written by `make smoke-aarch64 ARGS='--write docs/aarch64-report.md'`: Debian's arm64 Python under QEMU's",
         f"user emulation ({qemu}), on a host with {os.cpu_count()} cores and a load of {os.getloadavg()[0]:.0f}.",
         "It shows that every wheel is there and runs on these cores, no more: seconds are the emulation's, hundreds",
-        "of times a Pi's. The host's pip puts the wheels in place, for that platform; GPIO, camera and pages of 16 KB",
-        "are not emulated.",
+        "of times a Pi's. The host's pip puts the wheels in place, for that platform; GPIO and camera are not",
+        "emulated.",
         "",
         "| Python | core | ONNX Runtime, OpenCV, NumPy | a frame | a hand | import, model, frame, hand (s) |",
         "|---|---|---|---|---|---|",
@@ -145,6 +145,14 @@ def report(lines: list[dict[str, Any]], qemu: str, write: Path | None) -> None:
             + ", ".join(str(took[name]) for name in ("import", "model", "frame", "settle"))
             + " |"
         )
+    said += [
+        "",
+        "## Pages of 16 KB",
+        "",
+        "The smallest alignment in each program and library of the wheels; a Pi 5 needs 16 KB.",
+        "",
+    ]
+    said += [f"- Python {version}: {'; '.join(found.splitlines())}" for version, found in pages.items()]
     text = "\n".join(said) + "\n"
     if write:
         write.write_text(text, encoding="utf-8")
@@ -170,7 +178,10 @@ def main() -> None:
         told = failed(core, python, Path(said).read_text(encoding="utf-8", errors="replace"))
         sys.stdout.write(json.dumps(told) + "\n")
     elif asked.report:
-        report([json.loads(line) for line in asked.report.read_text().splitlines()], asked.qemu, asked.write)
+        found = sorted(asked.report.parent.glob("pages-*.txt"))
+        pages = {path.stem.removeprefix("pages-"): path.read_text(encoding="utf-8") for path in found}
+        lines = [json.loads(line) for line in asked.report.read_text().splitlines()]
+        report(lines, pages, asked.qemu, asked.write)
 
 
 if __name__ == "__main__":
