@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
+from firmware.page_process import STARTS_WITHIN, need_free, page_process
 from firmware.runtime.config import Config
 from firmware.runtime.errors import AppError
 from firmware.stop_signals import call_at_signals
@@ -34,8 +29,6 @@ PINS: Final = {"Lee": ("technician", "135724"), "Kim": ("floor", "246813")}
 """People with a PIN at the demo's table, so that the functions of floor and technician can be tried too."""
 STACK_UNITS: Final = 2000
 ROOM: Final = "room.sock"
-PAGE_STARTS_WITHIN: Final = 120.0
-"""Timeout in seconds for the busiest machine; a page process that ends earlier is reported at once."""
 RETRY_S: Final = 0.2
 """Seconds before a command that timed out is sent again."""
 
@@ -112,12 +105,17 @@ def _play(
     from firmware.table_client import TableLink
 
     if port is not None:
-        _need_free(port)
+        need_free(port)
     over = threading.Event()
     with ExitStack() as stack:
         room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-room-")))
         # Page and table start slowly: start both in parallel.
-        page = stack.enter_context(_page(config, port, room)) if port is not None else None
+        page = None
+        if port is not None:
+            arguments = (config.data, config.socket, room / ROOM)
+            page = stack.enter_context(
+                page_process("firmware.simulation.room_page.serve", arguments, port, room)
+            )
         table = stack.enter_context(SimulatedTable(config, room, seed))
         link = TableLink(config.socket)
         run = LiveRun(
@@ -138,11 +136,8 @@ def _play(
         if page is not None:
             stack.enter_context(_open_room(room, Room(table, run)))
             page.wait()
-            say(f"The dealer's page: http://127.0.0.1:{port}/   (Ctrl-C ends the demo)", err=True)
-            say(
-                f"The simulated room: http://127.0.0.1:{port}/sim   (move the puck, press, pull cables)",
-                err=True,
-            )
+            say(f"The dealer's page: {page.address}   (Ctrl-C ends the demo)", err=True)
+            say(f"The simulated room: {page.address}sim   (move the puck, press, pull cables)", err=True)
             for line in sign_ons(link, config.data):
                 say(line, err=True)
             say(f"The record: feltwatch hands list --data {config.data}", err=True)
@@ -154,7 +149,7 @@ def _play(
     return over.is_set()
 
 
-def sign_ons(link: TableLink, data: Path, within: float = PAGE_STARTS_WITHIN) -> Iterator[str]:
+def sign_ons(link: TableLink, data: Path, within: float = STARTS_WITHIN) -> Iterator[str]:
     """List the people who have a PIN, and yield for each how to sign on, or the reason why they cannot.
 
     On a busy machine a command may time out in the table; it is sent again for `within` seconds. A person in the record
@@ -178,7 +173,7 @@ def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: f
 
     while not _is_listed(data, order):
         try:
-            answer = link.send(order, within=PAGE_STARTS_WITHIN)
+            answer = link.send(order, within=STARTS_WITHIN)
         except TableUnreachable as error:
             raise AppError(f"The demo's table takes no commands: {error}") from error
         if answer["ok"]:
@@ -212,69 +207,6 @@ def _open_room(folder: Path, room: Room) -> Iterator[None]:
     with closing(CommandSocket(folder / ROOM, room.answer)) as hands:
         hands.start()
         yield
-
-
-@contextmanager
-def _page(config: Config, port: int, folder: Path) -> Iterator[_Page]:
-    """Serve the page in a separate process, which finds the room in a folder."""
-    with (folder / "page.log").open("w+b") as log:
-        page = subprocess.Popen(
-            [sys.executable, "-m", "firmware.simulation.room_page.serve"]
-            + [str(part) for part in (config.data, config.socket, folder / ROOM, port)],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,  # Ctrl-C is for this process, which then ends the page
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        )
-        try:
-            yield _Page(page, port, log)
-        finally:
-            assert page.stdin is not None
-            page.stdin.close()
-            page.terminate()
-            try:
-                page.wait(5)
-            except subprocess.TimeoutExpired:
-                page.kill()
-                page.wait()
-
-
-def _need_free(port: int) -> None:
-    """Check that the port is free: another program on it would answer instead of the page. Raises AppError."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise AppError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
-
-
-@dataclass(frozen=True)
-class _Page:
-    process: subprocess.Popen[bytes]
-    port: int
-    output: IO[bytes]
-
-    def wait(self) -> None:
-        """Wait until it answers. Raises AppError if it does not start."""
-        deadline = time.monotonic() + PAGE_STARTS_WITHIN
-        while self.process.poll() is None and time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10):
-                    pass
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-                continue
-            if self.process.poll() is None:
-                return
-        self.output.seek(0)
-        last = self.output.read().decode(errors="replace").strip().splitlines()[-1:]
-        raise AppError(
-            last[0].removeprefix("Error: ")
-            if last
-            else "The page did not start; look for what holds its port."
-        )
 
 
 def _line(report: dict[str, Any]) -> str:

@@ -7,16 +7,15 @@ It ends when its parent ends: the parent holds the other end of its standard inp
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.serve import listen_on, serve
+from firmware.page_process import end_with_starter
 from firmware.simulation.room_page.page import add_to
 from firmware.simulation.training import PORT as TRAINING_PORT
 from firmware.table_client import TableLink
-from firmware.threads import start_thread
 
 
 def main(data: str, table: str, room: str, port: str) -> None:
@@ -34,11 +33,6 @@ def main(data: str, table: str, room: str, port: str) -> None:
         serve(app, listening, settings.streams)
 
 
-def _end_with_starter() -> None:
-    os.read(sys.stdin.fileno(), 1)  # raw: the buffer's lock would prevent a clean end
-    os._exit(0)
-
-
 if __name__ == "__main__":
-    start_thread(_end_with_starter, name="starter")
+    end_with_starter()
     main(*sys.argv[1:])
