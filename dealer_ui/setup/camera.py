@@ -63,7 +63,7 @@ class CalibrationEntry:
 
 
 @blueprint.get("/setup/camera")
-@guard.open_to(TECHNICIAN)
+@guard.open_to(TECHNICIAN, fresh=True)
 def camera() -> str:
     """Show the bare felt live, with everything detected in it, and calibrate it."""
     return page("camera/camera.html", _("Camera and felt"), back=_back(), **_standing("felt"))
@@ -112,7 +112,7 @@ def deck_check() -> str:
 
 
 @blueprint.get("/setup/compare/<what>")
-@guard.open_to(TECHNICIAN)
+@guard.open_to(TECHNICIAN, fresh=True)
 def compare(what: str) -> str:
     """Return the calibration in use next to the previous one, as a part of the page."""
     if what not in ("felt", "lens", "deck"):
@@ -121,7 +121,7 @@ def compare(what: str) -> str:
 
 
 @blueprint.post("/setup/look")
-@guard.open_to(TECHNICIAN)
+@guard.open_to(TECHNICIAN, fresh=True)
 def look() -> tuple[Response, int]:
     """Request one reading. The page repeats it by itself, so it does not extend a session."""
     return give({"do": "look"})
@@ -158,7 +158,7 @@ def job(number: int) -> tuple[Response, int]:
 
 
 @blueprint.get("/setup/picture/<int:number>")
-@guard.open_to(TECHNICIAN)
+@guard.open_to(TECHNICIAN, fresh=True)
 def picture(number: int) -> Response:
     """Return the picture that a job took of a table between hands. It is stored for a short time only."""
     facts = _ask(number, picture=True)

@@ -56,14 +56,19 @@ PAST: Final = frozenset({Role.FLOOR, Role.AUDITOR})
 """What the screen shows next to the table: the dealer needs no session, nobody else may see less."""
 
 _OPEN = "_feltwatch_open_to"
+_FRESH = "_feltwatch_open_while_fresh"
 _View = TypeVar("_View", bound=Callable[..., Any])
 
 
-def open_to(roles: frozenset[Role]) -> Callable[[_View], _View]:
-    """Mark a view function as open to `roles`. A view without this mark answers 403."""
+def open_to(roles: frozenset[Role], *, fresh: bool = False) -> Callable[[_View], _View]:
+    """Mark a view function as open to `roles`; `fresh`: and to everybody while no technician is listed.
+
+    A view without this mark answers 403.
+    """
 
     def mark(view: _View) -> _View:
         setattr(view, _OPEN, roles)
+        setattr(view, _FRESH, fresh)
         return view
 
     return mark
@@ -73,6 +78,11 @@ def roles_of(view: Callable[..., Any] | None) -> frozenset[Role]:
     """Return the roles that a view function is open to; none if it is not marked."""
     found: frozenset[Role] = getattr(view, _OPEN, frozenset())
     return found
+
+
+def has_technician() -> bool:
+    """Return whether a technician is listed at this table."""
+    return any(person.role is Role.TECHNICIAN for person in services().live.state().people)
 
 
 def session() -> str | None:
@@ -138,10 +148,11 @@ def token() -> str:
 def _admit() -> None:
     if request.endpoint is None:
         return  # no such route: Flask answers 404 or 405
-    allowed = roles_of(current_app.view_functions.get(request.endpoint))
+    view = current_app.view_functions.get(request.endpoint)
+    allowed = roles_of(view)
     if not allowed:
         abort(403)
-    if allowed != EVERYBODY:
+    if allowed != EVERYBODY and (has_technician() or not getattr(view, _FRESH, False)):
         need(allowed, N_("This page"))
     if request.method in SAFE_METHODS:
         return

@@ -52,7 +52,9 @@ TABLE: Final = "table"
 SET_UP: Final = "set-up"
 """The actor of a fresh box's set-up, before the first technician is listed: any user at the box."""
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
-"""The commands that a fresh box accepts from any user, until its first technician is listed."""
+"""The commands of the set-up that a fresh box accepts from any user, until its first technician is listed."""
+_CAMERA: Final = frozenset({"look", "job", "calibrate_felt", "use_calibration"})
+"""The same after the set-up was left out: whoever may list the first technician may as well lay the felt."""
 POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself; they do not extend a session."""
 
@@ -206,7 +208,7 @@ class AccessControl:
         """
         if _has(Role.TECHNICIAN, state):
             return None
-        if not state.set_up and command.do in _FRESH:
+        if command.do in (_CAMERA if state.set_up else _FRESH | _CAMERA):
             return Who(SET_UP, Role.TECHNICIAN)
         if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
             return None

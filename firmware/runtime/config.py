@@ -102,8 +102,8 @@ class CameraConfig(_Section):
     (firmware/devices/README.md).
 
     `rpicam`: a camera on the Pi's ribbon cable. `uvc`: a USB camera, which takes the nearest value that it has.
-    `files`: a picture, or a folder of pictures one after another, instead of a camera. `replay`: a folder of captures
-    of a recorded hand. `network`: a stream at an `address`.
+    `files`: a picture, a folder of pictures one after another, or a video, instead of a camera. `replay`: a folder of
+    captures of a recorded hand. `network`: a stream at an `address`.
     """
 
     kind: Literal["rpicam", "uvc", "network", "files", "replay"] = "rpicam"

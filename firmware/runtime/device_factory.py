@@ -96,8 +96,10 @@ def make_camera(config: CameraConfig) -> FrameSource:
     """Make the configured camera; the caller opens it."""
     match config.kind:
         case "files":
-            from firmware.devices.camera.files import FileFrames
+            from firmware.devices.camera.files import PICTURES, FileFrames, VideoFrames
 
+            if config.device.is_file() and config.device.resolve().suffix.lower() not in PICTURES:
+                return VideoFrames(config.device)
             return FileFrames(config.device, repeat=True)
         case "replay":
             from firmware.devices.camera.replay import ReplayFrames

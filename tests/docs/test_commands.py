@@ -60,6 +60,7 @@ ELSEWHERE: Final = {
     "stick": "firmware/runtime/test_stick.py",
     "training": "firmware/simulation/test_training.py",
     "ui": "dealer_ui/server/test_command.py",
+    "try": "firmware/webcam/test_try.py",
     "update": "firmware/update/rig.py",
     "uplink": "pit/test_command.py",
 }

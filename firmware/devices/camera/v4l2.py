@@ -1,4 +1,4 @@
-"""A V4L2 camera's controls: what it has, and the nearest value that it takes.
+"""A V4L2 camera: whether a device is one, its controls, and the nearest value that each takes.
 
 From linux/videodev2.h and linux/v4l2-controls.h. UNTESTED on hardware.
 """
@@ -31,6 +31,9 @@ MANUAL, SHUTTER_PRIORITY, APERTURE_PRIORITY = 1, 2, 3
 """Menu entries of EXPOSURE_AUTO. In the first two the exposure is what was set; many cameras have only one of them."""
 
 QUERY, GET, SET = 0xC0445624, 0xC008561B, 0xC008561C  # VIDIOC_QUERYCTRL, VIDIOC_G_CTRL, VIDIOC_S_CTRL
+CAPABILITIES: Final = 0x80685600  # VIDIOC_QUERYCAP
+CAPABLE: Final = struct.Struct("=16s32s32sIII12x")  # struct v4l2_capability
+CAPTURES, SAYS_DEVICE = 0x00000001, 0x80000000
 CONTROL: Final = struct.Struct("=Ii")  # struct v4l2_control
 QUERIED: Final = struct.Struct("=II32siiiiI8x")  # struct v4l2_queryctrl
 DISABLED: Final = 0x0001
@@ -39,6 +42,21 @@ _GONE: Final = (errno.ENODEV, errno.ENOENT, errno.ENXIO)
 """Errors of a camera that is no longer there; every other one is the answer of a camera to a value."""
 _SECOND: Final = 10_000
 """Exposure of one second."""
+
+
+def is_capture(device: Path, ioctl: Callable[[int, int, bytes], bytes] = fcntl.ioctl) -> bool:
+    """Return whether a device gives pictures; a webcam's second node gives only its metadata."""
+    try:
+        line = os.open(device, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        *_names, _version, whole, own = CAPABLE.unpack(ioctl(line, CAPABILITIES, bytes(CAPABLE.size)))
+    except OSError:
+        return False
+    finally:
+        os.close(line)
+    return bool((own if whole & SAYS_DEVICE else whole) & CAPTURES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,18 @@ def test_a_table_that_was_left_without_a_set_up_is_nobodys_to_set(table: Table) 
     assert table.state.set_up
 
 
+def test_the_felt_is_laid_by_whoever_stands_there_until_a_technician_is_listed(table: Table) -> None:
+    orders = [parse_command(f'{{"do": "{do}"}}') for do in ("look", "calibrate_felt")]
+    assert table.give("end_set_up", skipped=True)["ok"]
+    assert [table.access.authorize(order, table).actor for order in orders] == ["set-up", "set-up"]
+    with pytest.raises(CommandNotAllowed):
+        table.access.authorize(parse_command('{"do": "enrol_deck", "step": "begin"}'), table)
+    assert table.give("list_person", person="Ada", role="technician", new_pin=OTHER)["ok"]
+    for order in orders:
+        with pytest.raises(CommandNotAllowed):
+            table.access.authorize(order, table)
+
+
 # ---- who did it ----
 
 

@@ -1,0 +1,1 @@
+"""The table on a laptop: one webcam, no puck reader, no panel."""

@@ -1,0 +1,105 @@
+"""Which camera is meant: the first webcam, or what a person named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from firmware.devices.camera.files import PICTURES, is_video
+from firmware.devices.camera.network import PORTS, parts_of
+from firmware.devices.camera.source import CameraMissing
+from firmware.devices.camera.v4l2 import is_capture
+from firmware.runtime.config import CameraConfig
+
+DEVICES: Final = Path("/dev")
+WAYS: Final = (
+    "plug a webcam in, or name a camera: --camera http://PHONE:8080/video, a video, a picture, or a folder "
+    "of pictures."
+)
+
+
+def choose(
+    named: str | None, devices: Path = DEVICES, captures: Callable[[Path], bool] = is_capture
+) -> CameraConfig:
+    """Return the settings of the camera that a person named; None for the first webcam.
+
+    `named`: a webcam's number or file, an address, a video, a picture, a folder of pictures. Raises CameraMissing;
+    DeviceSettings for an address that is none.
+    """
+    if named is None:
+        return _webcam(_first(devices, captures), devices)
+    if named.isdecimal():
+        return _webcam(_numbered(devices / f"video{int(named)}", devices, captures), devices)
+    if named.partition("://")[0] in PORTS:
+        parts_of(named)
+        return CameraConfig.model_validate({"kind": "network", "address": named})
+    path = Path(named).expanduser()
+    if path.parent == devices and path.exists():
+        return _webcam(path, devices)
+    if path.is_dir():
+        if not folder_pictures(path):
+            raise CameraMissing(
+                "There is no picture in %(path)s: put some there, or name another folder.", path=path
+            )
+    elif not path.is_file():
+        raise CameraMissing(
+            "There is no camera, no file and no folder %(named)s: %(ways)s", named=named, ways=WAYS
+        )
+    elif path.suffix.lower() not in PICTURES and not is_video(path):
+        raise CameraMissing("%(path)s is neither a picture nor a video that can be played.", path=path)
+    return CameraConfig(kind="files", device=path.absolute())
+
+
+def folder_pictures(folder: Path) -> list[Path]:
+    """Return the pictures in a folder, by their names."""
+    return sorted(path.absolute() for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+
+
+def _first(devices: Path, captures: Callable[[Path], bool]) -> Path:
+    found = _webcams(devices)
+    if (first := next(filter(captures, found), None)) is not None:
+        return first
+    closed = next((path for path in found if not _may_open(path)), None)
+    if closed is not None:
+        raise CameraMissing(
+            "The camera %(device)s may not be opened by this user: add the user to the group video.",
+            device=closed,
+        )
+    raise CameraMissing("No webcam is connected: %(ways)s", ways=WAYS)
+
+
+def _numbered(device: Path, devices: Path, captures: Callable[[Path], bool]) -> Path:
+    if device.exists():
+        return device
+    others = [path.name.removeprefix("video") for path in filter(captures, _webcams(devices))]
+    if others:
+        raise CameraMissing(
+            "There is no webcam %(device)s; there is: --camera %(others)s.",
+            device=device,
+            others=", ".join(others),
+        )
+    raise CameraMissing("There is no webcam %(device)s: %(ways)s", device=device, ways=WAYS)
+
+
+def _webcams(devices: Path) -> list[Path]:
+    """Return the nodes of video devices in the order of their numbers; a webcam has several, of which one captures."""
+    nodes = (path for path in devices.glob("video*") if path.name.removeprefix("video").isdecimal())
+    return sorted(nodes, key=lambda path: int(path.name.removeprefix("video")))
+
+
+def _may_open(device: Path) -> bool:
+    try:
+        device.open("rb", buffering=0).close()
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _webcam(device: Path, devices: Path) -> CameraConfig:
+    """Return the settings of a webcam by its stable name, where it has one: its number may be another next time."""
+    names = sorted((devices / "v4l/by-id").glob("*"))
+    stable = next((name for name in names if name.resolve() == device.resolve()), device)
+    return CameraConfig(kind="uvc", device=stable)
