@@ -26,7 +26,7 @@ from firmware.table.errors import TableError
 from firmware.table.house import currency_now, rules_now
 from firmware.table.state import INITIAL, State
 
-POLL_S: Final = 0.05
+POLL_S: Final = 0.02
 """How often the journal is looked at. A look costs well under a millisecond."""
 
 OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")

@@ -47,8 +47,6 @@ UNSEEN_LOOKS: Final = 5
 """Failed readings in a row before a fault is shown: on a busy machine a single one may take those seconds."""
 SAME_FOR: Final = 3.0
 """Seconds for which the felt shows the same cards, too few of them, before the dealer is asked."""
-LOOK_EVERY: Final = 0.1
-"""Seconds between two readings of a felt that shows too few cards."""
 LEFT_LYING: Final = Message("The last hand's cards still lie there; collect them, deal, then look again.")
 
 Answered = ReadingDone | ReadingLost | NothingNew
@@ -164,7 +162,7 @@ class ReadingScheduler:
         """
         now = self._clock()
         if isinstance(answer, ReadingLost):
-            return self._short is not None and not answer.fault and self._again_at(now)
+            return self._short is not None and not answer.fault
         short = short_places(answer.reading["zones"], self._full(state))
         if not short:
             self._short = None
@@ -188,10 +186,6 @@ class ReadingScheduler:
         told = state.awaited
         if told is None or (awaited.seats, awaited.empty) != (told.seats, told.empty):
             self._table.attempt([awaited], CAMERA)
-        return self._again_at(now)
-
-    def _again_at(self, now: float) -> bool:
-        self._watch_at = now + LOOK_EVERY
         return True
 
     def _full(self, state: State) -> tuple[str, ...]:
@@ -280,7 +274,7 @@ class ReadingScheduler:
                 [seat.place for seat in open_seats(state)], Watch(cards_on_record(state), self._from_start)
             )
             self._from_start = False
-        elif state.phase is Phase.READING and (self._short is None or now >= self._watch_at):
+        elif state.phase is Phase.READING:
             self._asks = bool(self._short) and now - self._short_since >= SAME_FOR
             self._ask([seat.place for seat in state.seats], full=() if self._asks else self._full(state))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -54,6 +55,8 @@ FRAME_QUALITY: Final = 88
 CROP_QUALITY: Final = 85
 """JPEG qualities that keep a full frame below 5 MB and a zone's crop below 120 kB."""
 CROP_PX_PER_MM: Final = 2.5
+SAVED_AT_ONCE: Final = 4
+"""Pictures that are encoded and synced side by side: one waits for the disk while another is encoded."""
 LATE_FRAMES: Final = 3
 LIES_IN: Final = 0.15
 """The minimum share of a card's area inside a zone for an object to count as in it."""
@@ -106,6 +109,7 @@ class _Worker:
     def __init__(self, spec: ReaderSpec, show: Callable[[ReaderState], None]) -> None:
         self._show = show
         self._store = CaptureStore(spec.data)
+        self._savers = ThreadPoolExecutor(SAVED_AT_ONCE)
         self._still_within = spec.still_within
         self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
@@ -200,9 +204,13 @@ class _Worker:
             if short_places(facts["zones"], job.full):
                 bare = [zone | {"capture": None} for zone in facts["zones"]]
                 return ReadingDone(job.number, facts | {"zones": bare, "frame": None})
-            for zone in facts["zones"]:
-                zone["capture"] = self._crop(job, zone["place"], zone["row"], image)
-            frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY)
+            saved = self._savers.submit(self._save, f"{job.name}-frame.jpg", image, FRAME_QUALITY)
+            crops = self._savers.map(
+                lambda zone: self._crop(job, zone["place"], zone["row"], image), facts["zones"]
+            )
+            for zone, crop in zip(facts["zones"], crops, strict=True):
+                zone["capture"] = crop
+            frame = saved.result()
             facts["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
             raise
