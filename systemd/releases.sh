@@ -101,7 +101,7 @@ put_root() { # RELEASE
     put "$root" "$trusted"
     sync "$(dirname "$trusted")"
     say "Trusted from now on, by $trusted: $("$releases/$1/bin/python" -c 'import pathlib, sys
-from firmware.update.trust import words_of
+from firmware.update.metadata import words_of
 print(words_of(pathlib.Path(sys.argv[1]).read_bytes()))' "$root"). Compare these words with the maker's."
 }
 

@@ -7,27 +7,29 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import segno
-from PIL import Image
-from reportlab.lib.units import mm
-from reportlab.pdfgen.canvas import Canvas
 
 from firmware.record.evidence.anchors import Anchor
 from firmware.uplink.held import HeldCheckpoint
 
-WIDTH: Final = 80 * mm
-HEIGHT: Final = 120 * mm
+if TYPE_CHECKING:
+    from reportlab.pdfgen.canvas import Canvas
+
+_MM: Final = 72 / 25.4
+"""In a PDF's points."""
+WIDTH: Final = 80 * _MM
+HEIGHT: Final = 120 * _MM
 """A receipt printer's paper; on a sheet it is cut out."""
-CHECKPOINT_HEIGHT: Final = 92 * mm
+CHECKPOINT_HEIGHT: Final = 92 * _MM
 """What a checkpoint adds to the height."""
-_QR: Final = 64 * mm
-_CHECKPOINT_QR: Final = 46 * mm
-_LINE: Final = 3.4 * mm
+_QR: Final = 64 * _MM
+_CHECKPOINT_QR: Final = 46 * _MM
+_LINE: Final = 3.4 * _MM
 _QUIET: Final = 4
 """Modules of white around a code."""
-_MARGIN: Final = 8 * mm
+_MARGIN: Final = 8 * _MM
 
 
 def qr(anchor: Anchor) -> segno.QRCode:
@@ -65,6 +67,8 @@ def checkpoint_qr(held: HeldCheckpoint) -> segno.QRCode:
 
 def slip_pdf(anchor: Anchor, held: HeldCheckpoint | None = None) -> bytes:
     """Return the slip as a PDF: the QR code, and its content in words. The same content gives the same bytes."""
+    from reportlab.pdfgen.canvas import Canvas  # slow import, rarely needed
+
     out = io.BytesIO()
     height = HEIGHT + (CHECKPOINT_HEIGHT if held is not None else 0)
     page = Canvas(out, pagesize=(WIDTH, height), invariant=True)
@@ -73,7 +77,7 @@ def slip_pdf(anchor: Anchor, held: HeldCheckpoint | None = None) -> bytes:
     below = _part(page, height - _MARGIN, head, qr(anchor), _QR, slip_lines(anchor))
     if held is not None:
         code, lines = checkpoint_qr(held), checkpoint_lines(held)
-        _part(page, below - 4 * mm, "The pit's log", code, _CHECKPOINT_QR, lines)
+        _part(page, below - 4 * _MM, "The pit's log", code, _CHECKPOINT_QR, lines)
     page.showPage()
     page.save()
     return out.getvalue()
@@ -82,10 +86,10 @@ def slip_pdf(anchor: Anchor, held: HeldCheckpoint | None = None) -> bytes:
 def _part(page: Canvas, top: float, head: str, code: segno.QRCode, wide: float, lines: list[str]) -> float:
     """Draw a heading, a code and lines below one another; return where they end."""
     page.setFont("Helvetica-Bold", 11)
-    page.drawString(_MARGIN, top - 3 * mm, head)
+    page.drawString(_MARGIN, top - 3 * _MM, head)
     rows = list(code.matrix_iter(border=0))
     module = wide / len(rows)
-    below = top - 7 * mm - wide
+    below = top - 7 * _MM - wide
     for y, row in enumerate(rows):
         for x, dark in enumerate(row):
             if dark:
@@ -94,8 +98,8 @@ def _part(page: Canvas, top: float, head: str, code: segno.QRCode, wide: float, 
                 )
     page.setFont("Helvetica", 7)
     for number, line in enumerate(lines):
-        page.drawString(_MARGIN, below - 5 * mm - number * _LINE, line)
-    return below - 5 * mm - len(lines) * _LINE
+        page.drawString(_MARGIN, below - 5 * _MM - number * _LINE, line)
+    return below - 5 * _MM - len(lines) * _LINE
 
 
 def _png(code: segno.QRCode) -> bytes:
@@ -106,6 +110,8 @@ def _png(code: segno.QRCode) -> bytes:
 
 def _stack_pictures(*pictures: bytes) -> bytes:
     """Return PNGs below one another."""
+    from PIL import Image  # slow import, rarely needed
+
     parts = [Image.open(io.BytesIO(one)).convert("1") for one in pictures]
     whole = Image.new("1", (max(one.width for one in parts), sum(one.height for one in parts)), 1)
     top = 0

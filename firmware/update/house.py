@@ -18,7 +18,6 @@ from firmware.update.trust import (
     Target,
     Trust,
     UpdateRefused,
-    anchor_of,
     folder_files,
 )
 
@@ -114,6 +113,8 @@ def trust_house(folder: Path, key_file: Path, get: GetFile) -> Trust:
 
     Where the folder is another house's, it begins again. Raises UpdateRefused, OSError.
     """
+    from firmware.update.metadata import anchor_of  # python-tuf, which most programs never need
+
     try:
         key = bytes.fromhex(key_file.read_text(encoding="ascii"))
     except (OSError, ValueError) as error:

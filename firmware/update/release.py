@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import make_folder, sync_folder
 from firmware.update.files import sha256_of
-from firmware.update.repository import Repository
 from firmware.update.trust import Target, UpdateRefused
+
+if TYPE_CHECKING:
+    from firmware.update.repository import Repository
 
 MAKER: Final = "maker"
 """The folder of the maker's metadata, in a repository."""
@@ -47,7 +49,7 @@ def sign_release(
     `beside`: files that are signed with it. Raises OSError, UpdateRefused.
     """
     key = DeviceKey.open(key_folder)
-    signer = Repository(key_folder / MAKER, key, key, LASTS)
+    signer = _repository(key_folder, key)
     release, unpacked = (name, archive.stat().st_size) if name else _read(archive)
     about: dict[str, Any] = {"release": release, "made": made, "machine": machine, "unpacked": unpacked}
     if beside:
@@ -69,6 +71,12 @@ def sign_release(
     return target
 
 
+def _repository(key_folder: Path, key: DeviceKey) -> Repository:
+    from firmware.update.repository import Repository  # python-tuf, which no table needs in order to play
+
+    return Repository(key_folder / MAKER, key, key, LASTS)
+
+
 def lay_metadata(key_folder: Path, into: Path) -> None:
     """Copy the maker's metadata into a repository's folder. Raises OSError."""
     shutil.copytree(key_folder / MAKER, into / MAKER, dirs_exist_ok=True)
@@ -77,7 +85,7 @@ def lay_metadata(key_folder: Path, into: Path) -> None:
 def sign_again(key_folder: Path) -> None:
     """Sign all that is named for another `LASTS`, and the root for another ten years. Raises OSError, UpdateRefused."""
     key = DeviceKey.open(key_folder)
-    Repository(key_folder / MAKER, key, key, LASTS).rotate(key, key)
+    _repository(key_folder, key).rotate(key, key)
 
 
 def change_key(key_folder: Path, new_folder: Path) -> None:
@@ -88,7 +96,7 @@ def change_key(key_folder: Path, new_folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
     before, after = DeviceKey.open(key_folder), DeviceKey.open(part)
     shutil.copytree(key_folder / MAKER, part / MAKER)
-    Repository(part / MAKER, before, before, LASTS).rotate(after, after)
+    _repository(part, before).rotate(after, after)
     part.rename(new_folder)
     sync_folder(new_folder.parent)
 

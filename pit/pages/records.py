@@ -24,7 +24,6 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.reports.dispute_pdf import dispute_pdf
 from dealer_ui.review.dispute_file import data
 from dealer_ui.review.routes import archive_of_record, number_of
 from dealer_ui.text.i18n import gettext as _
@@ -179,6 +178,8 @@ def pictures(hand: str) -> Response:
 @guard.open_to(HANDS)
 def make_file(hand: str) -> AnyResponse:
     """Make a hand's dispute file here, with every image that the table still has, signed by the pit's own key."""
+    from dealer_ui.reports.dispute_pdf import dispute_pdf  # slow import, rarely needed
+
     number = number_of(hand)
     found = pictures_of(number)
     if found.words:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from firmware.devices.errors import DeviceError, DeviceMissing
 
-Image = npt.NDArray[np.uint8]
+if TYPE_CHECKING:  # the table's process handles no picture
+    import numpy as np
+    import numpy.typing as npt
+
+Image: TypeAlias = "npt.NDArray[np.uint8]"
 """Height x width x 3, blue-green-red, one byte each."""
 
 

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from tuf.ngclient._internal import trusted_metadata_set
 
 from firmware.cli.main import main
-from firmware.update import install, trust
+from firmware.update import install, metadata
 from firmware.update.release import MAKER, TARGETS, sign_release
 
 NOW: Final = 1_760_000_000
@@ -114,7 +114,7 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime.datetime) -> None:
     monkeypatch.setattr(
         trusted_metadata_set, "datetime", SimpleNamespace(datetime=now, timezone=datetime.timezone)
     )
-    monkeypatch.setattr(trust, "datetime", now)
+    monkeypatch.setattr(metadata, "datetime", now)
 
 
 def signed_with(maker: Maker, into: Path, archive: Path, name: str) -> Path:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from tuf.ngclient import Updater
 
 from firmware.record.evidence.signing import DeviceKey
+from firmware.update.metadata import words_of
 from firmware.update.repository import Repository, ends
-from firmware.update.trust import MAKER, Target, Trust, UpdateRefused, folder_files, words_of
+from firmware.update.trust import MAKER, Target, Trust, UpdateRefused, folder_files
 from tests.examples import examples
 
 LASTS: Final = timedelta(days=10)
@@ -181,7 +182,7 @@ def test_what_was_verified_is_on_the_disk_before_it_takes_its_place(
     assert lost == []
     for folder in ("trust", "trust/root_history"):
         assert str(tmp_path / folder) in kept
-    monkeypatch.setattr("firmware.update.trust._Updater", Updater)
+    monkeypatch.setattr("firmware.update.metadata._Updater", Updater)
     maker.trust("other").refresh(folder_files(maker.live))
     assert set(lost) == {"1.root.json", *FILES}
 

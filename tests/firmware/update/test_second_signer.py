@@ -20,7 +20,8 @@ from tuf.api.metadata import (
     Timestamp,
 )
 
-from firmware.update.trust import MAKER, Trust, UpdateRefused, anchor_of, folder_files
+from firmware.update.metadata import anchor_of
+from firmware.update.trust import MAKER, Trust, UpdateRefused, folder_files
 
 SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 ROLES = ("root", "targets", "snapshot", "timestamp")
