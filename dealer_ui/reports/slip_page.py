@@ -8,7 +8,6 @@ from flask import Blueprint, Response, abort, request
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.reports.slip import slip_pdf, slip_svg
 from dealer_ui.review.routes import refused
 from dealer_ui.review.timeline import day_of, time_of
 from dealer_ui.text.i18n import gettext as _
@@ -50,6 +49,8 @@ def slip() -> str:
         "sign": Action(_("Sign the record now"), {"do": "sign_head"}, tone="go"),
     }
     if anchor is not None:
+        from dealer_ui.reports.slip import slip_svg  # what draws takes a second of a box's start
+
         values["held"] = read_checkpoint(services().pit)
         values["qr"] = Markup(slip_svg(anchor))
         values["when"] = f"{day_of(anchor.wall_ms)} {time_of(anchor.wall_ms)}"
@@ -63,6 +64,8 @@ def slip_as_pdf() -> Response:
     anchor, _later = _last()
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))
+    from dealer_ui.reports.slip import slip_pdf
+
     return attachment(
         slip_pdf(anchor, read_checkpoint(services().pit)), "application/pdf", f"slip-{anchor.seq}.pdf"
     )

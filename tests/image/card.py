@@ -31,8 +31,8 @@ ROOM: Final = "/run/room"
 PATIENCE_S: Final = 7200.0
 """Seconds after which an emulated machine hangs: an update takes half an hour on a computer with much else to do."""
 SHIFT: Final = 0
-"""An instruction takes 2**SHIFT ns of the machine's own time, a Pi 4's about half of one. Its deadlines are then kept
-or missed by how much it has to do, however busy the computer is that emulates it."""
+"""An instruction takes 2**SHIFT ns of the machine's own time, a Pi 5's about a quarter of one. Its deadlines are then
+kept or missed by how much it has to do, however busy the computer is that emulates it."""
 
 _ORDER: Final = """/scripts/local-bottom/card "$@"
 [ -e /conf/param.conf ] && . /conf/param.conf
@@ -69,18 +69,24 @@ class Card(Booted):
     PATIENCE_S = PATIENCE_S
     PAUSE_S = 2.0
 
-    def __init__(self, image: Path, folder: Path, pictures: Path, stick: Path | None = None) -> None:
-        """Put the image into a machine. `pictures`: what the camera may see. `stick`: a disk that is plugged in."""
+    def __init__(
+        self, image: Path, folder: Path, pictures: Path, stick: Path | None = None, pages: str = "16k"
+    ) -> None:
+        """Put the image into a machine.
+
+        `pictures`: what the camera may see. `stick`: a disk that is plugged in. `pages`: of its kernel, 16k or 4k.
+        """
         self.image = image
         self.folder = folder
         self.disk = folder / "card.qcow2"
+        self._pages = pages
         self._stick = stick.resolve() if stick else None
         self._qemu: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
         self._heard = b""
         self.lines: list[str] = []
         """What programs that are followed have printed."""
-        for name in ("vmlinuz", "initrd.img"):
+        for name in (f"vmlinuz-{pages}", f"initrd-{pages}.img"):
             source = f"{image}@@{BOOT_AT}"
             subprocess.run(["mcopy", "-n", "-o", "-i", source, f"::/{name}", folder / name], check=True)
         self._furnish(pictures)
@@ -109,7 +115,7 @@ class Card(Booted):
             stdout=subprocess.PIPE,
             check=True,
         ).stdout
-        first = (self.folder / "initrd.img").read_bytes()
+        first = (self.folder / f"initrd-{self._pages}.img").read_bytes()
         padding = bytes(-len(first) % 512)
         (self.folder / "initrd-and-room").write_bytes(first + padding + packed)
 
@@ -126,10 +132,10 @@ class Card(Booted):
             f"console=ttyAMA0 root=PARTUUID=f317c0de-02 rootfstype=squashfs ro rootwait panic=10 {arguments}"
         )
         command = [
-            *("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a72", "-m", "2048"),
+            *("qemu-system-aarch64", "-machine", "virt", "-cpu", "cortex-a76", "-m", "2048"),
             *("-icount", f"shift={SHIFT},sleep=on", "-rtc", "base=utc,clock=vm"),
             *("-nodefaults", "-display", "none", "-nic", "none", "-device", "virtio-rng-pci"),
-            *("-kernel", "vmlinuz", "-initrd", "initrd-and-room", "-append", kernel),
+            *("-kernel", f"vmlinuz-{self._pages}", "-initrd", "initrd-and-room", "-append", kernel),
             *("-drive", "file=card.qcow2,if=none,id=card,format=qcow2,discard=unmap"),
             *("-device", "virtio-blk-pci,drive=card"),
             *(stick if self._stick else []),

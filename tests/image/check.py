@@ -18,11 +18,12 @@ from typing import Final
 
 import click
 
-from firmware.runtime.config import load_config
-
 MOST_BYTES: Final = 2_000_000_000
 SECTOR: Final = 512
-BOOT_FILES: Final = {"start4.elf", "fixup4.dat", "config.txt", "cmdline.txt", "vmlinuz", "initrd.img"}
+BOOT_FILES: Final = {
+    *("start4.elf", "fixup4.dat", "bcm2712-rpi-5-b.dtb", "config.txt", "cmdline.txt"),
+    *("vmlinuz-16k", "initrd-16k.img", "vmlinuz-4k", "initrd-4k.img"),
+}
 MUST_START: Final = (
     "etc/systemd/system/multi-user.target.wants/feltwatch.target",
     "etc/systemd/system/multi-user.target.wants/card-technician.service",
@@ -104,9 +105,6 @@ def of_root(root: Path) -> Iterator[str]:
     """Yield what is not right in the root's tree."""
     yield from (f"It does not start {name}." for name in MUST_START if not (root / name).is_symlink())
     yield from (f"It has /{name}." for name in MAY_NOT_BE if (root / name).exists())
-    camera = load_config(root / "etc/feltwatch/feltwatch.toml").camera
-    if camera.kind == "rpicam" and not (root / "usr/bin/rpicam-vid").exists():
-        yield "Its camera is one on the ribbon cable, and it has no program for that."
     if (root / "etc/machine-id").read_bytes():
         yield "It has a machine id."
     for line in (root / "etc/shadow").read_text().splitlines():

@@ -16,11 +16,11 @@ MADE: Final = Path("build/image/made.tsv")
 """What `make image` writes: what, seconds, seen."""
 PAGE: Final = """# The card, booted in QEMU
 
-Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself on QEMU's
-`virt` machine with 2 GB and an emulated Cortex-A72, which carries out 1,000 million instructions in a second of its own
-clock, on {host} with {cores} cores and a load of {load:.0f}. Seconds are the wall's, many times a Pi's, unless its own
-clock is named. **UNTESTED on a Raspberry Pi**: its firmware and drivers, its screen, a real card, whose cache loses
-what QEMU's disk keeps ([untested.md](untested.md)).
+Written by `make image` and `make test-image ARGS='--write docs/image-report.md'`: the card's image itself, with its
+kernel of 16-KB pages, on QEMU's `virt` machine with 2 GB and an emulated Cortex-A76, a Pi 5's core, which carries out
+1,000 million instructions in a second of its own clock, on {host} with {cores} cores and a load of {load:.0f}. Seconds
+are the wall's, many times a Pi's, unless its own clock is named. **UNTESTED on a Raspberry Pi**: its firmware and
+drivers, its screen, a real card, whose cache loses what QEMU's disk keeps ([untested.md](untested.md)).
 
 | `make image` | seconds | |
 |---|---|---|

@@ -47,8 +47,12 @@ FACTS: Final = (
     ("watchdog", "systemctl show --property=RuntimeWatchdogUSec --value; wdctl --noheadings --oneline 2>&1 | head -1"),
     ("failed units", "systemctl list-units --failed --no-legend --plain"),
     ("state", "systemctl is-system-running"),
+    ("memory pages", "uname -r; getconf PAGESIZE"),
     ("start", "systemd-analyze time | head -1"),
 )  # fmt: skip
+PAGE_WITHIN_S: Final = 20.0
+"""Seconds from its kernel's start, by its own clock, in which the page answers."""
+CHAINS: Final = ("feltwatch-ui.service", "feltwatch-table.service", "feltwatch.target")
 MUST_FAIL: Final = (
     "touch /usr/x",
     "mount -o remount,rw / && touch /usr/x",
@@ -64,6 +68,7 @@ MUST_HOLD: Final = (
     "test -z \"$(awk -F: '$2 !~ /^[!*]/ {print $1}' /etc/shadow)\"",
     "! systemctl is-active systemd-timesyncd feltwatch-table feltwatch-ui card-record | grep -v --line-regexp active",
     "touch /etc/x && rm /etc/x",
+    "test $(getconf PAGESIZE) = 16384",
 )
 
 
@@ -119,11 +124,28 @@ def first_start(card: Card, report: Report) -> None:
             assert done.returncode != 0, f"{command}: {done}"
         page = str(card.ask("/")[1])
         assert "set-up" in page.lower(), page[:2000]
+        for unit in CHAINS:
+            chain = card.run("systemd-analyze", "critical-chain", "--no-pager", unit).stdout
+            report.listings.append((f"systemd-analyze critical-chain {unit}", chain))
         blame = card.run("systemd-analyze", "blame", "--no-pager").stdout.splitlines()
         report.listings.append(("systemd-analyze blame: the longest", "\n".join(blame[:15])))
         judged = card.run("systemd-analyze", "security", "--no-pager").stdout.splitlines()
         ours = [line.rstrip() for line in judged if "feltwatch" in line or line.startswith("UNIT")]
         report.listings.append(("systemd-analyze security: ours", "\n".join(ours)))
+
+
+def page_in_time(card: Card, report: Report) -> None:
+    """Say when page and table were ready, by the card's own clock; the page has a limit."""
+    ready = {}
+    for unit in CHAINS[:2]:
+        asked = ("systemctl", "show", "--property=ActiveEnterTimestampMonotonic", "--value", unit)
+        ready[unit] = int(card.run(*asked, check=True).stdout) / 1e6
+    page, table = ready.values()
+    report.facts.append(
+        f"| the page serves, the table answers | {page:.1f} s, {table:.1f} s by its own clock |"
+    )
+    click.echo(report.facts[-1])
+    assert page <= PAGE_WITHIN_S, f"the page serves after {page:.1f} s, later than {PAGE_WITHIN_S:.0f} s"
 
 
 def furnish(card: Card, report: Report) -> None:
@@ -235,6 +257,22 @@ def update(card: Card, report: Report, packed: Path) -> None:
         found.append(play(card, 1))
 
 
+def start_with_smaller_pages(image: Path, folder: Path, report: Report) -> None:
+    """Start the same card with its other kernel: what lies on it is read with pages of 4 KB, too."""
+    card = Card(image, folder, pictures(folder / "pictures"), pages="4k")
+    try:
+        with report.step(
+            "the same card with its other kernel, pages of 4 KB, to the page's answer, and a hand"
+        ) as found:
+            card.switch_on()
+            card.wait_until_up()
+            card.wait(card.is_up, "the page answers")
+            assert card.run("getconf", "PAGESIZE").stdout.strip() == "4096"
+            found += [f"{card.seconds_up():.0f} s by its own clock to the answer", play(card, 1)]
+    finally:
+        card.cut_power()
+
+
 def look(image: Path, folder: Path, report: Report, keep: Path) -> None:
     """Start another card with a screen: the set-up comes by itself. What was on the screen is kept as `keep`."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -266,6 +304,7 @@ def shows_a_page(card: Card) -> bool:
 @click.option("--kills", default=20, show_default=True, help="How many power cuts.")
 @click.option("--minutes", default=120.0, show_default=True, help="After which no further power cut begins.")
 @click.option("--update/--no-update", "updates", default=True, help="Try a release that does not start.")
+@click.option("--other-pages/--no-other-pages", default=True, help="Start it with pages of 4 KB, too.")
 @click.option(
     "--screen", type=click.Path(path_type=Path), help="Start a card with a screen, and keep its picture here."
 )
@@ -276,6 +315,7 @@ def main(
     kills: int,
     minutes: float,
     updates: bool,
+    other_pages: bool,
     screen: Path | None,
     seed: int,
     write: Path | None,
@@ -295,6 +335,7 @@ def main(
     report = Report()
     try:
         first_start(card, report)
+        page_in_time(card, report)
         furnish(card, report)
         if updates:
             update(card, report, folder / "stick" / "signed/targets" / f"{BROKEN}.tar.gz")
@@ -304,6 +345,8 @@ def main(
         with report.step("switched off in good order"):
             card.run("systemctl", "--no-block", "poweroff")
             card.wait_until_off()
+        if other_pages:
+            start_with_smaller_pages(image, folder, report)
         if screen:
             look(image, folder / "screen", report, screen)
     finally:

@@ -175,15 +175,11 @@ def test_a_root_with_a_password_a_key_or_a_log_is_noticed(tmp_path: Path) -> Non
         (tmp_path / name).symlink_to("/somewhere")
     (tmp_path / "etc/shadow").write_text("root:*:::::::\ntechnician:!:::::::\n")
     (tmp_path / "etc/machine-id").touch()
-    (tmp_path / "etc/feltwatch").mkdir()
-    config = tmp_path / "etc/feltwatch/feltwatch.toml"
-    config.write_text('[camera]\nkind = "uvc"\n')
     assert list(of_root(tmp_path)) == []
-    config.write_text("")
     (tmp_path / "etc/shadow").write_text("root::::::::\ntechnician:$6$x:::::::\n")
     (tmp_path / "etc/machine-id").write_text("1\n")
     (tmp_path / "etc/tls.pem").write_text("-----BEGIN PRIVATE KEY-----\n" + "A" * 60)
     (tmp_path / "var/log").mkdir(parents=True)
     (tmp_path / "var/log/syslog").touch()
     (tmp_path / MUST_START[0]).unlink()
-    assert len(list(of_root(tmp_path))) == 7
+    assert len(list(of_root(tmp_path))) == 6
