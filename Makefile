@@ -53,7 +53,7 @@ help:
 	@echo "make wheel  builds the package that can be installed, in dist/"
 	@echo "make rules-wheel  builds the rules alone as a package for other programs (ARGS=FOLDER instead of dist)"
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
-	@echo "make image  makes a card for a Raspberry Pi with that release, signed (needs mmdebstrap, arch-test, qemu-user-static,"
+	@echo "make image  makes a card for a Raspberry Pi 5 with that release, signed (needs mmdebstrap, arch-test, qemu-user-static,"
 	@echo "                   squashfs-tools, fdisk, e2fsprogs, dosfstools, mtools, uidmap; systemd/image/README.md)"
 	@echo "make test-image  boots that card in QEMU, plays, cuts its power, breaks an update (needs qemu-system-arm, qemu-utils, cpio;"
 	@echo "                   ARGS='--write docs/image-report.md')"
@@ -190,7 +190,7 @@ release: .venv/dev.stamp sbom
 
 image: .venv/dev.stamp sbom
 	rm -f dist/feltwatch-*-aarch64.tar.gz
-	systemd/release aarch64 3.11
+	systemd/release aarch64 3.13
 	systemd/image/make $(ARGS)
 
 test-image: .venv/dev.stamp

@@ -23,9 +23,14 @@ ASSEMBLY: Final = Assembly.load(HARDWARE / "assembly.toml")
 SECTIONS: Final = list(dict.fromkeys(task.section for task in ASSEMBLY.step))
 STAGES: Final = (
     *("technician/parts#the-parts", "technician/parts#what-to-order-where", "technician/assembly#cut"),
-    *("technician/wiring#what-to-solder", "technician/assembly#the-felt", "install", "technician/acceptance"),
+    *(
+        "technician/wiring#what-to-solder",
+        "technician/assembly#the-felt",
+        "technician/card",
+        "technician/acceptance",
+    ),
 )
-"""The walk through: parts, order lists, cut list, wiring, felt, install, acceptance."""
+"""The walk through: parts, order lists, cut list, wiring, felt, card, acceptance."""
 
 
 def test_every_step_needs_only_what_an_earlier_one_made_from_the_parts_list_to_the_acceptance() -> None:
