@@ -36,12 +36,15 @@ class LastExchange:
         self._reader = reader
         self._sought: tuple[int, str] | None = None
         self._last: Exchange | None = None
+        self._own: tuple[State, Exchange] | None = None
 
     def of(self, state: State) -> Exchange | None:
         """Return the state's own exchange, else the last one before its hand; None if there was none."""
         if state.settlement is not None:
             self._sought = None
-            return Exchange(state.hand, read_settlement(state.settlement))
+            if self._own is None or self._own[0] is not state:
+                self._own = state, Exchange(state.hand, read_settlement(state.settlement))
+            return self._own[1]
         if self._sought != (state.hand, state.reopened):
             self._sought = (state.hand, state.reopened)
             self._last = self._before(state.hand)
