@@ -47,13 +47,25 @@ from firmware.rules.profiles.options import (
     SuitOrder,
     Text,
 )
+from firmware.rules.profiles.row_words import RowsCalled
 from firmware.rules.profiles.sections import OPTIONS, SECTIONS, check_option
 from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
 
 Control = Literal[
-    "choice", "amount", "money", "text", "suits", "points", "kinds", "hands", "rates", "outcome", "rows"
+    "choice",
+    "amount",
+    "money",
+    "text",
+    "suits",
+    "points",
+    "kinds",
+    "hands",
+    "rates",
+    "outcome",
+    "rows",
+    "words",
 ]
 
 ABOUT: Final = ("name", "title")
@@ -183,6 +195,11 @@ def _control(path: str, kind: Kind, value: Any) -> tuple[Control, Rows]:
             return "rows", _one(
                 Cell(f"{path}:{row}", str(points.get(row, "")), row_name(row)) for row in ROW_NAMES
             )
+        case RowsCalled():
+            called = dict(value)
+            return "words", _one(
+                Cell(f"{path}:{row}", called.get(row, ""), row_name(row)) for row in ROW_NAMES
+            )
         case NaturalKinds():
             listed = {entry.kind for entry in value}
             others = [NaturalEntry(kind, 0) for kind in NATURALS if kind not in listed]
@@ -256,7 +273,7 @@ def read(typed: FormInput, base: Profile, taken: Sequence[str] = ()) -> Draft:
         try:
             values[path] = check_option(path, _value_of(typed, path, kind, before[path]))
         except ProfileError as error:
-            errors[path] = name_options(say(error.message))
+            errors[path] = " ".join(name_options(say(message)) for _, _, message in error.troubles)
     name, title = (normal_spelling(typed.one(key)) for key in ABOUT)
     if why := _name_trouble(name, taken):
         errors["name"] = why
@@ -342,6 +359,9 @@ def _value_of(typed: FormInput, path: str, kind: Kind, before: Any) -> object:
         case RowPoints():
             by_row = {row: typed.one(f"{path}:{row}") for row in ROW_NAMES}
             return {row: _number(text) for row, text in by_row.items() if text}
+        case RowsCalled():
+            words = {row: normal_spelling(typed.one(f"{path}:{row}")) for row in ROW_NAMES}
+            return {row: word for row, word in words.items() if word}
         case NaturalKinds():
             named = [name.partition(":")[2] for name in typed if name.startswith(f"{path}:")]
             worth = [(name, _points(typed.one(f"{path}:{name}"))) for name in named]

@@ -15,6 +15,7 @@ from dealer_ui.profiles.house_rules_source import may_change, open_rules, room, 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import option_says, rule_text
+from dealer_ui.text.words import speaking_of
 from firmware.rules import Profile
 from firmware.rules.profiles.document import (
     SECTION_TITLES,
@@ -33,7 +34,8 @@ _IN_A_SETTLEMENT: Final = ("hands", "foul", "scoring", "bonus", "naturals", "sur
 
 def house_rules(profile: Profile, base: Profile | None = None) -> tuple[Block, ...]:
     """Return the page in the current language; `base` is the profile that this one extends."""
-    return tuple(_blocks(profile, base))
+    with speaking_of(profile):
+        return tuple(_blocks(profile, base))
 
 
 def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:

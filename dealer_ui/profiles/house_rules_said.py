@@ -105,6 +105,11 @@ class Values:
         return dict(self["scoring.rows"])
 
     @property
+    def rows_called(self) -> dict[str, str]:
+        """The house's own words for the rows; empty if it has none."""
+        return dict(self["hands.rows_called"])
+
+    @property
     def royal_is_unnamed(self) -> bool:
         """Whether a table of bonuses has straight flushes and does not name the royal one."""
         tables = [dict(self[f"bonus.{row}"]) for row in ("middle", "back")]

@@ -22,7 +22,7 @@ from dealer_ui.review.view import Correction, HandView, SeatOf, SettlementView, 
 from dealer_ui.text.i18n import N_, SOURCE, speaking, supported_language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import card_name
+from dealer_ui.text.words import card_name, speaking_of
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.hand_history import PastHand, load_hand
 from firmware.record.journal.captures import CaptureStore, captures_named_by
@@ -64,7 +64,7 @@ def dispute_pdf(
     pages: list[_Hand] = []
     flow: list[Flowable] = []
     for language in dict.fromkeys((SOURCE, supported_language(recalled.opened.house.language))):
-        with speaking(language), paying_in(recalled.opened.house.currency):
+        with speaking(language), paying_in(recalled.opened.house.currency), speaking_of(rules):
             pages.append(_Hand(recalled, hand_view(recalled, rules), store, Type(language), announced))
             flow += [*([PageBreak()] if flow else []), *pages[-1].flow()]
     with speaking(SOURCE):

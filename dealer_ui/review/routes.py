@@ -30,6 +30,7 @@ from dealer_ui.review.view import hand_view, settle_again
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
+from dealer_ui.text.words import speaking_of
 from dealer_ui.view.more_actions import past_hands
 from dealer_ui.web import guard
 from dealer_ui.web.guard import PAST
@@ -82,7 +83,7 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
             recalled = load_hand(services().reader, number)
         except (CommandRefused, TableError) as error:
             abort(404, say(error))
-        with paying_in(recalled.opened.house.currency):
+        with paying_in(recalled.opened.house.currency), speaking_of(_rules(recalled)):
             return view(recalled, **more)
 
     return find

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from dealer_ui.text.hand_words import kind_said
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.later_look_words import words_of_comparison
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import capital, card_name, cards_said, device_name, kind_name, ordinal, row_name
+from dealer_ui.text.words import capital, card_name, cards_said, device_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.rules.recorded import read_settlement
@@ -226,7 +227,7 @@ def _say_confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     return _(
         "Confirmed: seat %(seat)s has a natural, %(kind)s.",
         seat=event.seat,
-        kind=kind_name(event.kind).lower(),
+        kind=kind_said(event.kind),
     )
 
 

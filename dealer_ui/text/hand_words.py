@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dealer_ui.text.i18n import gettext, pgettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import capital, kind_name
+from dealer_ui.text.words import capital, game_spoken_of, kind_name
 from firmware.rules import CATEGORIES, NaturalEntry, RankedNatural
 from firmware.rules.words import HIGH, ONE, SEVERAL, ranks_of, row_called
 
@@ -22,6 +22,13 @@ def natural_words(natural: Natural) -> str:
 def natural_name(natural: Natural) -> str:
     """Name a natural in short: `"Six pairs"`."""
     return capital(natural_words(natural)) if natural.name or natural.needs else kind_name(natural.kind)
+
+
+def kind_said(kind: str) -> str:
+    """Name a natural by its identifier within a sentence: as the house of the game spoken of calls it."""
+    game = game_spoken_of()
+    entry = next((one for one in game.naturals.kinds if one.kind == kind), None) if game else None
+    return natural_words(entry) if entry else kind_name(kind).lower()
 
 
 def category_name(category: str) -> str:

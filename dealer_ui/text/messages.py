@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from dealer_ui.text.i18n import SOURCE, gettext, language, ngettext, pgettext
-from dealer_ui.text.words import ROLE_NAMES
+from dealer_ui.text.words import ROLE_NAMES, row_name
 from firmware.messages import Message, MessageError, Term, Text, Word
 from firmware.rules.words import ROW_NAMES
 
@@ -38,6 +38,8 @@ def say_json(data: Mapping[str, Any] | str) -> str:
 
 
 def _say_term(term: Term) -> str:
+    if term.context == "row":
+        return row_name(term.message)
     if language() == SOURCE:
         return str(term)
     args = {name: say(word) if isinstance(word, Message) else word for name, word in term.args.items()}
@@ -62,7 +64,7 @@ def _word(name: str, word: Word) -> str:
     if name in VERBATIM:
         return word
     if word in ROW_NAMES:
-        return pgettext("row", word)
+        return row_name(word)
     if word in ROLE_NAMES:
         return pgettext("role", word)
     return word

@@ -1,12 +1,15 @@
-"""Money, points, cards and rows in words. Pure, integers only."""
+"""Money, points, cards and rows in words. Integers only."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, Literal
 
 from dealer_ui.text.i18n import NP_, gettext, pgettext
-from firmware.rules import RANKS, currency
+from firmware.rules import RANKS, Profile, currency
 from firmware.rules.words import ONE, SUITS
 
 MINUS: Final = "\N{MINUS SIGN}"
@@ -104,8 +107,27 @@ def cards_said(cards: tuple[str, ...]) -> str:
 
 
 def row_name(row: str) -> str:
-    """Name a row: `"front"`."""
-    return pgettext("row", row)
+    """Name a row: `"front"`; where the house has a word of its own for it, by that."""
+    game = _game.get()
+    return (game and dict(game.hands.rows_called).get(row)) or pgettext("row", row)
+
+
+_game: ContextVar[Profile | None] = ContextVar("game", default=None)
+
+
+def game_spoken_of() -> Profile | None:
+    """Return the game of a `speaking_of` block."""
+    return _game.get()
+
+
+@contextmanager
+def speaking_of(game: Profile | None) -> Iterator[None]:
+    """Call rows and naturals in the block as the house of this game does; None: as all houses do."""
+    token = _game.set(game)
+    try:
+        yield
+    finally:
+        _game.reset(token)
 
 
 def role_name(role: str) -> str:

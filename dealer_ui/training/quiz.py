@@ -265,7 +265,8 @@ def _hide_seat(seat: Seat, declared: bool) -> Seat:
     if declared:
         flags.append(Flag("asked", _("Natural declared")))
     rows = tuple(
-        Row(row.row, tuple(replace(card, asked=False, pad=None) for card in row.cards)) for row in seat.rows
+        Row(row.row, row.name, tuple(replace(card, asked=False, pad=None) for card in row.cards))
+        for row in seat.rows
     )
     return Seat(
         seat.place,

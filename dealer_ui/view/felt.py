@@ -166,6 +166,7 @@ def _row(
     category, detail = row_words(called, judged.cards) if judged and called else ("", "")
     return Row(
         row=row,
+        name=row_name(row),
         cards=_cards(state, seat, row, may, swapped),
         category=category,
         detail=detail,

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from dealer_ui.text.i18n import N_, SOURCE, language, speaking, supported_language
 from dealer_ui.text.messages import say
+from dealer_ui.text.words import speaking_of
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
 from dealer_ui.view.floor_call import CallClock, CallState, PitFound
@@ -185,7 +186,7 @@ class Live(SnapshotFollower[Snapshot]):
         rules: Profile | None,
         **by_name: Any,
     ) -> tuple[Screen, str]:
-        with paying_in(currency_now(state)):
+        with paying_in(currency_now(state)), speaking_of(rules):
             screen = replace(view(seq, state, rules, **by_name), links=links)
             return self._shown(screen, state, rules) if self._shown else screen, ""
 

@@ -12,6 +12,7 @@ from dealer_ui.text.words import money, points_with_sign, row_name
 from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
 from firmware.rules import chips_plan
 from firmware.rules.recorded import RecordedLine, RecordedPair, RecordedSettlement
+from firmware.rules.words import ROW_NAMES
 from firmware.table.offers import Offers
 
 Pair = tuple[int, int]
@@ -56,10 +57,10 @@ BRIEF: Final[Mapping[str, str]] = {
 """By a line's kind. A kind that is not here is told in its own sentence."""
 
 FAULTS: Final = {
-    "front_above_middle": N_("front above middle"),
-    "middle_above_back": N_("middle above back"),
-    "middle_equals_back": N_("middle equals back"),
-    "middle_suit_above_back": N_("middle above back by suit"),
+    "front_above_middle": N_("%(front)s above %(middle)s"),
+    "middle_above_back": N_("%(middle)s above %(back)s"),
+    "middle_equals_back": N_("%(middle)s equals %(back)s"),
+    "middle_suit_above_back": N_("%(middle)s above %(back)s by suit"),
     "false_declaration": N_("declared without a natural"),
 }
 
@@ -153,7 +154,7 @@ def foul_reasons(settlement: RecordedSettlement) -> dict[int, str]:
 
 
 def _fault(fault: str) -> str:
-    return _(FAULTS[fault]) if fault in FAULTS else ""
+    return _(FAULTS[fault], **{row: row_name(row) for row in ROW_NAMES}) if fault in FAULTS else ""
 
 
 def _payment(pair: RecordedPair, paid: frozenset[Pair], names: Mapping[int, str], now: bool) -> Payment:

@@ -131,6 +131,8 @@ class Row:
     """One row of a seat."""
 
     row: str
+    name: str
+    """What the row is called."""
     cards: tuple[Card, ...]
     category: str = ""
     detail: str = ""

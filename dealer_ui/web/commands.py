@@ -9,6 +9,7 @@ from flask import Blueprint, Response, abort, jsonify, request
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say, say_answer
+from dealer_ui.text.words import speaking_of
 from dealer_ui.web import guard
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
@@ -95,7 +96,8 @@ def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respo
         return response, 200
     denied = "ask" in answer
     if not answer["ok"]:
-        answer = {**answer, "error": say_answer(answer)}
+        with speaking_of(services().live.rules):
+            answer = {**answer, "error": say_answer(answer)}
     response = jsonify(answer)
     if session is not None and (denied or do == "lock"):
         sessions.end(session)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from firmware.rules import JudgedHand, Pair, Settlement, cards_text, money_text
+from firmware.rules.order import banker_seat
 from firmware.rules.profiles.document import option_name
+from firmware.rules.profiles.row_words import in_house_words
+from firmware.rules.words import ROW_NAMES
 from firmware.terminal import escape
 
-_ROWS = ("front", "middle", "back")
 _DECLARATIONS = {
     "not_borne_out": "which the cards do not show",
     "voided_by_foul": "which a hand set in the wrong order cannot claim",
@@ -23,6 +25,8 @@ def settlement_text(settlement: Settlement) -> str:
 def _lines(settlement: Settlement) -> Iterator[str]:
     hand = settlement.hand
     yield f"{settlement.profile.title}, {money_text(hand.unit)} a point, puck at seat {hand.button}"
+    if (banker := banker_seat(settlement.order, hand.button, settlement.profile)) is not None:
+        yield f"Seat {banker} is the banker: everybody else settles with it alone"
     judged = {seat.seat: seat for seat in settlement.hands}
     for number in settlement.order:
         yield ""
@@ -32,7 +36,7 @@ def _lines(settlement: Settlement) -> Iterator[str]:
         yield from _irregularities(settlement)
         return
     for pair in settlement.pairs:
-        yield from _pair(pair)
+        yield from _pair(pair, dict(settlement.profile.hands.rows_called))
     yield ""
     yield from _totals(settlement)
 
@@ -58,20 +62,25 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
         yield f"  declared a natural, {came_to}: {plays} ({option_name(seat.declaration.clause)})"
     if seat.rows is None:
         return
-    for index, (name, cards) in enumerate(zip(_ROWS, seat.rows, strict=True)):
+    called = dict(settlement.profile.hands.rows_called)
+    names = [called.get(name, name) for name in ROW_NAMES]
+    width = max(map(len, names))
+    for index, (name, cards) in enumerate(zip(names, seat.rows, strict=True)):
         strength = seat.words(index).full if seat.strengths[index] else ""
         bonus = f" (bonus {seat.bonuses[index]})" if seat.bonuses[index] else ""
-        yield f"  {name:<6}  {cards_text(cards):<14}  {strength}{bonus}".rstrip()
+        yield f"  {name:<{width}}  {cards_text(cards):<14}  {strength}{bonus}".rstrip()
 
 
 def _irregularities(settlement: Settlement) -> Iterator[str]:
     yield "Nothing is settled until this is resolved:"
+    called = dict(settlement.profile.hands.rows_called)
     for found in settlement.irregularities:
         what = found.what.replace("_", " ")
-        yield f"  seat {found.seat}, {found.row}: {what}: {cards_text(found.cards) or 'no cards'}"
+        row = called.get(found.row, found.row)
+        yield f"  seat {found.seat}, {row}: {what}: {cards_text(found.cards) or 'no cards'}"
 
 
-def _pair(pair: Pair) -> Iterator[str]:
+def _pair(pair: Pair, called: Mapping[str, str]) -> Iterator[str]:
     if pair.points == 0:
         yield f"Seat {pair.a} and seat {pair.b}: nothing"
     else:
@@ -81,7 +90,8 @@ def _pair(pair: Pair) -> Iterator[str]:
         yield f"Seat {payer} pays seat {winner} {money_text(abs(pair.paid))} ({points}{short})"
     sign = -1 if pair.points < 0 else 1
     for line in pair.lines:
-        yield f"  {sign * line.points:+4}  {line.why}" if line.points else f"     0  {line.why}"
+        why = in_house_words(line.message, called) if called else line.why
+        yield f"  {sign * line.points:+4}  {why}" if line.points else f"     0  {why}"
 
 
 def _totals(settlement: Settlement) -> Iterator[str]:

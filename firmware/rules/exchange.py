@@ -113,7 +113,8 @@ def _profile(data: Json, default: str | None) -> Profile:
     except UnknownProfileError as error:
         raise HandError("profile", str(error)) from error
     except ProfileError as error:
-        raise HandError(f"options.{error.key}" if error.key in options else "profile", str(error)) from error
+        option = next((path for path in options if f"{error.key}.".startswith(f"{path}.")), "")
+        raise HandError(f"options.{option}" if option else "profile", str(error)) from error
 
 
 @lru_cache(maxsize=64)

@@ -277,22 +277,40 @@ def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
 
 
 def _fault(_: Say[T], hand: Side) -> T:
+    front, middle, back = ROWS
     match hand.fault:
         case Fault.FRONT_ABOVE_MIDDLE:
             higher, lower = unlike(hand.words(0), hand.words(1))
-            return _("the front (%(higher)s) beats the middle (%(lower)s)", higher=higher, lower=lower)
+            return _row_beats(_, front, higher, middle, lower)
         case Fault.MIDDLE_ABOVE_BACK:
             higher, lower = unlike(hand.words(1), hand.words(2))
-            return _("the middle (%(higher)s) beats the back (%(lower)s)", higher=higher, lower=lower)
+            return _row_beats(_, middle, higher, back, lower)
         case Fault.MIDDLE_EQUALS_BACK:
-            return _("middle and back are equal (%(hand)s)", hand=hand.words(1).full)
+            return _(
+                "%(middle)s and %(back)s are equal (%(hand)s)",
+                middle=middle,
+                back=back,
+                hand=hand.words(1).full,
+            )
         case Fault.MIDDLE_SUIT_ABOVE_BACK:
             return _(
-                "middle and back are equal (%(hand)s), and the middle's suit is the higher",
+                "%(middle)s and %(back)s are equal (%(hand)s), and the %(middle)s's suit is the higher",
+                middle=middle,
+                back=back,
                 hand=hand.words(1).full,
             )
         case _:
             return _("a natural was declared that the cards do not show")
+
+
+def _row_beats(_: Say[T], row: Term, higher: Term, other: Term, lower: Term) -> T:
+    return _(
+        "the %(row)s (%(higher)s) beats the %(other)s (%(lower)s)",
+        row=row,
+        higher=higher,
+        other=other,
+        lower=lower,
+    )
 
 
 def _kind(hand: Side) -> Message:

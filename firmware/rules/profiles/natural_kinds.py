@@ -20,7 +20,7 @@ from firmware.rules.profiles.options import (
     text_toml,
     toml_lines,
 )
-from firmware.rules.profiles.targets import NotAllowedError, quote
+from firmware.rules.profiles.targets import EntriesNotAllowedError, NotAllowedError, quote
 from firmware.rules.words import ROW_NAMES
 
 LONGEST_NAME: Final = 40
@@ -48,10 +48,17 @@ class NaturalKinds(Kind):
         """Return the naturals from the highest to the lowest."""
         if not isinstance(value, list | tuple):
             raise NotAllowedError(_ALLOWED)
-        entries = tuple(map(_entry, value))
-        if len({entry.kind for entry in entries}) < len(entries):
-            raise NotAllowedError("a kind is listed twice; allowed: each kind once")
-        return entries
+        entries: list[NaturalEntry] = []
+        wrong: dict[int, NotAllowedError] = {}
+        named: set[str] = set()
+        for place, given in enumerate(value):
+            try:
+                entries.append(_entry(given, named))
+            except NotAllowedError as error:
+                wrong[place] = error
+        if wrong:
+            raise EntriesNotAllowedError(wrong)
+        return tuple(entries)
 
     def say(self, value: Sequence[NaturalEntry]) -> Message:
         """Return the list on one line."""
@@ -66,11 +73,15 @@ class NaturalKinds(Kind):
         )
 
 
-def _entry(given: object) -> NaturalEntry:
-    """Return one natural of the list. Raises NotAllowedError."""
+def _entry(given: object, named: set[str]) -> NaturalEntry:
+    """Return one natural of the list; `named` are the kinds before it. Raises NotAllowedError."""
     if not isinstance(given, Mapping) or "kind" not in given:
         raise NotAllowedError(_ALLOWED)
     kind, points = given["kind"], given.get("value")
+    if isinstance(kind, str):
+        if kind in named:
+            raise NotAllowedError("a kind is listed twice; allowed: each kind once")
+        named.add(kind)
     if unknown := [key for key in given if key not in (*_ABOUT, *_CONDITIONS)]:
         if not given.keys() & set(_CONDITIONS):
             raise NotAllowedError(_ALLOWED)

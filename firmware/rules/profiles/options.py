@@ -210,7 +210,9 @@ class Bonuses(Kind):
 
     def toml(self, value: Pairs) -> str:
         """Return the table inline."""
-        return _inline([(hand if hand in CATEGORIES else text_toml(hand), points) for hand, points in value])
+        return inline_toml(
+            [(hand if hand in CATEGORIES else text_toml(hand), points) for hand, points in value]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,7 +241,7 @@ class Outcomes(Kind):
 
     def toml(self, value: Pairs) -> str:
         """Return the points inline."""
-        return _inline(value)
+        return inline_toml(value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,7 +274,7 @@ class RowPoints(Kind):
 
     def toml(self, value: Pairs) -> str:
         """Return the points inline."""
-        return _inline(value)
+        return inline_toml(value)
 
 
 BETTER = {
@@ -310,7 +312,7 @@ class AtLeast(Kind):
 
     def toml(self, value: tuple[tuple[str, str], ...]) -> str:
         """Return the hands inline."""
-        return _inline([(row, text_toml(hand)) for row, hand in value])
+        return inline_toml([(row, text_toml(hand)) for row, hand in value])
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,13 +390,14 @@ def _sentence(phrase: Message) -> Message:
     return Term("%(phrase)s.", english=f"{text[0].upper()}{text[1:]}.", phrase=phrase)
 
 
-def _inline(pairs: Sequence[tuple[str, object]]) -> str:
+def inline_toml(pairs: Sequence[tuple[str, object]]) -> str:
+    """Return an inline table of TOML."""
     return f"{{ {', '.join(f'{key} = {value}' for key, value in pairs)} }}" if pairs else "{}"
 
 
 def toml_lines(entries: Sequence[Sequence[tuple[str, object]]]) -> str:
     """Return an array of tables, a table a line."""
-    return "[\n" + "".join(f"    {_inline(entry)},\n" for entry in entries) + "]" if entries else "[]"
+    return "[\n" + "".join(f"    {inline_toml(entry)},\n" for entry in entries) + "]" if entries else "[]"
 
 
 def option(kind: Kind, default: Any = MISSING) -> Any:

@@ -41,9 +41,9 @@ class ProfileReader:
         self.name: str = self._about.get("name", "")
         self.title: str = self._about.get("title", self.name)
 
-    def note(self, key: str, message: Text, *, is_missing: bool = False) -> None:
-        """Add to the troubles. Raises ProfileError once there are as many as anybody would read."""
-        line = 0 if is_missing else self._line_of(key)
+    def note(self, key: str, message: Text, *, at: str = "", is_missing: bool = False) -> None:
+        """Add to the troubles; `at`: its place, if the key is of more. Raises ProfileError once there are too many."""
+        line = 0 if is_missing else self._line_of(at or key)
         self.troubles.append(Trouble(short(key), line, message_of(message)))
         if len(self.troubles) == _MOST:
             raise ProfileError.of(self.troubles)
@@ -165,7 +165,8 @@ class ProfileReader:
                     try:
                         values[path] = check_option(path, value)
                     except ProfileError as error:
-                        self.note(path, error.message)
+                        for key, _, message in error.troubles:
+                            self.note(path, message, at=key)
         return values
 
     def _texts(self, name: str, paths: Collection[str]) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 
 from firmware.messages import Message
-from firmware.rules.errors import ProfileError
+from firmware.rules.errors import ProfileError, Trouble
 from firmware.rules.naturals.entry import NaturalEntry
 from firmware.rules.naturals.kinds import By
 from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT, Count, FrontCards
@@ -30,7 +30,8 @@ from firmware.rules.profiles.options import (
     option,
     short,
 )
-from firmware.rules.profiles.targets import NotAllowedError, quote
+from firmware.rules.profiles.row_words import RowsCalled, RowWordsOfHouse
+from firmware.rules.profiles.targets import EntriesNotAllowedError, NotAllowedError, quote
 from firmware.rules.strength import Wheel
 
 
@@ -44,6 +45,7 @@ class Hands:
         second_highest="5-4-3-2-A is the straight next below A-K-Q-J-10.",
         not_a_straight="5-4-3-2-A is no straight, nor is A-2-3 in a natural.",
     )
+    rows_called: RowWordsOfHouse = option(RowsCalled("Names of the rows"), default=())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -433,12 +435,22 @@ def check_option(path: str, value: object) -> Any:
     try:
         return kind.check(value)
     except NotAllowedError as error:
-        raise ProfileError(
-            Message(
-                "%(option)s = %(value)s will not do: %(why)s", option=path, value=quote(value), why=error
-            ),
-            key=path,
-        ) from None
+        raise ProfileError.of(_refusals(path, value, error)) from None
+
+
+def _refusals(path: str, value: Any, error: NotAllowedError) -> list[Trouble]:
+    """Return all that is not allowed of a value; of a list's entries, each under its own key."""
+    wrong = {path: (value, error)}
+    if isinstance(error, EntriesNotAllowedError):
+        wrong = {f"{path}.{place}": (value[place], one) for place, one in error.entries.items()}
+    return [
+        Trouble(
+            key,
+            0,
+            Message("%(option)s = %(value)s will not do: %(why)s", option=path, value=quote(given), why=why),
+        )
+        for key, (given, why) in wrong.items()
+    ]
 
 
 def suggestion(name: str, names: Iterable[str]) -> Message | str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +16,14 @@ LONGEST_QUOTE: Final = 120
 
 class NotAllowedError(MessageError, ValueError):
     """A value that an option does not allow; the message states what is allowed."""
+
+
+class EntriesNotAllowedError(NotAllowedError):
+    """A list of which some entries are not allowed: `entries` are these by their place from 0."""
+
+    def __init__(self, entries: Mapping[int, NotAllowedError]) -> None:
+        self.entries: Final = entries
+        super().__init__(next(iter(entries.values())).sentence)
 
 
 def quote(value: object) -> str:

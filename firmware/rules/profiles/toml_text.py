@@ -98,6 +98,7 @@ class KeyLines:
         self._lines: dict[str, int] = {}
         table = ""
         line, key, depth = 1, "", 0
+        path, entry = "", 0
         is_value = False
         for token in map(re.Match.group, re.finditer(_TOKEN, text.removeprefix("\ufeff") + "\n", re.DOTALL)):
             if token == "\n" and not depth:
@@ -105,9 +106,12 @@ class KeyLines:
                     table = self._note("", key, line)
                 key, is_value = "", False
             elif is_value:
+                if token == "{" and depth == 1:  # an entry of a list
+                    self._lines[f"{path}.{entry}"] = line
+                    entry += 1
                 depth += (token in "[{") - (token in "]}")
             elif token == "=":
-                self._note(table, key, line)
+                path, entry = self._note(table, key, line), 0
                 is_value = True
             elif not token.startswith("#"):
                 key = (key + token).lstrip()

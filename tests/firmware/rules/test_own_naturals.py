@@ -417,6 +417,24 @@ def test_what_a_natural_cannot_be_is_said_with_its_line(entry: str, why: str) ->
     assert [(trouble.key, trouble.line) for trouble in found] == [("naturals.kinds", 6)], refused.value
 
 
+def test_the_mistakes_of_a_list_of_naturals_are_said_at_once_each_with_its_line() -> None:
+    text = (
+        '[profile]\nname = "ours"\nextends = "washington-1-unit"\n[naturals]\nkinds = [\n'
+        '    { kind = "dragon", value = 13 },\n    { kind = "faces", value = 3, ranks = "JQKX" },\n'
+        '    { kind = "dragon", value = 3 }, { kind = "six_pears", value = 3 },\n    7,\n]\n'
+    )
+    with pytest.raises(ProfileError) as refused:
+        parse_profile(text)
+    found = refused.value.troubles
+    assert [(trouble.key, trouble.line) for trouble in found] == [
+        ("naturals.kinds", line) for line in (5, 7, 8, 8)
+    ]
+    for trouble, why in zip(
+        found, ("highest first", "each rank once", "listed twice", "six_pears"), strict=True
+    ):
+        assert why in str(trouble.message)
+
+
 def test_all_that_is_wrong_with_the_new_options_is_said_at_once() -> None:
     text = (
         '[profile]\nname = "ours"\nextends = "washington-1-unit"\n\n[naturals]\nwins = "first_declared"\n'
