@@ -149,7 +149,7 @@ MARKS := -k _ -k gettext -k ngettext:1,2 -k N_ -k pgettext:1c,2 -k NP_:1c,2 -k M
 	-k JournalDamaged -k JournalUncertain -k KeyUnusable -k UpdateRefused -k NeverTaken -k NoteUnusable -k DisputeFileError -k TableUnreachable -k DeviceError -k DeviceMissing \
 	-k DeviceRefused -k DeviceSettings -k CameraError -k CameraMissing -k CameraHung -k FrameLate -k FrameUnreadable \
 	-k NoMoreFrames -k SettingRefused -k NotAllowedError -k SeatingError -k StakesError -k CalibrationError -k MarkersError \
-	-k NoMarkersError -k TooFewMarkersError -k DisagreeingMarkersError -k PictureError -k ModelError -k EnrolmentError \
+	-k NoMarkersError -k TooFewMarkersError -k DisagreeingMarkersError -k PictureError -k PhotoRefused -k ModelError -k EnrolmentError \
 	-k _RestlessError -k PitUnreachable -k AccessError -k NoOwner -k PersonNotListed -k NameRefused -k PitError -k _problem:2 -k _contradiction:2 -k _unproven -k NoteUnusable 
 
 words: .venv/dev.stamp

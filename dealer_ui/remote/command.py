@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
-import socket
 import sys
 import tempfile
 from contextlib import closing
@@ -69,7 +67,7 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     --page is ignored.
     """
     from dealer_ui.remote.app import create_app
-    from dealer_ui.web.serve_behind_nginx import serve
+    from dealer_ui.web.serve_behind_nginx import serve, socket_at
     from dealer_ui.web.tls import need_usable
     from firmware.systemd import sockets_from_manager
     from firmware.threads import end_with_its_threads
@@ -77,26 +75,9 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     end_with_its_threads()
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     shown = need_usable(secrets)
-    with closing(next(iter(sockets_from_manager()), None) or _socket_at(page)) as listening:
+    with closing(next(iter(sockets_from_manager()), None) or socket_at(page)) as listening:
         _print_certificate(shown, err=True)
         serve(create_app(data, secrets), listening)
-
-
-def _socket_at(path: Path) -> socket.socket:
-    found = socket.socket(socket.AF_UNIX)
-    before = os.umask(0o177)
-    try:
-        if path.is_socket():
-            path.unlink()
-        found.bind(str(path))
-    except OSError as error:
-        found.close()
-        raise click.ClickException(
-            f"There can be no socket at {path} ({error.strerror or error}). Name another place with --page."
-        ) from error
-    finally:
-        os.umask(before)
-    return found
 
 
 @command.command("front")
@@ -123,13 +104,16 @@ def _socket_at(path: Path) -> socket.socket:
     show_default=True,
     help="The folder of the certificate and its key.",
 )
+@click.option("--photographs", is_flag=True, help="The page takes photographs (`feltwatch photo-page`).")
 @click.option(
     "--folder",
     envvar="RUNTIME_DIRECTORY",
     type=FOLDER,
     help="A folder for nginx's own files; without it, a new one.",
 )
-def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | None) -> None:
+def front(
+    listen: str, port: int, page: Path, certificate: Path, photographs: bool, folder: Path | None
+) -> None:
     """Start nginx in front of `feltwatch review serve`, for TLS, limits and slow clients. This process becomes nginx.
 
     If the service manager has opened the port already (feltwatch-review.socket), that one is served, and --listen and
@@ -142,9 +126,12 @@ def front(listen: str, port: int, page: Path, certificate: Path, folder: Path | 
     hint = "Name an address of this machine with --listen, a free port with --port."
     listening = sockets_from_manager() or [need_listening("The review", listen, port, hint)]
     for one in listening:
-        say(f"Past hands: https://{in_address(*one.getsockname()[:2])}/", err=True)
+        say(
+            f"{'Photographs' if photographs else 'Past hands'}: https://{in_address(*one.getsockname()[:2])}/",
+            err=True,
+        )
     own = folder or Path(tempfile.mkdtemp(prefix="feltwatch-front-"))
-    become(listening, page.absolute(), certificate.absolute(), own.absolute())
+    become(listening, page.absolute(), certificate.absolute(), own.absolute(), photographs=photographs)
 
 
 @command.command("add")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import socket
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,8 @@ from dealer_ui.web.errors import PageError
 NGINX: Final = Path("/usr/sbin/nginx")
 MODULE: Final = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 SITE: Final = Path(__file__).with_name("review.nginx.conf")
+_PHOTOGRAPHS: Final = re.compile(r"^ *# photographs:.*?^ *# :photographs\n", re.DOTALL | re.MULTILINE)
+"""The part of the site file that only a page has which takes photographs."""
 INSIDE: Final = "tls.sock"
 """The socket between nginx's two halves, in its folder."""
 
@@ -34,14 +37,24 @@ def need_nginx() -> None:
         )
 
 
-def site(listening: Iterable[socket.socket], page: Path, certificate: Path, folder: Path) -> str:
-    """Return nginx's whole configuration. `page`: the page's socket; `certificate`: a folder; `folder`: nginx's own."""
+def site(
+    listening: Iterable[socket.socket],
+    page: Path,
+    certificate: Path,
+    folder: Path,
+    *,
+    photographs: bool = False,
+) -> str:
+    """Return nginx's whole configuration. `page`: the page's socket; `certificate`: a folder; `folder`: nginx's own.
+
+    `photographs`: the page takes some, each in one large request.
+    """
     listen = " ".join(f"listen {in_address(*one.getsockname()[:2])};" for one in listening)
     places = {"listen": listen, "page": page, "certificate": certificate, "folder": folder}
     text = SITE.read_text(encoding="utf-8")
     for name, place in places.items():
         text = text.replace(f"@{name}@", str(place))
-    return text
+    return text if photographs else _PHOTOGRAPHS.sub("", text)
 
 
 def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[list[str], dict[str, str]]:
@@ -59,10 +72,13 @@ def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[
     return [str(NGINX), "-e", "stderr", "-c", str(conf)], {"NGINX": handed}
 
 
-def become(listening: list[socket.socket], page: Path, certificate: Path, folder: Path) -> NoReturn:
+def become(
+    listening: list[socket.socket], page: Path, certificate: Path, folder: Path, *, photographs: bool = False
+) -> NoReturn:
     """Replace this process by nginx. Raises FrontError."""
     need_nginx()
-    command, environment = begin(listening, site(listening, page, certificate, folder), folder)
+    text = site(listening, page, certificate, folder, photographs=photographs)
+    command, environment = begin(listening, text, folder)
     for one in listening:
         one.set_inheritable(True)
     try:

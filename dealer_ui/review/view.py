@@ -195,7 +195,7 @@ def _seats(
             RowOf(
                 row,
                 tuple(card.card or "" for card in seat.row(row)),
-                _text(judged.get(row)),
+                row_said(judged.get(row)),
                 judged[row].bonus if row in judged else 0,
                 tuple(i for i, card in enumerate(seat.row(row)) if card.by == "dealer"),
             )
@@ -206,20 +206,25 @@ def _seats(
             seat.seat,
             seat.player,
             rows,
-            tuple(_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
+            tuple(seat_marks(hand, seat.surrenders, why.get(seat.seat, ""), undeclared.get(seat.seat))),
             seat.seat == end.button,
             money_with_sign(won) if settlement else "",
             trend(won),
         )
 
 
-def _text(row: RecordedRow | None) -> str:
+def row_said(row: RecordedRow | None) -> str:
+    """Return what a row is worth, in words; "" for one that was not judged."""
     return row_text(row.category, row.cards) if row and row.category else ""
 
 
-def _marks(
-    hand: RecordedHand | None, surrenders: bool, why: str, undeclared: RankedNatural | None
+def seat_marks(
+    hand: RecordedHand | None,
+    surrenders: bool = False,
+    why: str = "",
+    undeclared: RankedNatural | None = None,
 ) -> Iterable[str]:
+    """Yield what is special about a seat's hand; `why`: what makes it a foul."""
     if surrenders:
         yield _("surrendered")
     if hand and hand.is_foul:
@@ -249,6 +254,13 @@ def settlement_view(
     """Return a settlement as shown, with its differences from `other` marked; without one, `why` gives the reason."""
     if settlement is None:
         return SettlementView(title, why=why or _("Nothing is settled."))
+    return SettlementView(title, exchanges(settlement, other), tuple(_nets(settlement, end, other)))
+
+
+def exchanges(
+    settlement: RecordedSettlement, other: RecordedSettlement | None = None
+) -> tuple[PairExchange, ...]:
+    """Return every pair's exchange with its reasons, the differences from `other` marked."""
     pays, _current = payments(settlement, frozenset())
     beside = {pair.seats: pair for pair in other.pairs} if other else {}
     pairs = []
@@ -270,7 +282,7 @@ def settlement_view(
         )
         differs = twin is not None and (twin.paid, twin.points) != (pair.paid, pair.points)
         pairs.append(PairExchange(pay.label, direction, pay.amount, lines, pay.short, differs))
-    return SettlementView(title, tuple(pairs), tuple(_nets(settlement, end, other)))
+    return tuple(pairs)
 
 
 def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement | None) -> Iterable[Net]:

@@ -13,6 +13,8 @@ from flask import Flask
 
 from dealer_ui.glance import kiosk, stream
 from dealer_ui.glance import routes as glance
+from dealer_ui.photo import shown as photo_code
+from dealer_ui.photo.codes import SECRET as PHOTO_SECRET
 from dealer_ui.profiles import from_file
 from dealer_ui.profiles import routes as profiles
 from dealer_ui.reports import report_page, slip_page
@@ -73,6 +75,10 @@ class Settings:
     """Where it is told how far a dispute file is on its way to a stick."""
     join: Path = JOIN
     """Where it is told how far the table is with its enrolment at a pit."""
+    photo: str = ""
+    """The address at which phones reach the page for photographs; "" where the house has not opened it."""
+    photo_secret: Path = PHOTO_SECRET
+    """Where that page keeps what its code is made of."""
 
 
 def create_app(settings: Settings) -> Flask:
@@ -81,7 +87,9 @@ def create_app(settings: Settings) -> Flask:
     The journal is read on each request. For streams, `services(app).live.start()` follows it from a thread.
     """
     app = bare_app()
-    app.config.update(TRUSTED_HOSTS=list(settings.hosts))
+    app.config.update(
+        TRUSTED_HOSTS=list(settings.hosts), PHOTO=settings.photo, PHOTO_SECRET=settings.photo_secret
+    )
     answer = AdaptiveLimit(settings.answer_floor_s, settings.answer_ceiling_s)
     link = TableLink(settings.socket, limit=answer)
     reader = JournalReader(settings.data, training=settings.training)
@@ -121,6 +129,7 @@ def create_app(settings: Settings) -> Flask:
         health,
         interface,
         menu,
+        photo_code,
         pin,
         pit_setup,
         inbox,

@@ -34,6 +34,8 @@ class _Ui(BaseModel):
     """The same at most. Above the table's own `times.answer`, so that its refusal still arrives."""
     export_s: float = Field(default=60.0, gt=0, le=3600)
     """Seconds that it waits for a dispute file."""
+    photo: str = Field(default="", pattern=r"^(https?://[^/\s?#]+/)?$", max_length=200)
+    """The address at which phones reach the page for photographs. Empty: the page *Photo* is off."""
 
     @model_validator(mode="after")
     def _ceiling_above_floor(self) -> Self:
@@ -93,6 +95,7 @@ def command(
         answer_floor_s=config.ui.answer_floor_s,
         answer_ceiling_s=config.ui.answer_ceiling_s,
         export_s=config.ui.export_s,
+        photo=config.ui.photo,
     )
     app = create_app(settings)
     hint = "Another program may use the port; choose one with --port."

@@ -7,6 +7,7 @@ from typing import Final
 
 from flask import Blueprint
 
+from dealer_ui.photo.shown import is_on
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
@@ -57,10 +58,15 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
     ),
 )
 """By groups, as they stand on the page. Who may come in is said by each page itself."""
+PHOTO: Final = MenuEntry("/photo?back=/menu", N_("Photo"), N_("Settle the hands in a phone's picture"))
+"""Besides, under the house's, where the house has opened it."""
 
 
 @blueprint.get("/menu")
 @guard.open_to(guard.EVERYBODY)
 def menu() -> str:
     """Show the links to every page except the table's."""
-    return page("menu.html", _("Records and set-up"), groups=MENU)
+    groups = [
+        (title, (*entries, PHOTO) if title == "House" and is_on() else entries) for title, entries in MENU
+    ]
+    return page("menu.html", _("Records and set-up"), groups=groups)

@@ -95,9 +95,17 @@ def make_server(
     threads: int,
     parts: dict[int, Any],
     kind: type[AServer],
+    *,
+    largest: int = LARGEST_BODY,
+    whole_s: float = WHOLE_S,
+    gone: Callable[[], None] | None = None,
     **more: Any,
 ) -> AServer:
-    """Make waitress's server. `parts` is the map that its loop polls; `more` are further settings of waitress."""
+    """Make waitress's server. `parts` is the map that its loop polls; `more` are further settings of waitress.
+
+    `largest`: bytes of a request's body, kept in memory; `whole_s`: seconds that a request may take to arrive. `gone`
+    is called when a client has disconnected that is being served; by default it wakes the streams.
+    """
     # Below the level of errors it logs every client who disconnects, with the unescaped address. It logs a long queue,
     # too, which is normal.
     logging.getLogger("waitress").setLevel(logging.ERROR)
@@ -112,13 +120,15 @@ def make_server(
         channel_timeout=SILENT_S,
         cleanup_interval=max(1, SILENT_S // 4),
         channel_request_lookahead=1,  # else nobody notices that the client of a stream has disconnected
-        max_request_body_size=LARGEST_BODY,
+        max_request_body_size=largest,
+        inbuf_overflow=max(largest, 1 << 19),
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
         **more,
     )
-    server.gone = stream_source(app).wake
+    server.gone = gone or stream_source(app).wake
+    server.whole_s = whole_s
     return server
 
 
@@ -140,7 +150,11 @@ class Channel(HTTPChannel):
     @property
     def is_late(self) -> bool:
         """Whether a request has begun but is not complete within its time limit."""
-        return self.is_waited_for and self._has_begun and time.monotonic() - self.owes_since > WHOLE_S
+        return (
+            self.is_waited_for
+            and self._has_begun
+            and time.monotonic() - self.owes_since > self.server.whole_s
+        )
 
     def received(self, data: bytes) -> bool:
         """Take received bytes. The time limit runs from a request's first byte to its last."""
@@ -168,6 +182,7 @@ class Server(TcpWSGIServer):
     channel_class = Channel
     active_channels: Any
     gone: Callable[[], None]
+    whole_s: float = WHOLE_S
 
     def handle_accept(self) -> None:
         """Accept a connection; beyond the limit, close another one for it."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import socket
+from pathlib import Path
 from typing import Any, Final
 
+import click
 from flask import Flask
 
 from dealer_ui.web.serve import Server, make_server, run_until_stopped
@@ -28,9 +31,12 @@ class LanServer(Server):
 
 
 def make_lan_server(
-    app: Flask, listening: socket.socket, parts: dict[int, Any], threads: int = THREADS
+    app: Flask, listening: socket.socket, parts: dict[int, Any], threads: int = THREADS, **more: Any
 ) -> LanServer:
-    """Make the server of a Unix socket, which it takes over; `parts` is the map that its loop polls."""
+    """Make the server of a Unix socket, which it takes over; `parts` is the map that its loop polls.
+
+    `more`: as for `make_server`.
+    """
     return make_server(
         app,
         listening,
@@ -39,7 +45,26 @@ def make_lan_server(
         LanServer,
         trusted_proxy="localhost",
         trusted_proxy_headers={"x-forwarded-for", "x-forwarded-proto"},
+        **more,
     )
+
+
+def socket_at(path: Path) -> socket.socket:
+    """Open a Unix socket for this user alone. Raises click.ClickException."""
+    found = socket.socket(socket.AF_UNIX)
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()
+        found.bind(str(path))
+    except OSError as error:
+        found.close()
+        raise click.ClickException(
+            f"There can be no socket at {path} ({error.strerror or error}). Name another place with --page."
+        ) from error
+    finally:
+        os.umask(before)
+    return found
 
 
 def serve(app: Flask, listening: socket.socket) -> None:

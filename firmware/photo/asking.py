@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from firmware.messages import Message, all_of
 from firmware.photo.grouping import CARDS_EACH, PLAYERS, Group, Grouping, Place, groupings
 from firmware.rules import Hand, HandError, Profile, SeatHand, Settlement, read_hand, settle, settlement_json
 
@@ -80,7 +81,7 @@ class Question:
     """
 
     kind: str
-    text: str
+    text: Message
     key: str = ""
     options: tuple[str, ...] = ()
 
@@ -106,7 +107,7 @@ class Outcome:
     cards: tuple[PhotoCard, ...]
     seats: tuple[Seat, ...] = ()
     questions: tuple[Question, ...] = ()
-    sentences: tuple[str, ...] = ()
+    sentences: tuple[Message, ...] = ()
     hand: dict[str, Any] | None = None
     settlement: Settlement | None = None
 
@@ -120,10 +121,10 @@ class Outcome:
                 for one in self.seats
             ],
             "questions": [
-                {"kind": q.kind, "key": q.key, "text": q.text, "options": list(q.options)}
+                {"kind": q.kind, "key": q.key, "text": str(q.text), "options": list(q.options)}
                 for q in self.questions
             ],
-            "sentences": list(self.sentences),
+            "sentences": list(map(str, self.sentences)),
             "hand": self.hand,
             "settlement": settlement_json(self.settlement) if self.settlement else None,
         }
@@ -148,38 +149,38 @@ def consider(read: Sequence[PhotoCard], answers: Answers, profile: str, unit: in
     twice = _twice(cards, answers)
     if twice:
         return Outcome(cards, sentences=(twice,))
-    unsure = tuple(_which(card) for card in cards if not card.sure)
+    unsure = [card for card in cards if not card.sure]
     players = next((n for n in PLAYERS if n * CARDS_EACH - 2 <= len(cards) <= n * CARDS_EACH), 0)
     if not players:
-        most = (
-            ""
-            if len(unsure) <= MOST_QUESTIONS
-            else " Take the picture again: nearer, sharper, in even light."
-        )
-        extra = " If one belongs to no hand, answer that it is none." if len(cards) > 2 * CARDS_EACH else ""
-        text = f"{len(cards)} cards are seen; two, three and four hands are 26, 39 and 52.{extra}{most}"
-        return Outcome(cards, questions=unsure[:MOST_QUESTIONS], sentences=(text,))
+        sentences = [
+            Message("Cards seen: %(count)s. Two, three and four hands are 26, 39 and 52.", count=len(cards))
+        ]
+        if len(cards) > 2 * CARDS_EACH:
+            sentences.append(Message("If one belongs to no hand, answer that it is none."))
+        if len(unsure) > MOST_QUESTIONS:
+            sentences.append(Message("Take the picture again: nearer, sharper, in even light."))
+        asked_first = tuple(_which(card) for card in unsure[:MOST_QUESTIONS])
+        return Outcome(cards, questions=asked_first, sentences=tuple(sentences))
     numbers = {card.number: k for k, card in enumerate(cards)}
     given = [frozenset(numbers[n] for n in row if n in numbers) for row in answers.rows]
     ways = groupings([card.place for card in cards], [row for row in given if row])
     if not ways:
-        text = "Which cards lie in one row? The rows of three and five are not clear."
-        return Outcome(cards, questions=(*unsure[:MOST_QUESTIONS], Question("rows", text)))
+        text = Message("Which cards lie in one row? The rows of three and five are not clear.")
+        about = [_which(card) for card in unsure[:MOST_QUESTIONS]]
+        return Outcome(cards, questions=(*about, Question("rows", text)))
     asked: tuple[Question, ...] = ()
     chosen = ways[0]
     if answers.grouping is not None and answers.grouping <= len(ways):
         chosen = ways[answers.grouping - 1]
     elif len(ways) > 1:
         options = tuple(_in_words(cards, way) for way in ways)
-        asked = (
-            Question("grouping", "The rows can be seen in several ways: which is right?", options=options),
-        )
+        text = Message("The rows can be seen in several ways: which is right?")
+        asked = (Question("grouping", text, options=options),)
     seats = _seated(cards, chosen.groups)
     lacking = _lacking(seats, answers)
-    about = tuple(replace(q, text=f"{q.text[:-1]} ({_where(seats, int(q.key))})?") for q in unsure)
-    questions = (*asked, *about, *lacking)
+    questions = (*asked, *(_which(card, seats) for card in unsure), *lacking)
     if questions:
-        many = ("Many cards are not clear: take the picture again, nearer, sharper, in even light.",)
+        many = (Message("Many cards are not clear: take the picture again, nearer, sharper, in even light."),)
         return Outcome(cards, seats, questions, many if len(questions) > MOST_QUESTIONS else ())
     return _settled(cards, seats, answers, profile, unit)
 
@@ -206,31 +207,40 @@ def _is_seen_twice(card: PhotoCard, other: PhotoCard) -> bool:
     return doubtful and card.number > other.number and apart < _ONE_CARD_MM
 
 
-def _twice(cards: Sequence[PhotoCard], answers: Answers) -> str:
-    """Return a sentence about a card that lies twice; "" if none does."""
-    named = [(card.card, f"card {card.number}") for card in cards if card.sure]
+def _twice(cards: Sequence[PhotoCard], answers: Answers) -> Message | None:
+    """Return a sentence about a card that lies twice; None if none does."""
+    named: list[tuple[str, Message]] = [
+        (card.card, Message("card %(number)s", number=card.number)) for card in cards if card.sure
+    ]
     named += [
-        (code, f"{row} of seat {seat}") for (seat, row), codes in answers.missing.items() for code in codes
+        (code, Message("%(row)s of seat %(seat)s", row=row, seat=seat))
+        for (seat, row), codes in answers.missing.items()
+        for code in codes
     ]
     counts = Counter(code for code, _ in named)
     for code, count in counts.items():
         if count > 1:
-            where = " and ".join(place for name, place in named if name == code)
-            return f"{code} lies there twice: {where}. One of them is another card, or two decks are mixed."
-    return ""
+            return Message(
+                "%(card)s lies there twice: %(where)s. One of them is another card, or two decks are mixed.",
+                card=code,
+                where=all_of(place for name, place in named if name == code),
+            )
+    return None
 
 
-def _which(card: PhotoCard) -> Question:
-    return Question("card", f"Which card is number {card.number}?", str(card.number), card.candidates)
-
-
-def _where(seats: Sequence[Seat], number: int) -> str:
-    """Return where a card lies, in words."""
+def _which(card: PhotoCard, seats: Sequence[Seat] = ()) -> Question:
     for one in seats:
         for name, row in zip(ROWS, one.rows, strict=True):
-            if any(card.number == number for card in row):
-                return f"seat {one.seat}, {name}"
-    return "in no row"
+            if any(other.number == card.number for other in row):
+                text = Message(
+                    "Which card is number %(number)s (seat %(seat)s, %(row)s)?",
+                    number=card.number,
+                    seat=one.seat,
+                    row=name,
+                )
+                return Question("card", text, str(card.number), card.candidates)
+    text = Message("Which card is number %(number)s?", number=card.number)
+    return Question("card", text, str(card.number), card.candidates)
 
 
 def _in_words(cards: Sequence[PhotoCard], way: Grouping) -> str:
@@ -278,7 +288,12 @@ def _lacking(seats: Sequence[Seat], answers: Answers) -> tuple[Question, ...]:
             less = size - len(row) - len(answers.missing.get((one.seat, name), ()))
             if less > 0:
                 seen = " ".join(card.card for card in row)
-                text = f"Seat {one.seat}, {name}: {len(row)} cards are seen ({seen}). Which is the other one?"
+                text = Message(
+                    "Seat %(seat)s, %(row)s: these cards are seen: %(cards)s. Which is the other one?",
+                    seat=one.seat,
+                    row=name,
+                    cards=seen,
+                )
                 found.append(Question("missing", text, f"{one.seat}.{name}"))
     return tuple(found)
 
@@ -304,18 +319,22 @@ def _settled(
     questions = []
     if answers.declared is None:
         questions += [
-            Question("declared", f"Did seat {one.seat} declare its natural?", str(one.seat), ("yes", "no"))
+            Question(
+                "declared",
+                Message("Did seat %(seat)s declare its natural?", seat=one.seat),
+                str(one.seat),
+                ("yes", "no"),
+            )
             for one in hand.seats
             if _would_count(hand, rules, one)
         ]
     if answers.button is None and _hangs_on_button(hand, rules):
         options = tuple(str(one.seat) for one in seats)
-        questions.append(
-            Question("button", "Which seat is the dealer's? The rules pay in its order.", options=options)
-        )
+        text = Message("Which seat has the puck? The rules pay in its order.")
+        questions.append(Question("button", text, options=options))
     if questions:
         return Outcome(cards, seats, tuple(questions))
-    note = () if answers.button else ("The dealer's seat makes no difference to what is paid.",)
+    note = () if answers.button else (Message("The puck's seat makes no difference to what is paid."),)
     return Outcome(cards, seats, (), note, {"profile": profile, **given}, settle(hand, rules))
 
 

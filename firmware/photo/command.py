@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from firmware.command_options import ANY_PATH
-from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, Question, consider
-from firmware.rules import UNREAD, UnknownCardError, load_profile, parse_card
+from firmware.photo.answers import (
+    NO_CARD,
+    answered,
+    parse_declared,
+    parse_missing,
+    parse_named,
+    parse_row,
+)
+from firmware.photo.asking import Answers, Outcome, PhotoCard, Question, consider
+from firmware.rules import load_profile
 from firmware.terminal import say, say_all, say_json
 
 if TYPE_CHECKING:
@@ -20,7 +27,6 @@ if TYPE_CHECKING:
 
 ASKED, UNUSABLE = 1, 2
 """Exit statuses; if both apply, the higher one counts."""
-NO_CARD: Final = "none"
 
 T = TypeVar("T")
 
@@ -38,50 +44,6 @@ def _each(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter
         return found
 
     return callback
-
-
-def _code(text: str) -> str:
-    """Return a card's code. Raises ValueError."""
-    try:
-        card = parse_card(text.strip()[:1].upper() + text.strip()[1:].lower())
-    except UnknownCardError as error:
-        raise ValueError(str(error)) from error
-    if str(card) == str(UNREAD):
-        raise ValueError("name the card, such as Qh")
-    return str(card)
-
-
-def parse_named(text: str) -> tuple[int, str | None]:
-    """Return a card's number and code from such as "7=Qh" or "7=none". Raises ValueError."""
-    number, equals, code = text.partition("=")
-    if not (equals and number.strip().isdecimal()):
-        raise ValueError("give a number and a card, such as 7=Qh")
-    return int(number), None if code.strip().lower() == NO_CARD else _code(code)
-
-
-def parse_row(text: str) -> frozenset[int]:
-    """Return the numbers of a row from such as "3 7 9". Raises ValueError."""
-    words = text.replace(",", " ").split()
-    if not all(word.isdecimal() for word in words) or len({*words}) not in (3, 5):
-        raise ValueError("give the numbers of three or five cards, such as '3 7 9'")
-    return frozenset(map(int, words))
-
-
-def parse_missing(text: str) -> tuple[tuple[int, str], tuple[str, ...]]:
-    """Return seat, row and cards from such as "2.middle=Qh". Raises ValueError."""
-    place, equals, codes = text.partition("=")
-    seat, _, row = place.strip().partition(".")
-    if not (equals and seat.isdecimal() and row in ROWS and codes.split()):
-        raise ValueError("give a seat, a row and a card, such as 2.middle=Qh")
-    return (int(seat), row), tuple(map(_code, codes.split()))
-
-
-def _declared(text: str) -> int | None:
-    if text == NO_CARD:
-        return None
-    if not text.isdecimal():
-        raise ValueError(f"give a seat's number, or {NO_CARD}")
-    return int(text)
 
 
 @click.command()
@@ -131,7 +93,7 @@ def _declared(text: str) -> int | None:
 @click.option(
     "--declared",
     multiple=True,
-    callback=_each(_declared),
+    callback=_each(parse_declared),
     metavar="SEAT|none",
     help="A seat that declared its natural; none: nobody did.",
 )
@@ -252,7 +214,7 @@ def in_words(file: Path | None, outcome: Outcome, verdicts: Sequence[str] = ()) 
 
     lines = [escape(file)] if file else []
     if outcome.settlement:
-        lines += [settlement_text(outcome.settlement), *outcome.sentences]
+        lines += [settlement_text(outcome.settlement), *map(str, outcome.sentences)]
         return "\n".join(lines)
     for one in outcome.seats:
         rows = " / ".join(
@@ -296,38 +258,18 @@ def _ask(question: Question, answers: Answers) -> Answers:
             say(f"  {k}. {option}")
     hint = f" [{', '.join(question.options)}; {NO_CARD}]" if question.kind == "card" else ""
     while True:
-        given = str(click.prompt(question.text + hint)).strip()
+        given = str(click.prompt(f"{question.text}{hint}")).strip()
         try:
-            return _answered(question, answers, given)
+            return answered(question, answers, given)
         except ValueError as error:
             say(str(error), err=True)
 
 
-def _answered(question: Question, answers: Answers, given: str) -> Answers:
-    """Return the answers with one more. Raises ValueError."""
-    if question.kind == "card":
-        number, code = parse_named(f"{question.key}={given}")
-        return replace(answers, cards={**answers.cards, number: code})
-    if question.kind == "missing":
-        place, codes = parse_missing(f"{question.key}={given}")
-        return replace(answers, missing={**answers.missing, place: answers.missing.get(place, ()) + codes})
-    if question.kind == "rows":
-        return replace(answers, rows=(*answers.rows, parse_row(given)))
-    if question.kind == "declared":
-        if given.lower() not in ("yes", "no"):
-            raise ValueError("Say yes or no.")
-        seats = answers.declared or frozenset()
-        return replace(answers, declared=seats | {int(question.key)} if given.lower() == "yes" else seats)
-    count = len(question.options)
-    if not given.isdecimal() or not 1 <= int(given) <= count:
-        raise ValueError(f"Give a number from 1 to {count}.")
-    if question.kind == "button":
-        return replace(answers, button=int(given))
-    return replace(answers, grouping=int(given))
-
-
 def _write(out: Path, picture: Any, outcome: Outcome) -> None:
     """Write the sheet. Raises OSError."""
+    from PIL import Image
+
     from firmware.photo.sheet import FORMATS, sheet
 
-    out.write_bytes(sheet(picture, outcome, in_words(None, outcome), FORMATS[out.suffix.lower()]))
+    photo = Image.fromarray(picture[..., ::-1])
+    out.write_bytes(sheet(photo, outcome, in_words(None, outcome), FORMATS[out.suffix.lower()]))

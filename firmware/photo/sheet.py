@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import reportlab
 from PIL import Image, ImageDraw, ImageFont
@@ -19,28 +19,27 @@ _UNSURE: Final = (213, 60, 0)
 _LINE: Final = 30
 
 
-def sheet(picture: Any, outcome: Outcome, text: str, kind: str) -> bytes:
+def sheet(photo: Image.Image, outcome: Outcome, text: str, kind: str, font: Path | None = None) -> bytes:
     """Return the sheet as a file of a format (PNG, JPEG, PDF); nothing of the photograph's metadata is in it.
 
-    `picture` is h × w × 3, uint8, BGR; `text` is what stands below, line by line.
+    `text` is what stands below, line by line; `font`: a file with its letters, where they are not Latin.
     """
-    photo = Image.fromarray(picture[..., ::-1])
     times = _WIDTH / photo.width
-    photo = photo.resize((_WIDTH, max(1, round(photo.height * times))))
+    photo = photo.convert("RGB").resize((_WIDTH, max(1, round(photo.height * times))))
     lines = text.split("\n")
     page = Image.new("RGB", (_WIDTH, photo.height + _LINE * (len(lines) + 2)), "white")
     page.paste(photo)
     draw = ImageDraw.Draw(page)
     _draw_cards(draw, outcome, times)
     for k, line in enumerate(lines):
-        draw.text((40, photo.height + _LINE * (k + 1)), line, fill="black", font=_font(22))
+        draw.text((40, photo.height + _LINE * (k + 1)), line, fill="black", font=_font(22, font))
     out = BytesIO()
     page.save(out, kind, **({"resolution": 150.0} if kind == "PDF" else {}))
     return out.getvalue()
 
 
-def _font(size: int) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
+def _font(size: int, file: Path | None = None) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(str(file or Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
 
 
 def _draw_cards(draw: ImageDraw.ImageDraw, outcome: Outcome, times: float) -> None:

@@ -48,6 +48,7 @@ ELSEWHERE: Final = {
     "people": "firmware/cli/test_people.py",
     "pit": "pit/test_command.py",
     "photo": "firmware/photo/test_photo.py",
+    "photo-page": "dealer_ui/photo/test_photo_command.py",
     "profiles": "firmware/cli/test_rules.py",
     "read": "vision/commands/test_read.py",
     "restore": "firmware/cli/test_retention.py",

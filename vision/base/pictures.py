@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image as Pillow
 
 from vision.base.arrays import Image
-from vision.base.errors import PictureError, PictureFileError
+from vision.base.errors import N_, PictureError, PictureFileError
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
 MIN_SIDE_PX = 32
@@ -40,20 +40,37 @@ def load_picture(path: Path) -> Image:
         raise
     except OSError as error:
         raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
+    return picture_of(data, path)
+
+
+def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Image:
+    """Return the picture in a file's bytes, as `load_picture` does; errors name it `file`.
+
+    Raises:
+        PictureError: it is no picture, half a picture, or one that is too small or too large.
+    """
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
-        raise PictureError(f"{path} is cut off: the end of the JPEG is missing; copy it again.")
-    if (pixels := _pixels(data)) > MAX_PIXELS:
+        raise PictureError("%(file)s is cut off: the end of the JPEG is missing; copy it again.", file=file)
+    if (pixels := _pixels(data)) > most_pixels:
         raise PictureError(
-            f"{path} has {pixels / 1e6:.0f} megapixels; at most {MAX_PIXELS // 10**6} are read."
+            "%(file)s has %(has)s megapixels; at most %(most)s are read.",
+            file=file,
+            has=round(pixels / 1e6),
+            most=most_pixels // 10**6,
         )
     picture = _decode(data) if pixels else None
     if picture is not None and (odd := _oddity(data)):
-        raise PictureError(f"{path} {odd}")
+        raise PictureError(odd, file=file)
     if picture is None:
-        raise PictureError(f"{path} is not a picture that can be read; use JPEG or PNG.")
-    h, w = picture.shape[:2]
-    if min(h, w) < MIN_SIDE_PX:
-        raise PictureError(f"{path} is only {w} × {h} pixels; no card can be read in it.")
+        raise PictureError("%(file)s is not a picture that can be read; use JPEG or PNG.", file=file)
+    height, width = picture.shape[:2]
+    if min(height, width) < MIN_SIDE_PX:
+        raise PictureError(
+            "%(file)s is only %(width)s × %(height)s pixels; no card can be read in it.",
+            file=file,
+            width=width,
+            height=height,
+        )
     return picture
 
 
@@ -72,15 +89,17 @@ def _decode(data: bytes) -> Image | None:
 
 
 def _oddity(data: bytes) -> str:
-    """Return why a picture may show something else than a camera saw; "" if nothing speaks for that."""
+    """Return why a picture may show something else than a camera saw, a template; "" if nothing speaks for that."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with Pillow.open(BytesIO(data)) as picture:
             frames = 1 if picture.format == "MPO" else getattr(picture, "n_frames", 1)  # a phone's depth map
             if picture.mode == "CMYK":
-                return "is in the colours of print (CMYK): save it in those of a screen (RGB)."
+                return N_("%(file)s is in the colours of print (CMYK): save it in those of a screen (RGB).")
             if frames > 1:
-                return f"holds {frames} pictures: save the one to be read as a file of its own."
+                return N_(
+                    "%(file)s holds more than one picture: save the one to be read as a file of its own."
+                )
             if picture.has_transparency_data:
                 whole = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
                 if (
@@ -89,7 +108,7 @@ def _oddity(data: bytes) -> str:
                     or whole.shape[2] < 4
                     or whole[..., 3].min() < whole[..., 3].max()
                 ):
-                    return "has transparent parts: save it without transparency."
+                    return N_("%(file)s has transparent parts: save it without transparency.")
     return ""
 
 

@@ -44,9 +44,8 @@ def judge(photograph: Photograph, reader: CardReader) -> Result:
     answers, asked = Answers(), 0
     outcome = consider(cards, answers, _PROFILE)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    why = [question.text for question in outcome.questions] + list(
-        outcome.sentences if not outcome.hand else ()
-    )
+    why = [str(question.text) for question in outcome.questions]
+    why += map(str, () if outcome.hand else outcome.sentences)
     why += [verdict.text for verdict in reading.verdicts.values() if not verdict.ok]
     while outcome.questions and asked < _MOST_ASKED:
         answered = answer(outcome.questions[0], outcome, cards, answers, photograph)
