@@ -53,6 +53,8 @@ class Facts:
     """Whether the power supply is too weak now."""
     was_weak: bool | None = None
     """Whether it was too weak at any time since the box started."""
+    slowed: bool | None = None
+    """Whether the processor is slowed down now, by heat or a weak supply."""
     memory_mb: int | None = None
     model_hash: str | None = None
     """The hash of the card reader's model file."""

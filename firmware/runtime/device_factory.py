@@ -83,6 +83,7 @@ def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, boo
         "weak": seen.undervoltage if seen else None,
         "was_weak": seen.undervoltage_since_boot if seen else None,
         "celsius": seen.temperature_c if seen else None,
+        "slowed": seen.throttled if seen else None,
     }
 
 

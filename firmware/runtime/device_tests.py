@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, Protocol
 from firmware.access.control import Who
 from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
-from firmware.devices.panel.interface import LAMPS, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
+from firmware.devices.panel.interface import LAMPS, Bounce, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.health.device_checks import NOT_INSTALLED, ROOM_MB, SLOW_MS, clock_found
 from firmware.messages import Message, Text
@@ -119,6 +119,8 @@ class DeviceTests:
         self._visited: set[int] = set()
         self._action_seen = False
         self._pressed: list[ButtonName] = []
+        self._presses = dict.fromkeys(ASKED, 0)
+        self._bounces: list[Bounce] = []
         self._crossed = ""
         self._lit: LampName | None = None
         self._seen: dict[str, bool] = {}
@@ -140,6 +142,7 @@ class DeviceTests:
     def takes(self, press: Press, state: State) -> bool:
         """Return whether the press belongs to a test: during a test, and before the first set-up is finished."""
         if state.on_trial and self._device == "buttons" and not press.held:
+            self._presses[press.button] += 1
             self._press(press.button)
         return state.on_trial or not state.set_up
 
@@ -183,8 +186,26 @@ class DeviceTests:
         found = self._finding(table, who)
         if command.act == "keep":
             found = self._kept(found, command, table, who)
-        listed = {"tags": tags(self._puck, self._hardware.disks)} if command.device == "puck" else {}
-        return {"ok": True, "device": command.device} | vars(found) | {"seen": dict(self._seen)} | listed
+        return (
+            {"ok": True, "device": command.device}
+            | vars(found)
+            | {"seen": dict(self._seen)}
+            | self._listed(command.device)
+        )
+
+    def _listed(self, device: ev.Device) -> dict[str, Any]:
+        """Return what a test lists besides its figures; none of it is recorded."""
+        if device == "puck":
+            return {"tags": tags(self._puck, self._hardware.disks)}
+        if device == "buttons":
+            self._take_bounces()
+            bounces = [[one.button, one.edges, one.lasted_ms] for one in self._bounces]
+            return {"presses": dict(self._presses), "bounces": bounces}
+        return {}
+
+    def _take_bounces(self) -> None:
+        if self._hardware.buttons is not None:
+            self._bounces += self._hardware.buttons.take_bounces()
 
     def _begin(self) -> None:
         self._forget()
@@ -192,6 +213,9 @@ class DeviceTests:
             self.puck(self._puck)
         if self._device == "disk":
             self._write()
+        if self._device == "buttons":
+            self._take_bounces()
+            self._bounces.clear()  # those of before the test
 
     def _act(self, command: TryDevice) -> None:
         if command.act == "light":

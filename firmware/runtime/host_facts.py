@@ -72,8 +72,8 @@ class BoxFacts:
             # A reader with a single spot cannot serve five seats.
             found |= {"readers_ok": len(answers), "readers": len(ANTENNAS) if len(answers) > 1 else 1}
         power = dict(hardware.power())
-        names = {"celsius": "celsius", "weak": "weak", "was_weak": "was_weak"}
-        return found | {ours: power[name] for name, ours in names.items() if power.get(name) is not None}
+        names = ("celsius", "weak", "was_weak", "slowed")
+        return found | {name: power[name] for name in names if power.get(name) is not None}
 
     def of_box(self) -> dict[str, Any]:
         """Return the facts that any process can read."""
@@ -143,6 +143,7 @@ def facts_of_pi(reading: Any) -> Mapping[str, Any]:
         "celsius": reading.temperature_c,
         "weak": reading.undervoltage,
         "was_weak": reading.undervoltage_since_boot,
+        "slowed": reading.throttled,
     }
     return {name: value for name, value in seen.items() if value is not None}
 

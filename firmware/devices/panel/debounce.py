@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from firmware.devices.panel.interface import ButtonName, Press
+from firmware.devices.panel.interface import Bounce, ButtonName, Press
 
 BOUNCE = 0.010
 """Maximum seconds that a good switch bounces."""
@@ -29,6 +29,9 @@ finger's, and waiting for certainty would delay every press.
 CALM = 5.0
 """Seconds that a loose button must be stable to count again."""
 
+
+MOST_BOUNCES = 1000
+"""Bounces that are remembered until somebody takes them."""
 
 _ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
 
@@ -71,6 +74,34 @@ class Debounce:
             return None
         self.level = self._raw
         return self._raw_since
+
+
+class Bounces:
+    """How each contact bounced, from its raw edges: those less than `SETTLE` apart are one change of the contact."""
+
+    def __init__(self) -> None:
+        self._over: deque[Bounce] = deque(maxlen=MOST_BOUNCES)
+        self._now: dict[ButtonName, tuple[float, float, int]] = {}
+
+    def edge(self, button: ButtonName, at: float) -> None:
+        """Process a change of the contact's level."""
+        first, last, edges = self._now.get(button, (at, at, 0))
+        if at - last >= SETTLE:
+            self._end(button)
+            first, edges = at, 0
+        self._now[button] = (first, at, edges + 1)
+
+    def take(self, now: float) -> list[Bounce]:
+        """Return those that are over, once."""
+        for button in [name for name, (_first, last, _edges) in self._now.items() if now - last >= SETTLE]:
+            self._end(button)
+        taken = list(self._over)
+        self._over.clear()
+        return taken
+
+    def _end(self, button: ButtonName) -> None:
+        first, last, edges = self._now.pop(button)
+        self._over.append(Bounce(button, edges, round(1000 * (last - first), 3)))
 
 
 class Presses:

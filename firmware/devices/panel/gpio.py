@@ -13,8 +13,8 @@ import gpiozero
 from gpiozero.pins import Factory
 
 from firmware.devices.errors import DeviceError, DeviceRefused, DeviceSettings
-from firmware.devices.panel.debounce import Debounce, PressedButtons
-from firmware.devices.panel.interface import BUTTONS, ButtonName, LampName, Light, Press
+from firmware.devices.panel.debounce import Bounces, Debounce, PressedButtons
+from firmware.devices.panel.interface import BUTTONS, Bounce, ButtonName, LampName, Light, Press
 from firmware.devices.panel.pins import PinMap
 from firmware.messages import Message
 from firmware.threads import start_thread
@@ -50,6 +50,8 @@ class GpioButtons:
         self._watchers: list[Callable[[float, int], None]] = []  # gpiozero itself holds only weak references
         self._edges: queue.SimpleQueue[tuple[ButtonName, bool, float] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._bounces = Bounces()
+        self._bouncing = threading.Lock()
         self.fault: Message | None = None
         """The current fault of the buttons as a message; None while they work."""
 
@@ -68,6 +70,11 @@ class GpioButtons:
             self._let_go()
             raise DeviceRefused("The push-buttons' pins cannot be used: %(error)s.", error=error) from error
         self._thread = start_thread(self._run, put, name="buttons")
+
+    def take_bounces(self) -> list[Bounce]:
+        """Return how the contacts bounced; see `Buttons.take_bounces`."""
+        with self._bouncing:
+            return self._bounces.take(self._clock())
 
     def close(self) -> None:
         """Stop; see `Buttons.close`."""
@@ -117,6 +124,8 @@ class GpioButtons:
                 if edge is None:
                     return
                 name, down, at = edge
+                with self._bouncing:
+                    self._bounces.edge(name, at)
                 # The kernel's timestamp if it is monotonic; old kernels use the wall clock.
                 last = min(max(at, last), self._clock())
                 presses = panel.edge(name, down, last)

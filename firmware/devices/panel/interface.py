@@ -29,6 +29,17 @@ class Press:
     """False when it goes down; a second Press with True follows if it is held down."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bounce:
+    """How a contact bounced when it closed or opened once."""
+
+    button: ButtonName
+    edges: int
+    """Its changes; one for a contact that does not bounce."""
+    lasted_ms: float
+    """From the first change to the last."""
+
+
 class Light(StrEnum):
     """The state of a lamp."""
 
@@ -48,6 +59,9 @@ class Buttons(Protocol):
 
         Raises DeviceError if the pins cannot be used.
         """
+
+    def take_bounces(self) -> list[Bounce]:
+        """Return how the contacts bounced since the last call, as far as it is remembered. From any thread."""
 
     def close(self) -> None:
         """Stop and release the pins. Nothing is put afterwards. May be called twice."""

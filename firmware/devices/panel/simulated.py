@@ -22,6 +22,7 @@ from firmware.devices.panel.pins import PinMap
 BOUNCE_LASTS = 0.008
 BOUNCE_GAP = 0.0006
 PRESS = 0.12
+_WORN_GAPS = 8
 LIFT = 0.05
 """Seconds between two presses of a finger; after less, the second one counts as a bounce."""
 
@@ -50,13 +51,15 @@ class SimulatedPanel:
     ) -> None:
         """`clock` timestamps the pins' edges; `sleep` lets this clock advance."""
         self.pins = pins or PinMap.load()
-        self.factory = MockFactory(pin_class=_pins_stamped_by(clock))
+        self.factory = MockFactory(pin_class=_pins_stamped_by(self._stamp))
         self._clock = clock
         self._sleep = sleep
         self._rng = random.Random(seed)
         self._finger = threading.Lock()
         self._plugged = True
         self._let_go_at: dict[ButtonName, float] = {}
+        self._worn_s: dict[ButtonName, float] = {}
+        self._edge_at: float | None = None
         for bcm in self.pins.buttons.values():
             self._pin(bcm).drive_high()  # the pull-up resistors outside the Pi
         self._pin(self.pins.power_fail).drive_high()
@@ -102,6 +105,10 @@ class SimulatedPanel:
         """Whether the cable is in."""
         return self._plugged
 
+    def wear(self, button: ButtonName, seconds: float) -> None:
+        """Make this button's contact bounce for so long; 0 mends it."""
+        self._worn_s[button] = seconds
+
     def cut_mains(self) -> None:
         """Switch the mains off; the UPS's line shows it."""
         self._pin(self.pins.power_fail).drive_low()
@@ -142,14 +149,23 @@ class SimulatedPanel:
         if not self._plugged or bool(pin.state) != closed:
             return  # no cable, or already in this state
         drive = (pin.drive_low, pin.drive_high) if closed else (pin.drive_high, pin.drive_low)
+        worn = self._worn_s.get(button, 0.0)
+        gaps = [worn / _WORN_GAPS] * _WORN_GAPS if worn else bounces(self._rng)
+        self._edge_at = self._clock()
         drive[0]()
-        over = self._clock() + BOUNCE_LASTS
-        for number, gap in enumerate(bounces(self._rng), start=1):
+        over = self._edge_at + max(BOUNCE_LASTS, 2 * worn)
+        for number, gap in enumerate(gaps, start=1):
             self._sleep(gap)
             if self._clock() > over:
                 break  # a busy computer slept longer than any contact bounces
+            self._edge_at += gap
             drive[number % 2]()
         drive[0]()
+        self._edge_at = None
+
+    def _stamp(self) -> float:
+        """Return the time of an edge: in a bounce that of the contact, however long the computer slept meanwhile."""
+        return self._clock() if self._edge_at is None else self._edge_at
 
     def _pin(self, bcm: int) -> Any:
         return self.factory.pin(bcm)

@@ -20,6 +20,7 @@ from firmware.devices.camera.simulated import Room, RoomCamera
 from firmware.devices.camera.source import FrameSource
 from firmware.devices.panel.gpio import GpioButtons, GpioBuzzer, GpioLamps, GpioPowerLine
 from firmware.devices.panel.simulated import SimulatedPanel
+from firmware.devices.power import PowerWatch
 from firmware.devices.puck.protocol import PuckLine
 from firmware.devices.puck.reading import Disks
 from firmware.devices.puck.serial_port import SerialPuck
@@ -75,12 +76,14 @@ class SimulatedTable:
         disks: Disks = SimulatedPuck.disks,
         pit: PitDesk | None = None,
         wall: Clock | None = None,
+        sensors: PowerWatch | None = None,
     ) -> None:
         """`room`: a folder for the camera's picture; `deck`: the deck in play, by default the one drawn by us.
 
         `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
         the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: requests
-        enrolment at a pit. `wall`: the journal's clock, by default the box's. Raises AppError, TableError.
+        enrolment at a pit. `wall`: the journal's clock, by default the box's. `sensors`: of the box's heat and supply, by
+        default none. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)
         self.pulse: Final = room / "pulse.json"
@@ -120,8 +123,8 @@ class SimulatedTable:
                     GpioLamps(self.panel.pins, self.panel.factory),
                     partial(panel_trouble, buttons, power_line),
                     GpioBuzzer(self.panel.pins, self.panel.factory),
-                    (power_line,),
-                    power=partial(power, None, power_line),
+                    (power_line, sensors) if sensors else (power_line,),
+                    power=partial(power, sensors, power_line),
                     disks=disks,
                 ),
                 self.readings,

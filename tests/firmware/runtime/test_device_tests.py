@@ -12,7 +12,7 @@ import pytest
 
 from firmware.access.control import Who
 from firmware.devices.clock import SystemClock
-from firmware.devices.panel.interface import LAMPS, Light, Press
+from firmware.devices.panel.interface import Bounce, LAMPS, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
 from firmware.health.device_checks import SLOW_MS
@@ -36,7 +36,7 @@ class Hardware:
     """A panel that only says what was asked of it."""
 
     def __init__(self) -> None:
-        self.buttons: Any = object()
+        self.buttons: Any = self
         self.lamps: Any = object()
         self.buzzer: Any = self
         self.beeps: list[int] = []
@@ -48,6 +48,9 @@ class Hardware:
 
     def beep(self, times: int) -> None:
         self.beeps.append(times)
+
+    def take_bounces(self) -> list[Bounce]:
+        return [Bounce("next", 3, 1.5)]
 
 
 @dataclass
@@ -154,7 +157,10 @@ def test_the_buttons_are_asked_for_one_after_another(table: Table) -> None:
     table.press("next")
     assert table.attempt("buttons")["asks"] == "confirm"
     table.press("next", "confirm", "reject")  # what was pressed before may be pressed again
-    assert said(table.attempt("buttons")) == ("pass", "buttons_well")
+    answer = table.attempt("buttons")
+    assert said(answer) == ("pass", "buttons_well")
+    assert answer["presses"] == {"next": 2, "confirm": 1, "reject": 1}, "a press that counts twice is seen"
+    assert answer["bounces"][-1] == ["next", 3, 1.5]
 
 
 def test_crossed_buttons_fail_until_they_are_tried_again(table: Table) -> None:
