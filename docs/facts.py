@@ -223,8 +223,8 @@ def _set_up(_: str) -> str:
 
 
 def _selftest(_: str) -> str:
-    from firmware.cli.acceptance import HANDS
-    from firmware.cli.acceptance import STEPS as TRIED
+    from firmware.acceptance.table_trial import HANDS
+    from firmware.acceptance.table_trial import STEPS as TRIED
 
     return table(
         ("step", "needs hands"), ((step.title, "yes" if step.name in HANDS else "") for step in TRIED)

@@ -17,7 +17,17 @@ from typing import Any, Final, Literal, Protocol
 from firmware.access.control import Who
 from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
-from firmware.devices.panel.interface import LAMPS, Bounce, ButtonName, Buttons, Buzzer, LampName, Lamps, Light, Press
+from firmware.devices.panel.interface import (
+    LAMPS,
+    Bounce,
+    ButtonName,
+    Buttons,
+    Buzzer,
+    LampName,
+    Lamps,
+    Light,
+    Press,
+)
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
 from firmware.health.device_checks import NOT_INSTALLED, ROOM_MB, SLOW_MS, clock_found
 from firmware.messages import Message, Text

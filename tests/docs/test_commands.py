@@ -32,6 +32,7 @@ RUN: Final = frozenset(
 NOT_HERE: Final = frozenset({"--key", "--reason", "--anchor", "--log", "--do", "--loose", "--lens", "--keep"})
 """These need a running table, a slip of this very record, a pit, or photographs."""
 ELSEWHERE: Final = {
+    "acceptance": "firmware/acceptance/test_acceptance.py",
     "bench appliance": "firmware/bench/test_appliance.py",
     "bench rules": "firmware/bench/test_rules.py",
     "bench table": "firmware/bench/test_table.py",
@@ -54,7 +55,7 @@ ELSEWHERE: Final = {
     "restore": "firmware/cli/test_retention.py",
     "review": "dealer_ui/remote/test_lan.py",
     "run": "appliance/test_demo.py",
-    "selftest": "firmware/cli/test_acceptance.py",
+    "selftest": "firmware/acceptance/test_selftest.py",
     "settle": "firmware/cli/test_rules.py",
     "sign-release": "firmware/update/test_sign_release.py",
     "simulate": "firmware/simulation/test_evening.py",

@@ -82,7 +82,7 @@ class SimulatedTable:
 
         `fresh`: the box has no set-up yet; otherwise its dealers are listed and it plays at once. `scale`: the size of
         the camera's pictures relative to the product's camera. `disks`: those of the configuration. `pit`: requests
-        enrolment at a pit. `wall`: the journal's clock, by default the box's. `sensors`: of the box's heat and supply, by
+        enrolment at a pit. `wall`: the journal's clock, by default the box's. `sensors`: of heat and supply, by
         default none. Raises AppError, TableError.
         """
         self.camera = Room(room / VIEW)

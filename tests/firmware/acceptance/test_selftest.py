@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from firmware.cli import acceptance as selftest
-from firmware.cli.acceptance import EXAMPLE, EXAMPLE_PAID, HANDS, STEPS, Selftest, SelftestError
+from firmware.acceptance import table_trial as selftest
+from firmware.acceptance.selftest import report
+from firmware.acceptance.table_trial import EXAMPLE, EXAMPLE_PAID, HANDS, STEPS, SelftestError, TableTrial
 from firmware.cli.main import main
-from firmware.cli.selftest import report
 from firmware.health.check import Check, Verdict
 from firmware.messages import Message
 from firmware.record.evidence.dispute_verifier import ROWS
@@ -43,7 +43,7 @@ def only(name: str) -> frozenset[str]:
     return frozenset(step.name for step in STEPS) - {name}
 
 
-def result(test: Selftest, name: str) -> Check:
+def result(test: TableTrial, name: str) -> Check:
     return next(one for one in test.run(only(name)) if one.name == name)
 
 
@@ -98,7 +98,7 @@ def test_a_whole_table_is_tried_from_its_devices_to_its_speed(table: tuple[Path,
     exported = (
         "ok" if JournalReader(data).recover()[0].hand else "unknown"
     )  # once another test has played a hand
-    with Selftest(data, "Ada", PIN, hands.tell, hands.ask) as test:
+    with TableTrial(data, "Ada", PIN, hands.tell, hands.ask) as test:
         results = {result.name: result for result in test.run(frozenset({"speed"}))}
     assert list(results) == [step.name for step in STEPS]
     for name in ("camera", "puck", "buttons", "lamps", "buzzer", "calibration", "rules", "record"):
@@ -136,11 +136,11 @@ def test_what_needs_hands_can_be_left_out_and_the_report_is_kept(table: tuple[Pa
 
 def test_a_wrong_pin_is_said(table: tuple[Path, SimulatedTable]) -> None:
     with pytest.raises(SelftestError, match="do not belong together"):
-        Selftest(table[0], "Ada", "9999", lambda text: None, lambda text: True)
+        TableTrial(table[0], "Ada", "9999", lambda text: None, lambda text: True)
 
 
 def test_without_a_technician_every_device_says_who_may(table: tuple[Path, SimulatedTable]) -> None:
-    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(table[0], None, None, lambda text: None, lambda text: True) as test:
         disk = result(test, "disk")
     assert disk.verdict == "bad"
     assert "technician" in str(disk.says)
@@ -164,7 +164,7 @@ def played(table: tuple[Path, SimulatedTable]) -> Path:
 
 
 def test_a_hand_is_exported_and_verified_by_a_python_that_has_nothing_of_ours(played: Path) -> None:
-    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+    with TableTrial(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
         found = result(test, "export")
     assert found.verdict == "ok", found
     assert found.figures["hand"] == 1
@@ -193,7 +193,7 @@ def alter(file: Path) -> None:
 def test_an_export_that_does_not_verify_fails_and_says_where_to_look(
     played: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path], object], says: str
 ) -> None:
-    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+    with TableTrial(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
         order = test.order
 
         def then_harmed(do: str, **fields: Any) -> dict[str, Any]:
@@ -212,13 +212,13 @@ def test_an_export_that_does_not_verify_fails_and_says_where_to_look(
 
 def test_a_verifier_that_never_ends_fails_the_export(played: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(selftest, "VERIFIED_S", 0.0)
-    with Selftest(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
+    with TableTrial(played, "Ada", PIN, lambda text: None, lambda text: True) as test:
         found = result(test, "export")
     assert (found.verdict, "timed out" in str(found.says)) == ("bad", True)
 
 
 def test_an_export_that_is_refused_fails_with_the_tables_words(played: Path) -> None:
-    with Selftest(played, None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(played, None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "export")
     assert (found.verdict, str(found.says).endswith(".")) == ("bad", True)
 
@@ -228,7 +228,7 @@ def test_a_record_that_was_changed_fails_and_says_where_to_look(
 ) -> None:
     broken = Verification(**{**vars(verify(played)), "problems": (Problem(2, "Row 2 is not what it was."),)})
     monkeypatch.setattr("firmware.record.evidence.verify.verify", lambda data: broken)
-    with Selftest(played, None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(played, None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "record")
     assert (found.verdict, str(found.says)) == (
         "bad",
@@ -270,7 +270,7 @@ def test_a_full_table_is_read_here_and_its_speed_is_judged(
 ) -> None:
     monkeypatch.setattr(selftest, "READ_MS", limit)
     monkeypatch.setattr(selftest, "_read_drawn_table", drawn_table_read)
-    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(table[0], None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "speed")
     assert (found.verdict, says in str(found.says)) == (verdict, True), found
     assert 0 < found.figures["best_ms"] <= found.figures["worst_ms"]
@@ -286,7 +286,7 @@ def test_a_table_that_is_read_wrong_fails_and_names_the_zones(
         return render_table({**hands, **moved}, *args, **options)
 
     monkeypatch.setattr("vision.synthetic.render.render_table", exchanged)
-    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(table[0], None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "speed")
     assert (found.verdict, found.figures["wrong"]) == ("bad", "A front, B front")
     assert "Install the release again." in str(found.says)
@@ -296,7 +296,7 @@ def test_a_model_that_is_not_there_fails_and_says_what_to_do(
     table: tuple[Path, SimulatedTable], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("vision.reading.network.default_model", lambda: tmp_path / "none.onnx")
-    with Selftest(table[0], None, None, lambda text: None, lambda text: True) as test:
+    with TableTrial(table[0], None, None, lambda text: None, lambda text: True) as test:
         found = result(test, "speed")
     assert (found.verdict, "none.onnx" in str(found.says)) == ("bad", True)
     assert str(found.says).endswith("Install the release again.")

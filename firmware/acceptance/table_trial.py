@@ -1,4 +1,4 @@
-"""The steps of a new table's acceptance run: what each does, and when it passes.
+"""The self-test of a table: what each step does, and when it passes. The acceptance uses these steps, too.
 
 All requests to the table go over its socket, as the page's do; no device is used directly.
 """
@@ -76,10 +76,10 @@ class Step:
 
     name: str
     title: str
-    do: Callable[[Selftest], Outcome]
+    do: Callable[[TableTrial], Outcome]
 
 
-class Selftest:
+class TableTrial:
     """One run against one table process."""
 
     def __init__(
@@ -100,14 +100,13 @@ class Selftest:
         self.tell, self.ask = tell, ask
         self.hands_s = hands_s
         self._link = TableLink(data / SOCKET, timeout=60.0)
+        self._unlocking = (
+            {"do": "unlock", "by": by} | ({"pin": pin} if pin else {}) if by is not None else None
+        )
         self._signed: dict[str, Any] = {}
         if self._link.heartbeat() is None:
             raise SelftestError("The table process is not running; start it, then try again.")
-        if by is not None:
-            answer = self._send({"do": "unlock", "by": by} | ({"pin": pin} if pin else {}))
-            if not answer["ok"]:
-                raise SelftestError(str(answer["error"]))
-            self._signed = {"session": answer["session"]}
+        self._unlock()
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +125,14 @@ class Selftest:
             verdict, says, figures = (SKIP, "left out", {}) if step.name in left_out else step.do(self)
             yield Check(step.name, Message(step.title), verdict, "", Message(says), figures=figures)
 
+    def _unlock(self) -> None:
+        """Begin a session as the technician, if one is named. Raises SelftestError."""
+        if self._unlocking is not None:
+            answer = self._send(self._unlocking)
+            if not answer["ok"]:
+                raise SelftestError(str(answer["error"]))
+            self._signed = {"session": answer["session"]}
+
     def _send(self, order: dict[str, Any]) -> dict[str, Any]:
         try:
             return self._link.send(order)
@@ -134,7 +141,16 @@ class Selftest:
 
     def order(self, do: str, **fields: Any) -> dict[str, Any]:
         """Send a command as the technician and return its answer, also a refusal. Raises SelftestError."""
-        return self._send({"do": do, **fields} | self._signed)
+        answer = self._send({"do": do, **fields} | self._signed)
+        if not answer["ok"] and answer.get("ask") and self._signed:  # a session ends while people are busy
+            self._unlock()
+            answer = self._send({"do": do, **fields} | self._signed)
+        return answer
+
+    def words(self, device: str, found: Mapping[str, Any]) -> str:
+        """Return what a device's test found, in a sentence, and what to do."""
+        check = _check(device, found)
+        return f"{check.says} {check.advice or ''}".strip()
 
     def job(self, do: str, within: float = 60.0, **fields: Any) -> dict[str, Any]:
         """Run a camera job; return its result, or the refusal. Raises SelftestError."""
@@ -151,10 +167,12 @@ class Selftest:
 # ---- devices ----
 
 
-def _device(name: str, prepare: Callable[[Selftest], None] | None = None) -> Callable[[Selftest], Outcome]:
+def _device(
+    name: str, prepare: Callable[[TableTrial], None] | None = None
+) -> Callable[[TableTrial], Outcome]:
     """Return the step that runs a device test; `prepare` announces what the user must look at."""
 
-    def step(test: Selftest) -> Outcome:
+    def step(test: TableTrial) -> Outcome:
         found = test.order("try_device", device=name, act="begin")
         if found["ok"] and prepare is not None:
             prepare(test)
@@ -186,14 +204,14 @@ def _check(device: str, found: Mapping[str, Any]) -> Check:
     return device_check(device, found["verdict"], found["why"], found["figures"], found["asks"])
 
 
-def _light_each(test: Selftest) -> None:
+def _light_each(test: TableTrial) -> None:
     for lamp in LAMPS:
         test.order("try_device", device="lamps", act="light", name=lamp)
         seen = test.ask(f"Is it lit: {name_of(lamp)}?")
         test.order("try_device", device="lamps", act="look", seen=seen)
 
 
-def _sound(test: Selftest) -> None:
+def _sound(test: TableTrial) -> None:
     test.order("try_device", device="buzzer", act="ring")
     heard = test.ask("Did the buzzer sound three times?")
     test.order("try_device", device="buzzer", act="look", seen=heard)
@@ -202,7 +220,7 @@ def _sound(test: Selftest) -> None:
 # ---- camera and deck ----
 
 
-def _calibration(test: Selftest) -> Outcome:
+def _calibration(test: TableTrial) -> Outcome:
     test.order("end_trial")
     done = test.job("calibrate_felt")
     if not done["ok"] or done["state"] != "done":
@@ -213,14 +231,14 @@ def _calibration(test: Selftest) -> Outcome:
     return PASS, "the felt is calibrated", {name: round(value, 3) for name, value in figures.items()}
 
 
-def _deck(test: Selftest) -> Outcome:
+def _deck(test: TableTrial) -> Outcome:
     deck = test.reader.recover()[0].calibrations.get("deck")
     if deck is None:
         return PASS, "none of the house's own is enrolled: the card reader goes by what it was trained on", {}
     return PASS, f"the deck {deck.name!r} is enrolled", {}
 
 
-def _deck_check(test: Selftest) -> Outcome:
+def _deck_check(test: TableTrial) -> Outcome:
     rows = test.reader.of_type(DeckChecked.type)
     if not rows:
         return SKIP, "no deck was counted yet: on the page, More, Check a deck", {}
@@ -234,7 +252,7 @@ def _deck_check(test: Selftest) -> Outcome:
 # ---- rules, record ----
 
 
-def _example(test: Selftest) -> Outcome:
+def _example(test: TableTrial) -> Outcome:
     from firmware.rules import settle_json
 
     paid = settle_json(EXAMPLE)["paid"]
@@ -244,7 +262,7 @@ def _example(test: Selftest) -> Outcome:
     return PASS, "Washington's worked example is settled to the cent", figures
 
 
-def _record(test: Selftest) -> Outcome:
+def _record(test: TableTrial) -> Outcome:
     from firmware.record.evidence.verify import verify
 
     try:
@@ -257,7 +275,7 @@ def _record(test: Selftest) -> Outcome:
     return PASS, "the record is whole from its first row to its last", figures
 
 
-def _export(test: Selftest) -> Outcome:
+def _export(test: TableTrial) -> Outcome:
     """Export the last finished hand, and check the file with a plain Python without our packages."""
     state, _ = test.reader.recover()
     last = state.hand if str(state.phase) in ("archived", "void") else state.hand - 1
@@ -303,7 +321,7 @@ def _verify_alone(file: Path) -> str:
 # ---- speed ----
 
 
-def _speed(test: Selftest) -> Outcome:
+def _speed(test: TableTrial) -> Outcome:
     """Read a drawn table of 52 cards on this machine, with the packaged model and layout."""
     from vision.base.errors import VisionError
 
@@ -321,6 +339,13 @@ def _speed(test: Selftest) -> Outcome:
 
 def _read_drawn_table() -> tuple[str, list[int]]:
     """Return the misread zones, and the milliseconds of each of three readings. Raises VisionError."""
+    read = drawn_table()
+    readings = [read() for _ in range(3)]
+    return next((wrong for wrong, _ms in readings if wrong), ""), [ms for _wrong, ms in readings]
+
+
+def drawn_table() -> Callable[[], tuple[str, int]]:
+    """Draw a table of 52 cards; return what reads it: the misread zones, and milliseconds. Raises VisionError."""
     from vision.felt.layout import TableLayout
     from vision.reading.cards import CARDS
     from vision.reading.network import CardReader
@@ -334,15 +359,19 @@ def _read_drawn_table() -> tuple[str, list[int]]:
         hands.setdefault(zone.place, {})[zone.row] = list(islice(cards, 3 if zone.row == "front" else 5))
     scene = render_table(hands, layout, seed=1)
     reader = CardReader(threads=2)
-    times, wrong = [], set()
-    for _ in range(3):
+
+    def once() -> tuple[str, int]:
         began = time.monotonic()
         reading = read(scene.frame, layout, reader)
-        times.append(round(1000 * (time.monotonic() - began)))
-        for seen in reading.zones:
-            if [card.card for card in seen.cards] != hands[seen.place][seen.row]:
-                wrong.add(f"{seen.place} {seen.row}")
-    return ", ".join(sorted(wrong)), times
+        ms = round(1000 * (time.monotonic() - began))
+        wrong = {
+            f"{seen.place} {seen.row}"
+            for seen in reading.zones
+            if [card.card for card in seen.cards] != hands[seen.place][seen.row]
+        }
+        return ", ".join(sorted(wrong)), ms
+
+    return once
 
 
 STEPS: Final[tuple[Step, ...]] = (

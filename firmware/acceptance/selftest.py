@@ -49,7 +49,7 @@ def command(
     test asks you to press push-buttons, to move the pucks and to look at lamps. It keeps its report in the data folder,
     in reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
     """
-    from firmware.cli.acceptance import HANDS, STEPS, Selftest
+    from firmware.acceptance.table_trial import HANDS, STEPS, TableTrial
 
     names = {step.name for step in STEPS}
     if listing:
@@ -68,7 +68,7 @@ def command(
         return yes or click.confirm(text, err=is_json)
 
     results: list[Check] = []
-    with Selftest(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
+    with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
         folder = _folder(data)
         for number, result in enumerate(test.run(frozenset(left_out)), start=1):
             results.append(result)
