@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import cv2
+import numpy as np
 import pypdfium2
 import pytest
 from click.testing import CliRunner
@@ -26,7 +27,6 @@ from firmware.devices.panel.interface import ButtonName
 from firmware.devices.puck.simulated import DEALER_TAG
 from firmware.record.evidence.signing import DeviceKey
 from firmware.simulation.live.table import SimulatedTable
-from firmware.table_client import TableLink
 from tests.firmware.acceptance.table import PIN, Hands, Pi, open_table, walk_of
 from tests.waiting import until
 
@@ -65,7 +65,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
 
 
 def defocus(table: SimulatedTable) -> None:
-    table.camera.show(cv2.GaussianBlur(table.picture({}, 1), (0, 0), 2.2))
+    blurred = np.asarray(cv2.GaussianBlur(table.picture({}, 1), (0, 0), 2.2), np.uint8)
+    table.camera.show(blurred)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +234,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow machine may take its time."""
     monkeypatch.setattr(table_trial, "drawn_table", drawn_once)
     patient = replace(limits.LIMITS["reading_ms"], most=1e6)
-    monkeypatch.setitem(limits.LIMITS, "reading_ms", patient)  # type: ignore[arg-type]
+    monkeypatch.setitem(limits.LIMITS, "reading_ms", patient)
 
 
 @pytest.mark.usefixtures("drawn")

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from firmware.cli.main import main
 
 NEEDS_ONE = (
+    "acceptance",
     "anchor",
     "audit",
     "backup {new}",
@@ -35,8 +36,9 @@ def run(command: str, tmp_path: Path, **environment: str) -> Result:
 def missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The default folder of the record, on a machine that has none."""
     folder = tmp_path / "no-such-folder"
-    for name in ("anchor", "audit", "bundle", "doctor", "hands", "people", "report", "retention", "selftest"):
-        module = import_module(f"firmware.cli.{name}")
+    names = ("anchor", "audit", "bundle", "doctor", "hands", "people", "report", "retention")
+    for name in (*(f"cli.{one}" for one in names), "acceptance.command", "acceptance.selftest"):
+        module = import_module(f"firmware.{name}")
         groups = [one for one in vars(module).values() if hasattr(one, "params")]
         for command in [
             *groups,

@@ -12,7 +12,7 @@ import pytest
 
 from firmware.access.control import Who
 from firmware.devices.clock import SystemClock
-from firmware.devices.panel.interface import Bounce, LAMPS, Light, Press
+from firmware.devices.panel.interface import LAMPS, Bounce, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
 from firmware.devices.puck.simulated import ACTION_TAG, DEALER_TAG
 from firmware.health.device_checks import SLOW_MS

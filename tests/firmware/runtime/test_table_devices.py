@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from firmware.devices.errors import DeviceError
+from firmware.devices.panel.interface import Bounce
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState
 from firmware.messages import Message
 from firmware.runtime.table_devices import PUCK_GRACE, Devices
@@ -39,6 +40,9 @@ class Wired:
 
     def use(self, disks: Disks) -> None:
         self._do(disks)
+
+    def take_bounces(self) -> list[Bounce]:
+        return []
 
     def close(self) -> None:
         self.done.append("close")
