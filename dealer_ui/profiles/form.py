@@ -50,7 +50,7 @@ from firmware.rules.profiles.options import (
 from firmware.rules.profiles.row_words import RowsCalled
 from firmware.rules.profiles.sections import OPTIONS, SECTIONS, check_option
 from firmware.rules.profiles.targets import Target
-from firmware.rules.strength import CATEGORIES
+from firmware.rules.strength import HIGHS
 from firmware.rules.words import ROW_NAMES
 
 Control = Literal[
@@ -221,7 +221,7 @@ def _one(cells: Iterable[Cell]) -> Rows:
 def _hands(*, front: bool) -> list[str]:
     """Return every hand that a bonus table may name, from low to high."""
     if not front:
-        return [name for name, category in CATEGORIES.items() if category]
+        return [name for name, category in HIGHS.items() if category]
     ranks = [rank * count for count in (2, 3) for rank in RANKS]
     return ["one_pair", *ranks[: len(RANKS)], "three_of_a_kind", *ranks[len(RANKS) :]]
 

@@ -16,13 +16,14 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import NaturalEntry, Profile
+from firmware.rules.cards import RANKS
 from firmware.rules.profiles.document import DocumentTable
 from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import OpenPoint, Quote, packaged_game, sources
 from firmware.rules.profiles.targets import Target
-from firmware.rules.strength import CATEGORIES
-from firmware.rules.words import ROW_NAMES, SUITS
+from firmware.rules.strength import HIGHS
+from firmware.rules.words import ONE, ROW_NAMES, SUITS
 
 _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
 
@@ -175,9 +176,10 @@ def _template() -> Template:
         collection_table=collection_table,
         money=money,
         naturals_table=naturals_table,
+        rank_of=lambda code: say(ONE[RANKS.index(code)]),
         rule_text=rule_text,
         points=points,
-        ranked=lambda: format_list(category_name(name).lower() for name in reversed(CATEGORIES)),
+        ranked=lambda: format_list(category_name(name).lower() for name in reversed(HIGHS)),
         ranked_in_front=lambda: format_list(category_name(name).lower() for name in _IN_FRONT),
         suits_of=lambda order: format_list(say(SUITS[suit]) for suit in order),
         texts=lambda: [

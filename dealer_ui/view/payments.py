@@ -61,6 +61,8 @@ FAULTS: Final = {
     "middle_above_back": N_("%(middle)s above %(back)s"),
     "middle_equals_back": N_("%(middle)s equals %(back)s"),
     "middle_suit_above_back": N_("%(middle)s above %(back)s by suit"),
+    "front_above_back": N_("%(front)s above %(back)s"),
+    "middle_not_low": N_("%(middle)s not low enough"),
     "false_declaration": N_("declared without a natural"),
 }
 

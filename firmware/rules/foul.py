@@ -22,6 +22,8 @@ class Fault(StrEnum):
     MIDDLE_ABOVE_BACK = "middle_above_back"
     MIDDLE_EQUALS_BACK = "middle_equals_back"
     MIDDLE_SUIT_ABOVE_BACK = "middle_suit_above_back"
+    FRONT_ABOVE_BACK = "front_above_back"
+    MIDDLE_NOT_LOW = "middle_not_low"
     FALSE_DECLARATION = "false_declaration"
 
 
@@ -42,6 +44,10 @@ def foul(rows: Rows, profile: Profile) -> Fault | None:
 def order_fault(strengths: Strengths, rows: Rows, profile: Profile) -> Fault | None:
     """Return why rows of these strengths are a foul, or None."""
     front, middle, back = strengths
+    if profile.hands.middle != "high":
+        if front > back:
+            return Fault.FRONT_ABOVE_BACK
+        return Fault.MIDDLE_NOT_LOW if middle < profile.low_floor else None
     if front > middle:
         return Fault.FRONT_ABOVE_MIDDLE
     return middle_fault(middle, back, rows, profile)

@@ -58,7 +58,7 @@ def growth(rows: Rows, unseen: Iterable[Card], profile: Profile) -> Growth:
     deck = frozenset(unseen)
     _check(rows, deck)
     scale = profile.scale
-    fronts, middles, backs = (list(_endings(cards, size, deck, scale)) for _, cards, size in rows.named())
+    fronts, middles, backs = (list(_endings(cards, row, deck, scale)) for row, cards in enumerate(rows))
     return Growth(
         completion=_completion(rows, (fronts, middles, backs), deck, profile),
         open=(3 - len(rows.front), 5 - len(rows.middle), 5 - len(rows.back)),
@@ -100,11 +100,11 @@ class _Need(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _needs(scale: Scale, size: int) -> tuple[_Need, ...]:
-    """Return the cards of every strength of three or five cards, weakest first."""
+def _needs(scale: Scale, row: int) -> tuple[_Need, ...]:
+    """Return the cards of every strength of a row, weakest first."""
     return tuple(
         _Need(strength, _counts(ranks), frozenset(ranks), is_flush)
-        for strength, ranks, is_flush in scale.all_ranks(size)
+        for strength, ranks, is_flush in scale.row_ranks(row)
     )
 
 
@@ -112,11 +112,11 @@ def _counts(ranks: Iterable[int]) -> int:
     return sum(1 << _BITS * rank for rank in ranks)
 
 
-def _endings(placed: Sequence[Card], size: int, deck: frozenset[Card], scale: Scale) -> Iterator[_Ending]:
+def _endings(placed: Sequence[Card], row: int, deck: frozenset[Card], scale: Scale) -> Iterator[_Ending]:
     """Yield the possible final strengths of a row, weakest first."""
     least = _counts(card.rank for card in placed)
     most = (least + _counts(card.rank for card in deck)) | _GUARD
-    for strength, counts, ranks, is_flush in _needs(scale, size):
+    for strength, counts, ranks, is_flush in _needs(scale, row):
         # Rank by rank: at least the placed cards, at most the placed and unseen ones.
         if ((counts | _GUARD) - least) & (most - counts) & _GUARD != _GUARD:
             continue
@@ -135,13 +135,16 @@ def _completion(
 ) -> Rows | None:
     """Return complete rows without a foul, or None."""
     fronts, middles, backs = endings
+    is_low = profile.hands.middle != "high"
+    if is_low:  # it is compared with no other row
+        middles = [middle for middle in middles if middle.strength >= profile.low_floor]
     left = _counts(card.rank for card in deck) | _GUARD
     for back in reversed(backs):
         for front in fronts:
             if front.strength >= back.strength:
                 break
             for middle in middles:
-                if middle.strength > back.strength:
+                if middle.strength > back.strength and not is_low:
                     break
                 if middle.strength > front.strength and _fit(left, front.extra + middle.extra + back.extra):
                     for completed in _deals(rows, (front, middle, back), deck):

@@ -137,8 +137,8 @@ class Judge:
             strengths = bonuses = _NOTHING
             if seat.rows is not None:
                 front, middle, back = (
-                    0 if (seat.seat, name) in unsound else self._scale.strength(cards)
-                    for name, cards, _ in seat.rows.named()
+                    0 if (seat.seat, name) in unsound else self._scale.of_row(row, cards)
+                    for row, (name, cards, _) in enumerate(seat.rows.named())
                 )
                 strengths, bonuses = (front, middle, back), self._bonuses_of(front, middle, back)
             seats.append(

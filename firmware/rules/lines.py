@@ -285,6 +285,11 @@ def _fault(_: Say[T], hand: Side) -> T:
         case Fault.MIDDLE_ABOVE_BACK:
             higher, lower = unlike(hand.words(1), hand.words(2))
             return _row_beats(_, middle, higher, back, lower)
+        case Fault.FRONT_ABOVE_BACK:
+            higher, lower = unlike(hand.words(0), hand.words(2))
+            return _row_beats(_, front, higher, back, lower)
+        case Fault.MIDDLE_NOT_LOW:
+            return _("the %(row)s (%(hand)s) is not low enough", row=middle, hand=hand.words(1).full)
         case Fault.MIDDLE_EQUALS_BACK:
             return _(
                 "%(middle)s and %(back)s are equal (%(hand)s)",

@@ -26,6 +26,9 @@ WHEEL = (3, 2, 1, 0, 12)
 class Category(IntEnum):
     """The kinds of poker hands, low to high."""
 
+    ACE_TO_FIVE = -2
+    DEUCE_TO_SEVEN = -1
+    """Five different ranks in a lowball middle; the others keep their names there."""
     HIGH_CARD = 0
     ONE_PAIR = 1
     TWO_PAIRS = 2
@@ -50,6 +53,9 @@ class Category(IntEnum):
 
 
 CATEGORIES = {category.label: category for category in Category}
+LOWS = {"ace_to_five": Category.ACE_TO_FIVE, "deuce_to_seven": Category.DEUCE_TO_SEVEN}
+"""The categories that only a lowball middle has."""
+HIGHS = {label: category for label, category in CATEGORIES.items() if label not in LOWS}
 
 
 class Kind(NamedTuple):
@@ -136,6 +142,11 @@ class _Words(dict[int, RowWords]):
         return words
 
 
+def by_suits(flushes: dict[int, int], others: dict[int, int]) -> list[dict[int, int]]:
+    """Return the strengths of five cards by the suits' part of their key."""
+    return [flushes if suits in _ONE_SUIT else others for suits in range(_SUIT_MASK + 1)]
+
+
 class Scale:
     """Every strength for one variant of the wheel. Use `scale()` to get one; they are built once.
 
@@ -163,14 +174,19 @@ class Scale:
                 flushes[rank_key] = strength
             else:
                 fives[rank_key] = strength
-        self._fives = [flushes if suits in _ONE_SUIT else fives for suits in range(_SUIT_MASK + 1)]
+        self._fives = by_suits(flushes, fives)
         """The strengths of five cards, by the suits' part of their key, then by the ranks'."""
-        self._kinds = tuple(kinds)
+        self._kinds: tuple[Kind, ...] = ()
+        self.know(kinds)
+
+    def know(self, kinds: Sequence[Kind]) -> None:
+        """Add what the next strengths mean."""
+        self._kinds += tuple(kinds)
         self.words = _Words(self._kinds)
 
     @property
     def size(self) -> int:
-        """The number of strengths: 7,917."""
+        """The highest strength: 7,917."""
         return len(self._kinds) - 1
 
     def three(self, cards: Sequence[Card]) -> int:
@@ -202,6 +218,14 @@ class Scale:
     def strength(self, cards: Sequence[Card]) -> int:
         """Return the strength of three or five cards, 1 to 7,917; the stronger row has the higher one."""
         return self.three(cards) if len(cards) == 3 else self.five(cards)
+
+    def of_row(self, row: int, cards: Sequence[Card]) -> int:
+        """Return the strength of the cards of a row; 0 is the front."""
+        return self.strength(cards)
+
+    def row_ranks(self, row: int) -> Iterator[tuple[int, tuple[int, ...], bool]]:
+        """Yield every strength of a row, weakest first: its cards' ranks, and whether they are suited."""
+        return self.all_ranks(5 if row else 3)
 
     def kind(self, strength: int) -> Kind:
         """Return the category and ranks of a strength."""

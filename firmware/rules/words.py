@@ -74,6 +74,8 @@ def _short(category: str, ranks: tuple[int, ...]) -> Term:
     """Return the same object for the same words."""
     first, second = ranks[0], ranks[-1]
     match category:
+        case "ace_to_five" | "deuce_to_seven":
+            return Term("%(rank)s low", rank=ONE[first])
         case "royal_flush":
             return Term("royal flush")
         case "straight_flush":
@@ -118,7 +120,8 @@ def ranks_of(category: str, cards: str) -> tuple[int, ...]:
     """
     count = Counter(RANKS.index(code[0]) for code in cards.split())
     ranks = sorted(count, key=lambda rank: (-count[rank], -rank))
-    if category in ("straight", "straight_flush") and ranks == [12, 3, 2, 1, 0]:
+    ace_is_low = category in ("straight", "straight_flush") and ranks == [12, 3, 2, 1, 0]
+    if ace_is_low or (category == "ace_to_five" and ranks[0] == 12):
         return (*ranks[1:], ranks[0])
     return tuple(ranks)
 

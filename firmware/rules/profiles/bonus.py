@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from firmware.rules.profiles.options import Pairs
-from firmware.rules.profiles.targets import Target
+from firmware.rules.profiles.targets import BEST, Target
 from firmware.rules.strength import Category, Scale
 
 
@@ -19,6 +19,10 @@ class RowBonuses(dict[int, int]):
 
     def __missing__(self, strength: int) -> int:
         category, ranks = self._category(strength), self._scale.kind(strength).ranks
+        if category is Category.DEUCE_TO_SEVEN and strength == self._scale.size:
+            category, ranks = (
+                (category, (BEST,)) if Target(category, BEST) in self._points else (category, ranks)
+            )
         # A single rank ("QQ") takes precedence over its category.
         points = self._points.get(Target(category, ranks[0]), self._points.get(Target(category, None), 0))
         self[strength] = points

@@ -12,8 +12,8 @@ from firmware.rules.profiles.dealt_cards import dealing_contradictions
 from firmware.rules.profiles.natural_lists import list_troubles
 from firmware.rules.profiles.options import Pairs
 from firmware.rules.profiles.profile import Profile
-from firmware.rules.profiles.targets import Target
-from firmware.rules.strength import CATEGORIES, Category
+from firmware.rules.profiles.targets import BEST, BEST_LOW, Target
+from firmware.rules.strength import HIGHS, LOWS, Category
 from firmware.rules.words import ROW_NAMES
 
 
@@ -36,6 +36,7 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
     return (
         *_limits(profile),
         *_rows(profile),
+        *_lowball(profile),
         *_bonuses(profile),
         *_naturals(profile),
         *_between_hands(profile),
@@ -113,6 +114,50 @@ def _rows(profile: Profile) -> _Found:
             yield _contradiction(
                 path, "%(option)s = 1 multiplies nothing; write 0, or 2 and more.", option=path
             )
+
+
+def _lowball(profile: Profile) -> _Found:
+    low = LOWS.get(profile.hands.middle)
+    if low is None and profile.foul.low_middle != "any":
+        yield _contradiction(
+            "foul.low_middle",
+            "Foul.low_middle asks for a low, and hands.middle says that the highest hand wins the middle.",
+        )
+    for path, hand in (
+        *((f"bonus.{row}", hand) for row in ROW_NAMES for hand, _ in getattr(profile.bonus, row)),
+        *(
+            (f"fantasyland.{name}", hand)
+            for name in ("entry", "stay")
+            for row, hand in getattr(profile.fantasyland, name)
+            if row == "middle"
+        ),
+    ):
+        is_low = hand == BEST_LOW or hand.partition(":")[0] in LOWS
+        in_middle = path.startswith("fantasyland.") or path == "bonus.middle"
+        if low is not None and in_middle and Target.parse(hand, front=False).category is not low:
+            yield _contradiction(
+                path,
+                "%(option)s names %(hand)s; hands.middle has the lowest hand win, so a middle is named as in "
+                "%(example)s.",
+                option=path,
+                hand=hand,
+                example=f'"{profile.hands.middle}:8"',
+            )
+        elif is_low and not (low is not None and in_middle):
+            yield _contradiction(
+                path,
+                "%(option)s names %(hand)s, and only a lowball middle has lows (hands.middle).",
+                option=path,
+                hand=hand,
+            )
+    if low is not None:
+        for path, is_set in (
+            ("scoring.suits", profile.scoring.suits),
+            ("foul.suit_tiebreak", profile.foul.suit_tiebreak),
+            ("bonus.doubles_same_category", profile.bonus.doubles_same_category),
+        ):
+            if is_set:
+                yield _contradiction(path, "%(option)s cannot be played with a lowball middle.", option=path)
 
 
 def _bonuses(profile: Profile) -> _Found:
@@ -264,6 +309,7 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
                 getattr(profile.bonus, row),
                 front=row == "front",
                 second_highest=profile.hands.wheel == "second_highest",
+                low=LOWS.get(profile.hands.middle) if row == "middle" else None,
             )
             for row in ROW_NAMES
         },
@@ -272,10 +318,15 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
     }
 
 
-def _hands(pairs: Pairs, *, front: bool, second_highest: bool) -> list[_Ranked]:
+def _hands(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | None) -> list[_Ranked]:
     """Return every hand of a row with its bonus; 0 for one that the table does not name."""
     points = {Target.parse(hand, front=front): value for hand, value in pairs}
-    categories = [Category.ONE_PAIR, Category.THREE_OF_A_KIND] if front else filter(None, CATEGORIES.values())
+    if low is not None:
+        alone = Target(low, None)
+        found = [_Ranked(hand.words, points.get(hand, points.get(alone, 0))) for hand in Target.ranked(low)]
+        best = Target(low, BEST)
+        return [*found, _Ranked(best.words, points[best])] if best in points else found
+    categories = [Category.ONE_PAIR, Category.THREE_OF_A_KIND] if front else filter(None, HIGHS.values())
     by_rank = {target.category for target in points if target.rank is not None}
     royal, whole = Target(Category.ROYAL_FLUSH, None), Target(Category.STRAIGHT_FLUSH, None)
     found = []

@@ -16,7 +16,7 @@ from typing import Any
 from firmware.messages import Message, Term, join_words
 from firmware.rules.currency import money_text
 from firmware.rules.profiles.targets import LONGEST_QUOTE, NotAllowedError, Target, quote
-from firmware.rules.strength import CATEGORIES
+from firmware.rules.strength import CATEGORIES, LOWS
 from firmware.rules.words import ROW_NAMES, SUITS, points_of
 
 METADATA = "option"
@@ -211,7 +211,10 @@ class Bonuses(Kind):
     def toml(self, value: Pairs) -> str:
         """Return the table inline."""
         return inline_toml(
-            [(hand if hand in CATEGORIES else text_toml(hand), points) for hand, points in value]
+            [
+                (hand if hand in CATEGORIES and hand not in LOWS else text_toml(hand), points)
+                for hand, points in value
+            ]
         )
 
 

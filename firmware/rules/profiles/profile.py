@@ -15,7 +15,9 @@ from types import MappingProxyType
 from typing import Any, Final, Self
 
 from firmware.messages import Message
+from firmware.rules.cards import RANKS
 from firmware.rules.errors import ProfileError
+from firmware.rules.lowball import low_scale
 from firmware.rules.naturals.entry import NaturalRanking, finder_of
 from firmware.rules.naturals.kinds import NaturalFinder
 from firmware.rules.profiles.bonus import BonusTables
@@ -39,7 +41,7 @@ from firmware.rules.profiles.sections import (
 )
 from firmware.rules.profiles.targets import Target
 from firmware.rules.profiles.writing import profile_toml
-from firmware.rules.strength import Scale, scale
+from firmware.rules.strength import LOWS, Scale, scale
 from firmware.rules.words import ROW_NAMES
 
 RANKED: Final = ("bonus.front", "bonus.middle", "bonus.back", "naturals.kinds", "scoring.outcome")
@@ -99,7 +101,15 @@ class Profile:
     @cached_property
     def scale(self) -> Scale:
         """The scale that rows are compared on."""
-        return scale(self.hands.wheel)
+        if self.hands.middle == "high":
+            return scale(self.hands.wheel)
+        return low_scale(self.hands.wheel, self.hands.middle)
+
+    @cached_property
+    def low_floor(self) -> int:
+        """The lowest strength of a lowball middle that is no foul; 0 where any is none."""
+        lowest = self.foul.low_middle
+        return 0 if lowest == "any" else self.scale.at_least(LOWS[self.hands.middle], RANKS.index(lowest))
 
     @cached_property
     def bonuses(self) -> BonusTables:

@@ -45,6 +45,13 @@ class Hands:
         second_highest="5-4-3-2-A is the straight next below A-K-Q-J-10.",
         not_a_straight="5-4-3-2-A is no straight, nor is A-2-3 in a natural.",
     )
+    middle: Literal["high", "deuce_to_seven", "ace_to_five"] = choice(
+        "Middle row",
+        high="The highest hand wins the middle, as in the other rows.",
+        deuce_to_seven="The lowest hand wins the middle: aces are high, straights and flushes count. Best: 7-5-4-3-2.",
+        ace_to_five="The lowest hand wins the middle: aces are low, no straights or flushes. Best: 5-4-3-2-A.",
+        default="high",
+    )
     rows_called: RowWordsOfHouse = option(RowsCalled("Names of the rows"), default=())
 
 
@@ -64,6 +71,16 @@ class Foul:
             "card, high to low %(suits)s; the stronger one in the middle is a foul.",
             "Suits play no part.",
         )
+    )
+    low_middle: Literal["any", "T", "9", "8"] = choice(
+        "Lowball middle",
+        any="Any middle may be set.",
+        T="A middle that is not ten low or better is a foul.",
+        **{
+            "9": "A middle that is not nine low or better is a foul.",
+            "8": "A middle that is not eight low or better is a foul.",
+        },
+        default="any",
     )
     points: int = amount(
         "Penalty", "A foul pays %(value)s points to each opponent.", "A foul pays no penalty of its own."

@@ -8,8 +8,8 @@ from typing import Final
 
 from firmware.messages import Message, MessageError, Term, Word
 from firmware.rules.cards import RANKS
-from firmware.rules.strength import CATEGORIES, WHEEL, Category
-from firmware.rules.words import HIGH, SEVERAL
+from firmware.rules.strength import HIGHS, LOWS, WHEEL, Category
+from firmware.rules.words import HIGH, ONE, SEVERAL
 
 LONGEST_QUOTE: Final = 120
 
@@ -41,6 +41,9 @@ def quote(value: object) -> str:
 
 _SAME: Final = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND, 4: Category.FOUR_OF_A_KIND}
 """Categories of one rank, named by it: "QQ", "QQQ", "QQQQ"."""
+BEST: Final = -1
+"""The rank of the best low, 7-5-4-3-2."""
+BEST_LOW: Final = "7-5-4-3-2"
 _FRONT: Final = (Category.ONE_PAIR, Category.THREE_OF_A_KIND)
 _FIRST_RANKS: Final = {
     **dict.fromkeys(_SAME.values(), range(13)),
@@ -49,6 +52,8 @@ _FIRST_RANKS: Final = {
     Category.FLUSH: range(5, 13),
     Category.FULL_HOUSE: range(13),
     Category.STRAIGHT_FLUSH: range(3, 12),
+    Category.DEUCE_TO_SEVEN: range(12, 4, -1),
+    Category.ACE_TO_FIVE: range(11, 2, -1),
 }
 """The possible first ranks of a category: of a straight its high card, of a full house its three."""
 
@@ -73,10 +78,12 @@ class Target:
         """
         if isinstance(text, str):
             name, colon, rank = text.partition(":")
-            category = CATEGORIES.get(name)
+            category = (HIGHS if front else {**HIGHS, **LOWS}).get(name)
             if not colon and (category in _FRONT or (category and not front)):
                 assert category is not None
                 return cls(category, None)
+            if name == BEST_LOW and not front:
+                return cls(Category.DEUCE_TO_SEVEN, BEST)
             if colon and category and not front and category not in _SAME.values() and len(rank) == 1:
                 of_rank = cls(category, RANKS.find(rank))
                 if of_rank.rank in _FIRST_RANKS.get(category, ()):
@@ -101,6 +108,8 @@ class Target:
     @property
     def height(self) -> tuple[int, int]:
         """A key to sort by, the highest hand last; a category without a rank is above its ranks."""
+        if self.category in LOWS.values():
+            return self.category, -(len(RANKS) if self.rank is None else self.rank)
         return self.category, len(RANKS) if self.rank is None else self.rank
 
     @property
@@ -108,6 +117,10 @@ class Target:
         """The hand in words."""
         if self.rank is None:
             return self.category.words
+        if self.rank == BEST:
+            return Message(BEST_LOW)
+        if self.category in LOWS.values():
+            return Term("%(rank)s low", rank=ONE[self.rank])
         high, ranks = HIGH[self.rank], SEVERAL[self.rank]
         match self.category:
             case Category.ONE_PAIR:
@@ -133,5 +146,5 @@ def _allowed(*, front: bool) -> Word:
         return Message('one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"')
     return Message(
         '%(categories)s, or one rank of a hand, such as "QQ", "QQQ", "QQQQ", "full_house:Q" or "straight:5"',
-        categories=", ".join(name for name, category in CATEGORIES.items() if category),
+        categories=", ".join(name for name, category in HIGHS.items() if category),
     )

@@ -22,6 +22,7 @@ from firmware.rules.profiles.options import (
     SuitOrder,
     Text,
 )
+from firmware.rules.profiles.row_words import RowsCalled
 from tests.firmware.rules.random_settlements import hand as random_hand
 from tests.firmware.rules.test_options import CASES
 
@@ -73,6 +74,8 @@ def _other_values(kind: Kind, value: Any) -> Iterable[Any]:
             return [rows for rows in ({}, {"front": "KK"}, {"back": "straight"}) if rows != dict(value)]
         case RowPoints():
             return [rows for rows in ({}, {"front": 1, "middle": 2, "back": 3}) if rows != dict(value)]
+        case RowsCalled():
+            return []  # words settle nothing
         case Schedule():
             return [[], [{"option": 1, "limit": 100, "fee": 200}]]
         case Text():

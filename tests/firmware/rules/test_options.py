@@ -80,6 +80,21 @@ CASES: dict[str, Case] = {
     "hands.wheel": Case(
         UNIT, two(WHEEL_IN_BACK, KING_HIGH_STRAIGHT), ("lowest", "second_highest", "not_a_straight")
     ),
+    "hands.middle": Case(
+        UNIT,
+        two("Ks Qs 9d / As 5h 4d 3c 2c / Jh Jd 6c 6h 4h", "7h 4s 2c / 8c 7d 5s 3h 2d / Ac Ad Ts Th 3d"),
+        ("high", "deuce_to_seven", "ace_to_five"),
+    ),
+    "foul.low_middle": Case(
+        rules(UNIT, hands__middle="deuce_to_seven"),
+        {
+            1: "As 3d 2h / Tc 7d 5h 4s 3c / Kc Kd 6c 6h Kh",
+            2: "Ah Qd 2d / 9c 7s 5d 4h 3s / Qc Qs 6s 6d Th",
+            3: "Ad Qh 2s / Jc 7c 5c 4c 3h / Jh Js 9s 9d Ks",
+            4: "Ac Jd 8s / 8h 7h 5s 4d 2c / Ts Td 8c 8d 9h",
+        },
+        ("any", "T", "9", "8"),
+    ),
     "foul.equal_rows": Case(UNIT, two(EQUAL_MIDDLE, LOW_TOO), ("foul", "ok")),
     "foul.suit_tiebreak": Case(
         "traditional",
