@@ -82,7 +82,7 @@ CASES: dict[str, Case] = {
     ),
     "hands.middle": Case(
         UNIT,
-        two("Ks Qs 9d / As 5h 4d 3c 2c / Jh Jd 6c 6h 4h", "7h 4s 2c / 8c 7d 5s 3h 2d / Ac Ad Ts Th 3d"),
+        two("Ks Qs 9d / As 5h 4d 3c 2c / Jh Jd 6c 6h 4h", "7h 4s 2h / 8c 7d 5s 3h 2d / Ac Ad Ts Th 3d"),
         ("high", "deuce_to_seven", "ace_to_five"),
     ),
     "foul.low_middle": Case(
