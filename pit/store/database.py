@@ -8,11 +8,12 @@ before its tables, and is never set back to an older release.
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import psycopg
@@ -22,9 +23,6 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 
 from firmware.messages import Message
 from pit.errors import UNREADABLE, DatabaseError, LockTimeout, StatementTimeout
-
-if TYPE_CHECKING:
-    from alembic.script import ScriptDirectory
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -204,32 +202,13 @@ def migrate(url: str) -> str:
 
     If the schema is current, the right to read it is enough. The door's role has no right to migrate.
     """
-    from alembic.operations import Operations
-    from alembic.runtime.migration import MigrationContext
-    from sqlalchemy import create_engine
-    from sqlalchemy.exc import ProgrammingError
-    from sqlalchemy.pool import NullPool
-
-    scripts, newest = _scripts()
+    known, newest = _revisions()
     try:
         with psycopg.connect(url, autocommit=True, options=MIGRATING.options) as lock_holder:
             lock_holder.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
-            if _known_revision(lock_holder, scripts) == newest:
-                return newest
-            engine = create_engine(
-                "postgresql+psycopg://",
-                creator=lambda: psycopg.connect(url, options=MIGRATING.options),
-                poolclass=NullPool,
-            )
-            with engine.begin() as connection:
-                steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
-                context = MigrationContext.configure(connection, opts=steps)
-                with Operations.context(context):
-                    context.run_migrations()
-            engine.dispose()
-    except (psycopg.errors.InsufficientPrivilege, ProgrammingError) as error:
-        if not isinstance(getattr(error, "orig", error), psycopg.errors.InsufficientPrivilege):
-            raise
+            if _known_revision(lock_holder, known) != newest:
+                _upgrade(url, newest)
+    except psycopg.errors.InsufficientPrivilege as error:
         raise DatabaseError(
             "The database has to be brought to this release's schema by its owner, with: feltwatch pit migrate"
         ) from error
@@ -238,28 +217,56 @@ def migrate(url: str) -> str:
     return newest
 
 
+def _upgrade(url: str, newest: str) -> None:
+    from alembic.operations import Operations  # slow import, needed once a release
+    from alembic.runtime.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import ProgrammingError
+    from sqlalchemy.pool import NullPool
+
+    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+    engine = create_engine(
+        "postgresql+psycopg://",
+        creator=lambda: psycopg.connect(url, options=MIGRATING.options),
+        poolclass=NullPool,
+    )
+    try:
+        with engine.begin() as connection:
+            steps = {"fn": lambda revision, _: scripts._upgrade_revs(newest, revision)}
+            context = MigrationContext.configure(connection, opts=steps)
+            with Operations.context(context):
+                context.run_migrations()
+    except ProgrammingError as error:
+        if isinstance(error.orig, psycopg.errors.InsufficientPrivilege):
+            raise error.orig from error
+        raise
+    engine.dispose()
+
+
 def is_current(url: str) -> bool:
     """Return whether the database has this release's schema; False for an older one. Raises DatabaseError."""
-    scripts, newest = _scripts()
+    known, newest = _revisions()
     try:
         with psycopg.connect(url, options=ANSWERING.options) as connection:
-            return _known_revision(connection, scripts) == newest
+            return _known_revision(connection, known) == newest
     except psycopg.Error as error:
         raise DatabaseError("The database cannot be used: %(why)s.", why=first_line(error)) from error
 
 
-def _scripts() -> tuple[ScriptDirectory, str]:
-    from alembic.script import ScriptDirectory
+def _revisions() -> tuple[frozenset[str], str]:
+    """Return all revisions of the schema and the newest, from the files: Alembic takes a second to load."""
+    said = "".join(path.read_text(encoding="utf-8") for path in MIGRATIONS.glob("*.py"))
+    known, before = (
+        frozenset(re.findall(rf'(?m)^{name} = "(.+)"$', said)) for name in ("revision", "down_revision")
+    )
+    (newest,) = known - before
+    return known, newest
 
-    scripts = ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
-    newest = scripts.get_current_head()
-    assert newest is not None
-    return scripts, newest
 
-
-def _known_revision(connection: psycopg.Connection[Any], scripts: ScriptDirectory) -> str | None:
+def _known_revision(connection: psycopg.Connection[Any], known: frozenset[str]) -> str | None:
     found = _revision(connection)
-    if found is not None and found not in {script.revision for script in scripts.walk_revisions()}:
+    if found is not None and found not in known:
         raise DatabaseError(
             "This release does not know the database's schema, %(found)s. Install the release that made it.",
             found=found,
