@@ -125,7 +125,6 @@ def test_a_pit_that_is_killed_at_any_moment_goes_on_and_asks_each_table_once() -
             kill()
             first.says_start(NEW)
             until(lambda: marks()[first.name] is Mark.RUNS)
-            kill()
             first.play(1)
             kill()
             until(lambda: marks()[first.name] is Mark.UPDATED)
