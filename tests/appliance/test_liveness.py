@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from tests.waiting import DEADLINE, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-each_ending = pytest.mark.parametrize("ending", [signal.SIGSTOP, signal.SIGKILL], ids=["frozen", "killed"])
+ENDINGS = (signal.SIGSTOP, signal.SIGKILL)
+"""Frozen, then killed: at the same table, which takes ten seconds of processor time to set up."""
 
 OFFERED = "[data-command], [data-pad], [data-amount]"
 
@@ -110,16 +112,23 @@ class Box:
 
     def goes_on(self) -> None:
         """The page is live again, and a press of white counts: it comes again where the screen was not yet there."""
-        before = self.reader.recover()[0].hand
+        before = self.phase()
 
-        def opened() -> bool:
-            if self.reader.recover()[0].hand > before:
+        def went_on() -> bool:
+            if self.phase() != before:
                 return True
             self.hands.press("next")
             return False
 
         self.page.wait_for_selector("body:not([data-notlive])")
-        until(opened, lambda seconds: self.page.wait_for_timeout(1000 * max(seconds, 0.6)))
+        until(went_on, lambda seconds: self.page.wait_for_timeout(1000 * max(seconds, 0.6)))
+
+    def press_in_vain(self, said: str) -> None:
+        """White is pressed: the table says that it did nothing, and is where it was."""
+        before, often = self.phase(), self.log().count(said)
+        self.hands.press("next")
+        until(lambda: self.log().count(said) > often)
+        assert self.phase() == before
 
     def shows_not_live(self) -> None:
         """The page is grey, says since when, and offers nothing."""
@@ -158,41 +167,34 @@ def nothing_of_the_table_is_well(box: Box) -> None:
     assert (status, said["ok"], said["table"]) == (503, False, False)
 
 
-def test_a_frozen_table_process_greys_the_page_and_is_well_again_by_itself(box: Box) -> None:
+def test_a_frozen_or_killed_table_process_greys_the_page_until_it_or_another_goes_on(box: Box) -> None:
     with stopped(box.table.pid):
         nothing_of_the_table_is_well(box)
         assert box.check("table")["verdict"] == "bad"
     box.goes_on()
     until(lambda: box.healthz()[0] == 200)
-
-
-def test_a_killed_table_process_greys_the_page_until_another_runs(box: Box) -> None:
     box.table.kill()
     nothing_of_the_table_is_well(box)
     box.start_table()
     box.goes_on()
 
 
-@each_ending
-def test_a_lost_page_process_greys_the_page_and_its_screen_confirms_nothing(
-    box: Box, ending: signal.Signals
-) -> None:
-    assert box.server.process is not None
-    process = box.server.process
-    process.send_signal(ending)
-    box.shows_not_live()
-    until(lambda: "fault" in box.hands.lit())
-    seq = box.reader.recover()[1]
-    box.hands.press("next")
-    until(lambda: "next does nothing" in box.log())
-    assert box.phase() == "idle"
-    assert all(entry.type != "hand_opened" for entry in box.reader.events_since(seq))
-    if ending == signal.SIGSTOP:
-        process.send_signal(signal.SIGCONT)
-    else:
-        process.wait()
-        box.server.start()
-    box.goes_on()
+def test_a_lost_page_process_greys_the_page_and_its_screen_confirms_nothing(box: Box) -> None:
+    for ending in ENDINGS:
+        assert box.server.process is not None
+        process = box.server.process
+        process.send_signal(ending)
+        box.shows_not_live()
+        until(lambda: "fault" in box.hands.lit())
+        seq = box.reader.recover()[1]
+        box.press_in_vain("next does nothing")
+        assert all(entry.type != "hand_opened" for entry in box.reader.events_since(seq))
+        if ending == signal.SIGSTOP:
+            process.send_signal(signal.SIGCONT)
+        else:
+            process.wait()
+            box.server.start()
+        box.goes_on()
 
 
 def test_a_follower_that_hangs_makes_the_page_not_live(chromium: Browser, tmp_path: Path) -> None:
@@ -218,49 +220,47 @@ def test_a_follower_that_hangs_makes_the_page_not_live(chromium: Browser, tmp_pa
         page.wait_for_selector("body:not([data-notlive])")
 
 
-@each_ending
-def test_a_lost_reading_process_is_a_fault_of_the_camera_until_it_is_replaced(
-    box: Box, ending: signal.Signals
-) -> None:
+def test_a_lost_reading_process_is_a_fault_of_the_camera_until_it_is_replaced(box: Box) -> None:
     until(lambda: box.devices()["camera"] is True)
-    pid = box.reading()
-    seq = box.reader.recover()[1]
-    os.kill(pid, ending)
-    until(
-        lambda: any(
-            entry.type == "device_fault" and '"camera"' in entry.payload
-            for entry in box.reader.events_since(seq)
-        )
-    )
-    if ending == signal.SIGSTOP:
-        until(lambda: box.devices()["camera"] is False)
-        assert "fault" in box.hands.lit()
-        _go_on(pid)
-    until(lambda: box.devices()["camera"] is True)
-
-
-@each_ending
-def test_a_lost_renderer_takes_no_press_lights_the_fault_lamp_and_is_told_once_the_screen_is_back(
-    box: Box, ending: signal.Signals
-) -> None:
-    until(lambda: box.healthz()[1]["screen"] == "well")
-    lost = [pid for pid in box.renderers() if pid not in box.pids_before]
-    for pid in lost:
+    for ending in ENDINGS:
+        pid = box.reading()
+        seq = box.reader.recover()[1]
         os.kill(pid, ending)
-    until(lambda: "fault" in box.hands.lit())
-    assert "ready" not in box.hands.lit()
-    box.hands.press("next")
-    until(lambda: "next does nothing: A push-button did nothing: the screen had shown nothing" in box.log())
-    assert box.phase() == "idle"
-    status, said = box.healthz()
-    assert (status, said["screen"]) == (503, "silent")
-    assert box.check("screen")["verdict"] != "ok"
-    for pid in lost:
-        _go_on(pid)
-    if ending == signal.SIGKILL:
-        box.restart_screen()
-    box.page.wait_for_selector(".alert b:text-is('Not done')")
-    box.goes_on()
+        until(partial(told_of_the_camera, box, seq))
+        if ending == signal.SIGSTOP:
+            until(lambda: box.devices()["camera"] is False)
+            assert "fault" in box.hands.lit()
+            _go_on(pid)
+        until(lambda: box.devices()["camera"] is True)
+
+
+def told_of_the_camera(box: Box, seq: int) -> bool:
+    rows = box.reader.events_since(seq)
+    return any(entry.type == "device_fault" and '"camera"' in entry.payload for entry in rows)
+
+
+def test_a_lost_renderer_takes_no_press_lights_the_fault_lamp_and_is_told_once_the_screen_is_back(
+    box: Box,
+) -> None:
+    nothing = "next does nothing: A push-button did nothing: the screen had shown nothing"
+    for ending in ENDINGS:
+        until(lambda: box.healthz()[1]["screen"] == "well")
+        lost = [pid for pid in box.renderers() if pid not in box.pids_before]
+        for pid in lost:
+            os.kill(pid, ending)
+        until(lambda: "fault" in box.hands.lit())
+        assert "ready" not in box.hands.lit()
+        box.press_in_vain(nothing)
+        status, said = box.healthz()
+        assert (status, said["screen"]) == (503, "silent")
+        assert box.check("screen")["verdict"] != "ok"
+        for pid in lost:
+            _go_on(pid)
+        if ending == signal.SIGKILL:
+            box.restart_screen()
+        box.page.wait_for_selector(".alert b:text-is('Not done')")
+        box.goes_on()
+        box.page.wait_for_selector(".alert b:text-is('Not done')", state="detached")
 
 
 def more(page: Page) -> None:
