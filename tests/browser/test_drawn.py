@@ -42,9 +42,9 @@ def test_the_same_seed_draws_the_same_states(tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_states_drawn_from_play_fit_and_nothing_of_them_is_cut(chromium: Browser, tmp_path: Path) -> None:
-    found = measure(chromium, evenings(tmp_path, settlements=3, seed=11), LANGUAGES)
+    found = measure(chromium, evenings(tmp_path, settlements=2, seed=11), LANGUAGES)
     assert found.misfits == []
-    assert sum(found.settlements.values()) >= 3
+    assert sum(found.settlements.values()) >= 2
     assert found.looks == 4 * sum(found.states.values())
 
 
@@ -61,7 +61,7 @@ def settled(tmp_path: Path) -> list[Drawn]:
         (".says > b { max-width: 1.5rem; overflow: hidden }", "cut at its side"),
         (".strip { translate: 0 2rem }", "off the screen"),
         (".centre .reasons { translate: 0 -3rem }", "lies on"),
-        (".strip .go { translate: -9rem 0 }", "lies on"),
+        pytest.param(".strip .go { translate: -9rem 0 }", "lies on", marks=pytest.mark.exhaustive),
         (".place .row { margin-left: -2rem }", "cut: "),
     ],
 )
