@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
 TORCH_FROM := --no-deps $(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX))
 
-.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all campaign security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware wheel rules-wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training clean
+.PHONY: help words demo pit-demo test tests test-quick test-all coverage micropython biome fuzz fuzz-page fuzz-all campaign security-load lock audit-deps sbom golden page-load docs book-pdf lint bench cards hardware boards wheel rules-wheel release image test-image test-install test-install-pit smoke-aarch64 training test-training clean
 help:
 	@echo "make demo   plays the whole appliance, simulated, in the browser (ARGS=--help for its options)"
 	@echo "make pit-demo  plays six simulated tables that send to a pit with a real PostgreSQL (ARGS='--tables 20')"
@@ -50,6 +50,7 @@ help:
 	@echo "make cards  draws the page's card faces from our deck (vision/synthetic/deck.py)"
 	@echo "make hardware  writes parts list, checks, looms, felt to print and printed parts: hardware/out (needs"
 	@echo "                   openscad, xvfb)"
+	@echo "make boards  lets KiCad check both circuit boards, and writes their plots, part lists and pictures (needs kicad 9)"
 	@echo "make wheel  builds the package that can be installed, in dist/"
 	@echo "make rules-wheel  builds the rules alone as a package for other programs (ARGS=FOLDER instead of dist)"
 	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
@@ -178,6 +179,9 @@ cards: .venv/dev.stamp
 
 hardware: .venv/dev.stamp
 	$(BIN)/python -m hardware.make $(ARGS)
+
+boards: .venv/dev.stamp
+	$(BIN)/python -m hardware.make boards
 
 wheel: .venv/dev.stamp
 	$(BIN)/python -m build --wheel

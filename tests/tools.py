@@ -70,6 +70,11 @@ GO: Final = _debian(
     "go",
     GO_LIBRARY / "src/golang.org/x/mod/sumdb/tlog",
 )
+KICAD: Final = Tool(
+    "KiCad 9",
+    "sudo apt-get install kicad (Debian 13; Debian 12: from its backports)",
+    _all("kicad-cli"),
+)
 KIOSK: Final = _debian(
     "The kiosk's programs",
     "cage chromium libgl1-mesa-dri x11-apps xdotool xvfb xwayland",

@@ -11,6 +11,7 @@ import click
 
 from hardware.make import loom_sheet
 from hardware.make.arrangements import NAMES, arrange
+from hardware.make.boards import check, write
 from hardware.make.bom import bom_page
 from hardware.make.build import Assembly
 from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
@@ -48,11 +49,13 @@ def write_texts(root: Path) -> None:
         "out/puck-board.md": puck_board_page(),
         "mech/parameters.scad": parameters(frame),
     }
+    texts |= write.texts(HARDWARE, sources.pins)
     for name, loom in looms.items():
         texts[f"wiring/{name}.yml"] = loom.text()
         loom_sheet.column(loom).svg(root / f"out/wiring-{name}.svg")
         bind(root / f"out/wiring-{name}.pdf", loom.title, loom_sheet.pages(loom))
     for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     loom_sheet.header_sheet(sources.pins).svg(root / "out/header.svg")
     if wrong := broken(judged):
@@ -97,7 +100,8 @@ def main(context: click.Context) -> None:
     if old := Sources.load(HARDWARE).bom.stale(date.today()):
         click.echo(f"prices: {old}", err=True)
     steps: dict[str, Callable[[], object]] = {
-        "lists, rules, looms": lambda: write_texts(HARDWARE),
+        "tracks of the boards": lambda: write.lay(HARDWARE, Sources.load(HARDWARE).pins),
+        "lists, rules, looms, boards": lambda: write_texts(HARDWARE),
         "felt, cloth, board": lambda: write_prints(out, TableLayout.load(), standard_frame()),
         "test cards": lambda: card_pages(out / "test-cards.pdf"),
         "printed parts, pictures of the assembly": lambda: build(out),
@@ -114,6 +118,16 @@ def main(context: click.Context) -> None:
             click.echo(f"{name}: the data lack {error}, or name it wrongly", err=True)
     if failed:
         raise click.exceptions.Exit(1)
+    write_stamps(HARDWARE)
+
+
+@main.command()
+def boards() -> None:
+    """Let KiCad check both circuit boards, and write their plots, lists and pictures."""
+    try:
+        check.check(HARDWARE)
+    except HardwareError as error:
+        raise click.ClickException(str(error)) from error
     write_stamps(HARDWARE)
 
 

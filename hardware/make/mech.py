@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 from PIL import Image, ImageChops
 
+from hardware.make.boards.check import REPORT
+from hardware.make.boards.write import BOARDS, FOLDER
 from hardware.make.build import Assembly, Task
 from hardware.make.frame import Frame
 from hardware.make.tables import ToolMissing
@@ -110,6 +112,12 @@ def stamps(root: Path) -> dict[str, dict[str, str]]:
     for task in Assembly.load(root / "assembly.toml").step:
         made, view = f"out/assembly-{task.scene}.png", f"{task.camera} {SCENE_PX}"
         found[made] = {"from": sha256(*every, view=view), "is": sha256(made)}
+    for board in BOARDS:
+        project = [f"{FOLDER}/{board}.kicad_{ending}" for ending in ("sch", "pcb", "pro")]
+        for made in (f"out/board-{board}{ending}" for ending in (".zip", "-bom.csv", ".png")):
+            found[made] = {"from": sha256(*project), "is": sha256(made)}
+    every = tuple(f"{FOLDER}/{board}.kicad_{ending}" for board in BOARDS for ending in ("sch", "pcb", "pro"))
+    found[REPORT] = {"from": sha256(*every), "is": sha256(REPORT)}
     return dict(sorted(found.items()))
 
 

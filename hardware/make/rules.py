@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hardware.make import electric, fits, strength, view
+from hardware.make.boards.write import tracks_bear
 from hardware.make.bom import Bom
 from hardware.make.felt import cloth_marks
 from hardware.make.finding import Finding, most, none
@@ -31,13 +32,15 @@ class Sources:
     bom: Bom
     electric: dict[str, Any]
     pins: dict[str, Any]
+    boards: dict[str, Any]
 
     @classmethod
     def load(cls, root: Path) -> Sources:
         """Read the data of `hardware/`, and the standard felt's layout. Raises DataTableError."""
         frame = Frame(toml(root / "mech/mech.toml"), TableLayout.load())
         bom = Bom.load(root / "bom.toml")
-        return cls(frame, bom, toml(root / "electric.toml"), toml(root / "pinmap.toml"))
+        tables = [toml(root / f"{name}.toml") for name in ("electric", "pinmap", "boards")]
+        return cls(frame, bom, *tables)
 
     def looms(self) -> dict[str, Loom]:
         """Make every loom, by its name."""
@@ -113,7 +116,10 @@ def judge(sources: Sources) -> dict[str, list[Finding]]:
         "Light": view.light_holds(frame),
         "Frame": [frame.head_room(), *fitting, *bought, *standing],
         "Antennas and cloth": [*antennas, *cloth_holds(frame)],
-        "Electric": electric.judge(sources.electric, sources.pins, bom),
+        "Electric": [
+            *electric.judge(sources.electric, sources.pins, bom),
+            tracks_bear(sources.boards, sources.electric),
+        ],
         "Looms and cables": wired,
         "Parts and prices": [*fits.judge_pieces(frame, bom, sources.pins), bom.prices()],
     }

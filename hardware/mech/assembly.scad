@@ -9,7 +9,7 @@ use <camera_head.scad>
 scene = "table";
 turned = [55, 0, 25]; // as the camera, so that labels face it
 white = [0.93, 0.93, 0.9]; print = [0.16, 0.47, 0.71]; green = [0.1, 0.55, 0.25]; metal = [0.72, 0.74, 0.77];
-wood = [0.72, 0.56, 0.38]; cloth = [0.1, 0.36, 0.24]; board = [0.05, 0.35, 0.15]; dark = [0.15, 0.15, 0.17];
+lid = [0.6, 0.75, 0.85]; wood = [0.72, 0.56, 0.38]; cloth = [0.1, 0.36, 0.24]; board = [0.05, 0.35, 0.15]; dark = [0.15, 0.15, 0.17];
 
 module slab(size, colour) color(colour) translate([-size.x / 2, -size.y / 2, 0]) cube(size);
 module rod(d, h, colour) color(colour) cylinder(d = d, h = h, $fn = 48);
@@ -63,7 +63,7 @@ module recessed(lift) { // table top, tray, reader, lid, cloth, puck; seen from 
             cylinder(d = antenna_pocket_hole_mm, h = thick + 2, $fn = 36);
     }
     translate([0, 0, -deep + lift]) antenna(lift);
-    translate([0, 0, 2.9 * lift]) color([0.6, 0.75, 0.85]) antenna_lid();
+    translate([0, 0, 2.9 * lift]) color(lid) antenna_lid();
     translate([-75, -55, 3.7 * lift]) color(cloth) cube([150, 110, 2]);
     translate([-antenna_pocket_coil_off_mm, 0, 3.7 * lift + 2]) frame_round(55, white);
     translate([-antenna_pocket_coil_off_mm, 0, 2 + 4.5 * lift]) puck("DEALER");
@@ -150,10 +150,13 @@ module bare() { // the top with its recesses and holes
 module top(pucks = true) {
     at(middle.x, middle.y, -frame_table_thick_mm)
         slab([frame_table_mm.x, frame_table_mm.y, frame_table_thick_mm], wood);
+    top_cloth();
+    if (pucks) at(frame_coils_mm[0][0], frame_coils_mm[0][1], 2) puck("DEALER");
+}
+module top_cloth() {
     at(middle.x, middle.y, 0) slab([frame_table_mm.x - 4, frame_table_mm.y - 4, 1], [0.1, 0.33, 0.22]);
     felt();
     for (c = frame_coils_mm) at(c[0], c[1], 1.5) frame_round(55, white);
-    if (pucks) at(frame_coils_mm[0][0], frame_coils_mm[0][1], 2) puck("DEALER");
 }
 module legs() for (x = [-1, 1], y = [-1, 1])
     at(middle.x + x * (frame_table_mm.x / 2 - 60), middle.y + y * (frame_table_mm.y / 2 - 60), frame_floor_z_mm)
@@ -210,8 +213,9 @@ module strip() { // sockets, fuse holders, the lamps' supply
     }
 }
 module bars() { posts(); beam(); ties(); lamps(); head_on(); box_on(); strip(); }
-module dealer() {
-    at(frame_panel_mm.x, frame_panel_mm.y, 0) rotate([0, 0, -90]) buttons();
+module dealer() { panel_on(); screen_on(); }
+module panel_on() at(frame_panel_mm.x, frame_panel_mm.y, 0) rotate([0, 0, -90]) buttons();
+module screen_on() {
     at(frame_display_mm.x, frame_display_mm.y, 45) rotate([0, -40, 0]) {
         slab([112, 195, 10], dark);
         translate([0, 0, 10]) slab([96, 172, 0.6], [0.3, 0.5, 0.65]);
