@@ -96,7 +96,7 @@ class CutMaker:
             hidden = box.right / PX_PER_MM + rng.uniform(0.5, 3), box.bottom / PX_PER_MM + rng.uniform(0.5, 4)
             elsewhere = rng.random() < 0.25
             place = rng.choice(windows(rng.choice("A27K") if elsewhere else code[0]))
-            shown = _shown(face, place, hidden, code, deck, elsewhere)
+            shown = _suit_shown(face, place, hidden, code, deck, elsewhere)
             if shown is not None:
                 return self._seen(face, place, hidden), shown
 
@@ -212,7 +212,7 @@ def _packed(light: Plane, quality: int) -> Plane:
     return np.asarray(cv2.imdecode(code, cv2.IMREAD_COLOR), np.float32) / np.float32(255)
 
 
-def _shown(
+def _suit_shown(
     face: Image, window: Window, hidden: tuple[float, float], code: str, deck: Deck, elsewhere: bool
 ) -> int | None:
     """Return the suit that a window of a face shows, or none; None where it is neither: a part, or not known."""

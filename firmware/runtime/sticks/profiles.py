@@ -68,12 +68,12 @@ def _profiles(at: Path) -> Iterator[StickProfile]:
                 except NotPlain as error:
                     log.warning("%r is left out: %s", name, error)
                     continue
-                yield StickProfile(_shown(name), _text(data))
+                yield StickProfile(_printable(name), _text(data))
     finally:
         os.close(folder)
 
 
-def _shown(name: str) -> str:
+def _printable(name: str) -> str:
     """Return a file's name without what no page should show."""
     plain = "".join(letter if letter.isprintable() else "?" for letter in name)
     return plain if len(plain) <= _LONGEST_NAME else f"{plain[:_LONGEST_NAME]}…"
