@@ -103,7 +103,7 @@ def create_app(
 ) -> Flask:
     """Build the application."""
     app = bare_app()
-    app.config.update(LAN=True)
+    app.config.update(REMOTE=True)
     app.jinja_env.filters.update(money=money)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)

@@ -33,7 +33,7 @@ PEOPLE: Final = "people.json"
 MOST_SESSIONS: Final = 64
 
 
-class LanPeople:
+class RemotePeople:
     """The people with access, in a folder of secrets. Read again when the file has changed: changes take effect at
     once.
     """
@@ -106,13 +106,13 @@ class LanPeople:
             ) from error
 
 
-class LanSessions(Sessions):
+class RemoteSessions(Sessions):
     """Sessions of this process's lifetime, all auditors'. Each ends when idle, too old, or without its passphrase."""
 
     cookie = "__Host-feltwatch_review"
     """Browsers take a cookie of such a name over TLS only, and from no other host."""
 
-    def __init__(self, people: LanPeople, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, people: RemotePeople, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock)
         self._people = people
         self._began: OrderedDict[str, tuple[str, float]] = OrderedDict()

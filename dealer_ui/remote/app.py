@@ -25,7 +25,7 @@ from flask import (
 from werkzeug.exceptions import BadHost
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.remote.access import LanPeople, LanSessions
+from dealer_ui.remote.access import RemotePeople, RemoteSessions
 from dealer_ui.reports import report_page
 from dealer_ui.review import dispute
 from dealer_ui.review import routes as review
@@ -67,16 +67,16 @@ HEADERS: Final = {  # the TLS header is set by nginx
 class RemoteAccess(Access):
     """The access control of this application: the people of the box."""
 
-    people: LanPeople
-    sessions: LanSessions
+    people: RemotePeople
+    sessions: RemoteSessions
 
 
 def create_app(data: Path, secrets: Path) -> Flask:
     """Build the application over a record's folder and the folder of the review's own secrets."""
     app = bare_app()
-    app.config.update(LAN=True, CSRF_TOKEN="")  # its pages send no commands
-    people = LanPeople(secrets)
-    sessions = LanSessions(people)
+    app.config.update(REMOTE=True, CSRF_TOKEN="")  # its pages send no commands
+    people = RemotePeople(secrets)
+    sessions = RemoteSessions(people)
     nowhere = TableLink(secrets / "no.sock")
     reader = FinishedReader(data)
     Services(
@@ -118,7 +118,7 @@ def _admit() -> AnyResponse | None:
         return None
     if guard.role() is not Role.AUDITOR:
         if request.method == "GET" and request.accept_mimetypes["text/html"]:
-            return redirect(url_for("lan.log_in"))
+            return redirect(url_for("log_in.log_in"))
         abort(401, _("Log in first."))
     if request.endpoint and Role.AUDITOR not in guard.roles_of(current_app.view_functions[request.endpoint]):
         abort(403)

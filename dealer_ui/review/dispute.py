@@ -67,7 +67,7 @@ def dispute(recalled: PastHand) -> str:
         if is_floor
         else None,
         file=find_dispute_file(data(), number),
-        stick=None if current_app.config.get("LAN") else _stick(number),
+        stick=None if current_app.config.get("REMOTE") else _stick(number),
         **_last_frame(recalled),
     )
 

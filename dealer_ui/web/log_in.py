@@ -27,8 +27,8 @@ from dealer_ui.web.passphrases import AccessError
 from dealer_ui.web.rate_limit import Limit, canonical_address
 
 log = logging.getLogger(__name__)
-blueprint = Blueprint("lan", __name__)
-_KEY: Final = "feltwatch-lan"
+blueprint = Blueprint("log_in", __name__)
+_KEY: Final = "feltwatch-log-in"
 
 TRIES_EACH: Final = (5, 1 / 60)
 """Passphrases of one address: five at once, then one a minute."""
@@ -37,7 +37,7 @@ TRIES_OF_ALL: Final = (20, 1 / 6)
 ONCE_A_MINUTE: Final = (1, 1 / 60)
 """How often the log says that tries are put off: else they would push everything else out of it."""
 
-OPEN: Final = frozenset({"static", "lan.log_in", "lan.check"})
+OPEN: Final = frozenset({"static", "log_in.log_in", "log_in.check"})
 """What is answered without a log-in: the page that asks for it, and what it looks like."""
 
 
@@ -116,7 +116,7 @@ def log_in() -> str:
 
 def _log_in_page(wrong: str) -> str:
     return render_template(
-        "lan/log_in.html", title=_(access().title), build=current_app.config["BUILD"], wrong=wrong
+        "log_in/log_in.html", title=_(access().title), build=current_app.config["BUILD"], wrong=wrong
     )
 
 
@@ -156,6 +156,6 @@ def check() -> AnyResponse | tuple[str, int]:
 def log_out() -> AnyResponse:
     """End the session."""
     access().sessions.end(request.cookies.get(access().sessions.cookie, ""))
-    answer = redirect(url_for("lan.log_in"), 303)
+    answer = redirect(url_for("log_in.log_in"), 303)
     answer.delete_cookie(access().sessions.cookie, secure=access().secure, httponly=True, samesite="Strict")
     return answer

@@ -15,7 +15,7 @@ from dealer_ui.web.serve import Server, make_server, run_until_stopped
 THREADS: Final = 16
 
 
-class LanServer(Server):
+class UnixServer(Server):
     """Takes the client's address from nginx alone: only nginx may open its socket."""
 
     def getsockname(self) -> tuple[str, str]:
@@ -30,9 +30,9 @@ class LanServer(Server):
         return "localhost", 0
 
 
-def make_lan_server(
+def make_unix_server(
     app: Flask, listening: socket.socket, parts: dict[int, Any], threads: int = THREADS, **more: Any
-) -> LanServer:
+) -> UnixServer:
     """Make the server of a Unix socket, which it takes over; `parts` is the map that its loop polls.
 
     `more`: as for `make_server`.
@@ -42,7 +42,7 @@ def make_lan_server(
         listening,
         threads,
         parts,
-        LanServer,
+        UnixServer,
         trusted_proxy="localhost",
         trusted_proxy_headers={"x-forwarded-for", "x-forwarded-proto"},
         **more,
@@ -69,4 +69,4 @@ def socket_at(path: Path) -> socket.socket:
 
 def serve(app: Flask, listening: socket.socket) -> None:
     """Serve the application until SIGINT or SIGTERM."""
-    run_until_stopped(make_lan_server(app, listening, {}))
+    run_until_stopped(make_unix_server(app, listening, {}))

@@ -15,7 +15,7 @@ import numpy as np
 from firmware.bench.harness import Result, benchmark, number, option, seed_option
 from firmware.command_options import FOLDER, progress_bar
 from firmware.worker_pool import ignore_interrupts, worker_pool
-from vision.commands.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
+from vision.cli.options import PHOTOGRAPHS_HINT, THREADS, PhotographsFolder
 from vision.felt.layout import TableLayout
 from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader

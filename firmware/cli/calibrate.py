@@ -10,7 +10,7 @@ import click
 
 from firmware.command_options import ANY_PATH, FILE, config_option, configured_data_option
 from firmware.terminal import say, say_all, say_json
-from vision.commands.options import LAYOUT
+from vision.cli.options import LAYOUT
 
 if TYPE_CHECKING:
     from vision.base.arrays import Image

@@ -55,7 +55,7 @@ def _read(data: bytes) -> str:
 
     from firmware.messages import Message
     from firmware.photo.apart import FORMATS, MOST_PIXELS, NAMED, SHOWN_PX, PhotoReading
-    from firmware.photo.command import photo_cards
+    from firmware.photo.cli import photo_cards
     from vision.base.errors import PictureError
     from vision.base.pictures import picture_of
     from vision.reading.anywhere import read_surface

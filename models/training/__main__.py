@@ -11,7 +11,7 @@ import click
 
 from models.training.samples import PACKAGE, RUN, TrainingError
 from vision.base.errors import VisionError
-from vision.commands.options import PhotographsFolder
+from vision.cli.options import PhotographsFolder
 from vision.reading.network import default_model
 
 Option = Callable[[click.Command], click.Command]

@@ -20,7 +20,7 @@ from models.training.photographs import Box, LabelledBox, boxes, files_to_train,
 from models.training.samples import TrainingError
 from vision.base.arrays import Image, Points
 from vision.base.pictures import load_picture
-from vision.commands.options import PHOTOGRAPHS_HINT
+from vision.cli.options import PHOTOGRAPHS_HINT
 from vision.felt.quality import colour
 from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM
 

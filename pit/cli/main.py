@@ -16,7 +16,7 @@ from pit.cli.log import key_command, verify_command
 from pit.cli.months import months_group
 from pit.cli.people import person_group, serve_floor
 from pit.cli.table_list import list_command
-from pit.demo.command import command as demo_command
+from pit.demo.cli import command as demo_command
 from pit.errors import PitError
 from pit.options import pit_database_option, pit_folder_option
 

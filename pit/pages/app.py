@@ -92,8 +92,8 @@ def create_app(
     the pages' own, where TLS is before them. `clock` is the database's, in seconds.
     """
     app = bare_app()
-    # LAN: the review's pages without script.
-    app.config.update(LAN=True, PIT=True, CSRF_TOKEN=secrets.token_urlsafe(24))
+    # REMOTE: the review's pages without script.
+    app.config.update(REMOTE=True, PIT=True, CSRF_TOKEN=secrets.token_urlsafe(24))
     if not secure:  # behind nginx a house gives the server any name
         app.config.update(TRUSTED_HOSTS=list(LOOPBACK_HOSTS))
     nowhere = JournalReader(NOWHERE)

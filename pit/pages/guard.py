@@ -58,7 +58,7 @@ def roles_of(app: Flask, endpoint: str) -> frozenset[PitRole]:
     """Return the roles that a route is open to; none for one that is not marked."""
     if endpoint in REVIEW:
         return HANDS
-    if endpoint == "lan.log_out":
+    if endpoint == "log_in.log_out":
         return frozenset(PitRole)
     found: frozenset[PitRole] = getattr(app.view_functions[endpoint], _OPEN, frozenset())
     return found
@@ -88,14 +88,14 @@ def _admit() -> AnyResponse | None:
     found = sessions.who(request.cookies.get(sessions.cookie))
     if found is None:
         if request.method == "GET" and request.accept_mimetypes["text/html"]:
-            return redirect(url_for("lan.log_in"))
+            return redirect(url_for("log_in.log_in"))
         abort(401, _("Log in first."))
     g.pit_who = found
     if request.endpoint is None:
         return None  # no such route: Flask answers 404
     if found.role not in roles_of(current_app, request.endpoint):
         abort(403, _("This page is not for your role."))
-    if request.method not in guard.SAFE_METHODS and request.endpoint != "lan.log_out":
+    if request.method not in guard.SAFE_METHODS and request.endpoint != "log_in.log_out":
         sent = request.headers.get("X-CSRF-Token") or request.form.get("token", "")
         if not hmac.compare_digest(sent.encode(), guard.token().encode()):
             abort(403, _("This page is out of date. Reload it and try again."))

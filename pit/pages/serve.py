@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Flask
 
 from dealer_ui.web.serve import SPARE_THREADS, listen_on, run_until_stopped, serve
-from dealer_ui.web.serve_behind_nginx import make_lan_server
+from dealer_ui.web.serve_behind_nginx import make_unix_server
 from dealer_ui.web.services import stream_source
 from firmware.systemd import ServiceManager
 from firmware.terminal import say
@@ -33,7 +33,7 @@ def serve_on_socket(app: Flask, path: Path) -> None:
         live = stream_source(app)
         live.start()
         try:
-            server = make_lan_server(app, listening, {}, STREAMS + SPARE_THREADS)  # it listens from here on
+            server = make_unix_server(app, listening, {}, STREAMS + SPARE_THREADS)  # it listens from here on
             ServiceManager.from_environment().alive()
             run_until_stopped(server, live.stop)
         finally:

@@ -27,7 +27,7 @@ from firmware.runtime.pit_desk import PitDesk
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import events as ev
 from firmware.table.people import Role
-from firmware.uplink.command import command
+from firmware.uplink.cli import command
 from firmware.uplink.join_request import REQUEST, JoinDesk
 from firmware.uplink.settings import FILE
 from pit.authority import Authority

@@ -8,8 +8,7 @@ from typing import Final
 import pytest
 
 from dealer_ui.server.app import Settings
-from dealer_ui.web import log_in, passphrases
-from dealer_ui.web import tls as lan_tls
+from dealer_ui.web import log_in, passphrases, tls
 from docs.facts import ROOT
 from firmware.runtime.config import CameraConfig, PowerConfig, TimesConfig
 from firmware.table.people import FIRST_WAIT_S, LONGEST_WAIT_S
@@ -39,7 +38,7 @@ SAID: Final = {
     "docs/technician/review.md": (
         f"a passphrase of {passphrases.LEAST} letters or more",
         f"{WORDS[int(passphrases.IDLE_S / 60)]} minutes without a request",
-        f"It lasts {lan_tls.LASTS.days} days",
+        f"It lasts {tls.LASTS.days} days",
     ),
     "docs/security.md": (
         f"the screen waits {FIRST_WAIT_S:g} s, then {LONGEST_WAIT_S:g} s a try",

@@ -116,7 +116,7 @@ class House:
                 self.enrolments.append(own)
                 witness = self.folder / f"witness-{number}"
                 given = ("--data", data, "--enrolment", own, "--state", own, "--witness", witness)
-                arguments = feltwatch("firmware.uplink.command", *given)
+                arguments = feltwatch("firmware.uplink.cli", *given)
                 self.uplinks.append(Part(arguments, self.folder / "log"))
 
     def serve_on(self, url: str) -> None:

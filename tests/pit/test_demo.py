@@ -21,7 +21,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import events as ev
 from pit.demo.attacker import rewrite
-from pit.demo.command import command
+from pit.demo.cli import command
 from pit.store import temporary_postgres
 from pit.store.temporary_postgres import OWNER
 from tests.pit.conftest import Pit
@@ -30,7 +30,7 @@ from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from pit.demo.command import command; command()"
+PROGRAM = "from pit.demo.cli import command; command()"
 
 
 def as_another() -> list[str]:

@@ -13,8 +13,8 @@ from dealer_ui.server.app import Settings, create_app
 from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import house
-from tests.dealer_ui.lan_house import lan_app
 from tests.dealer_ui.past import played
+from tests.dealer_ui.remote_house import remote_app
 from tests.firmware.running_table import Table
 from tests.firmware.update.fixtures import box, maker, new
 
@@ -41,16 +41,16 @@ def secrets(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def lan_felt(felt: Felt) -> Felt:
+def remote_felt(felt: Felt) -> Felt:
     """Hand 1 is over and has pictures."""
     played(felt)
     return felt
 
 
 @pytest.fixture
-def review_app(lan_felt: Felt, secrets: Path) -> Flask:
+def review_app(remote_felt: Felt, secrets: Path) -> Flask:
     """The review of past hands for other machines."""
-    return lan_app(lan_felt.folder, secrets)
+    return remote_app(remote_felt.folder, secrets)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui.server import command
+from dealer_ui.server.cli import command
 from dealer_ui.web import serve
 
 HERE = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ def listens(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def listened_on(host: str, folder: Path) -> str:
     """Return where the page would have listened; "" where it refused, with a sentence and exit status 2."""
-    done = CliRunner().invoke(command.command, ["--data", str(folder), "--host", host])
+    done = CliRunner().invoke(command, ["--data", str(folder), "--host", host])
     if isinstance(done.exception, Listened):
         return str(done.exception)
     assert done.exit_code == 2

@@ -15,7 +15,7 @@ from flask import Flask
 
 from dealer_ui.web import serve
 from dealer_ui.web.tls import certificate
-from tests.dealer_ui.lan_house import CLAIMED, NAME, Served, served
+from tests.dealer_ui.remote_house import CLAIMED, NAME, Served, served
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow

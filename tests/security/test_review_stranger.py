@@ -14,16 +14,16 @@ from urllib.parse import quote, urlencode
 import pytest
 from flask import Flask, request
 
-from dealer_ui.remote import app as lan
+from dealer_ui.remote import app as remote
 from dealer_ui.remote.app import remote_access
 from dealer_ui.web import rate_limit
 from dealer_ui.web.rate_limit import Limit
-from tests.dealer_ui.lan_house import NAME, PASSPHRASE, Served, served, visitor
+from tests.dealer_ui.remote_house import NAME, PASSPHRASE, Served, served, visitor
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
-FORGED = "\ndealer_ui.lan: log-in of Ines from 192.0.2.9"
+FORGED = "\ndealer_ui.web.log_in: log-in of Ines from 192.0.2.9"
 REST = "Host: localhost\r\nConnection: close\r\n"
 
 
@@ -54,7 +54,7 @@ def test_a_strangers_origin_is_refused_whatever_it_is(
 
     assert code(origin) == 403
     assert code("https://localhost") == 303
-    monkeypatch.setattr(lan, "need_own_site", lambda: None)
+    monkeypatch.setattr(remote, "need_own_site", lambda: None)
     assert code(origin) == 303
 
 
@@ -66,7 +66,7 @@ def test_a_name_that_is_none_is_refused(
         return visitor(review_app).get("/review", headers={"Host": host}).status_code
 
     assert (code(host), code("a" * 63)) == (400, 302)
-    monkeypatch.setattr(lan, "BadHost", ZeroDivisionError)
+    monkeypatch.setattr(remote, "BadHost", ZeroDivisionError)
     assert code(host) == 500
 
 
@@ -127,12 +127,12 @@ def test_tries_that_are_put_off_do_not_fill_the_log(
 
     once, always = (1, 1e-9), (1 << 60, 1.0)
     monkeypatch.setitem(
-        review_app.extensions, "feltwatch-lan", replace(remote_access(review_app), tries=Limit(once, once))
+        review_app.extensions, "feltwatch-log-in", replace(remote_access(review_app), tries=Limit(once, once))
     )
     assert lines() == 1
     monkeypatch.setitem(
         review_app.extensions,
-        "feltwatch-lan",
+        "feltwatch-log-in",
         replace(remote_access(review_app), warned=Limit(always, always)),
     )
     assert lines() == 30
@@ -145,7 +145,7 @@ def test_a_stranger_with_many_addresses_keeps_nobody_out_who_was_in(
     review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def let_in(there: Served) -> list[str]:
-        review_app.extensions["feltwatch-lan"] = replace(
+        review_app.extensions["feltwatch-log-in"] = replace(
             remote_access(review_app), tries=Limit((5, 1e-9), (7, 1e-9))
         )
         codes = [tried(there, "127.0.0.2", PASSPHRASE)]

@@ -15,8 +15,8 @@ from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 from flask.testing import FlaskClient
 
-from dealer_ui.remote import app as lan
-from dealer_ui.remote.access import LanPeople, LanSessions
+from dealer_ui.remote import app as remote
+from dealer_ui.remote.access import RemotePeople, RemoteSessions
 from dealer_ui.web import bare_app as page
 from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
@@ -24,7 +24,7 @@ from dealer_ui.web.sessions import COOKIE, Sessions
 from firmware.table.people import Person, Role
 from pit.pages.people import PitSessions
 from tests.dealer_ui.house import PEOPLE, page_of
-from tests.dealer_ui.lan_house import NAME, logged_in, visitor
+from tests.dealer_ui.remote_house import NAME, logged_in, visitor
 from tests.firmware.running_table import Table
 
 pytestmark = pytest.mark.slow
@@ -116,7 +116,7 @@ def nobodies(app: Flask) -> Iterator[tuple[str, FlaskClient]]:
     yield "a session that nobody began", with_cookie(app, "x" * 43)
     yield "no token", with_cookie(app, "é\x01")
     begun(app, "Okafor", A)
-    yield "another program's cookie", with_cookie(app, f"Okafor {A}", LanSessions.cookie)
+    yield "another program's cookie", with_cookie(app, f"Okafor {A}", RemoteSessions.cookie)
     yield "another program's cookie", with_cookie(app, f"Okafor {A}", PitSessions.cookie)
 
 
@@ -260,21 +260,21 @@ def test_no_body_is_a_failure_of_the_tables_page(house_app: Flask, monkeypatch: 
 
 def strangers(review_app: Flask) -> Iterator[tuple[str, FlaskClient]]:
     """Everybody whose session gives nothing."""
-    sessions = lan.remote_access(review_app).sessions
+    sessions = remote.remote_access(review_app).sessions
     yield "no session", visitor(review_app)
     for what, name, value in (
-        ("a session that nobody began", LanSessions.cookie, "x" * 43),
-        ("an empty one", LanSessions.cookie, ""),
-        ("no token", LanSessions.cookie, "é\x01"),
-        ("an older passphrase's", LanSessions.cookie, sessions.open(NAME, "the old one's")),
-        ("a person's who was removed", LanSessions.cookie, sessions.open("Nobody", "x")),
+        ("a session that nobody began", RemoteSessions.cookie, "x" * 43),
+        ("an empty one", RemoteSessions.cookie, ""),
+        ("no token", RemoteSessions.cookie, "é\x01"),
+        ("an older passphrase's", RemoteSessions.cookie, sessions.open(NAME, "the old one's")),
+        ("a person's who was removed", RemoteSessions.cookie, sessions.open("Nobody", "x")),
         ("another program's cookie", COOKIE, "x"),
     ):
         client = visitor(review_app)
         client.set_cookie(name, value, secure=True)
         yield what, client
     client = logged_in(review_app)
-    token = client.get_cookie(LanSessions.cookie)
+    token = client.get_cookie(RemoteSessions.cookie)
     assert token is not None
     other = visitor(review_app)
     other.set_cookie(PitSessions.cookie, token.value)
@@ -300,7 +300,7 @@ def test_no_method_opens_the_review_to_anybody_without_a_session(
 
     assert opened() == set()
     with monkeypatch.context() as off:
-        off.setattr(LanPeople, "has", lambda *_: True)
+        off.setattr(RemotePeople, "has", lambda *_: True)
         assert {what for what, _ in opened()} == {"an older passphrase's", "a person's who was removed"}
     monkeypatch.setattr(guard, "role", lambda: Role.AUDITOR)
     assert {(what, "GET") for what, _ in strangers(review_app)} <= opened("/review")
@@ -335,7 +335,7 @@ def test_another_site_ends_nobodys_session_in_the_review(
     posts = [address for address, methods in addresses(review_app).items() if "POST" in methods]
     assert [code(client, address, "POST", headers=there) for address in posts] == [403] * 2
     assert code(client, "/review", "GET") == 200
-    monkeypatch.setattr(lan, "need_own_site", lambda: None)
+    monkeypatch.setattr(remote, "need_own_site", lambda: None)
     assert code(client, "/log-out", "POST", headers=there) == 303
     assert code(client, "/review", "GET") == 302
 

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import pytest
 from flask import Flask, request
 
-from dealer_ui.remote.access import LanSessions
+from dealer_ui.remote.access import RemoteSessions
 from dealer_ui.web import bare_app as page
 from dealer_ui.web import serve
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.lan_house import logged_in
+from tests.dealer_ui.remote_house import logged_in
 from tests.security.test_page import answers, hold, serving
 from tests.waiting import DEADLINE, until
 
@@ -24,13 +24,13 @@ pytestmark = pytest.mark.slow
 
 
 def test_readers_who_take_a_large_file_as_slowly_as_they_like_hold_no_thread(
-    review_app: Flask, lan_felt: Felt, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, remote_felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A whole file is handed to the server; of a part of one, what lies beyond its buffers would wait in a thread."""
-    (lan_felt.folder / "exports").mkdir()
-    with (lan_felt.folder / "exports/hand-000001.zip").open("wb") as file:
+    (remote_felt.folder / "exports").mkdir()
+    with (remote_felt.folder / "exports/hand-000001.zip").open("wb") as file:
         file.truncate(64 << 20)
-    cookie = logged_in(review_app).get_cookie(LanSessions.cookie)
+    cookie = logged_in(review_app).get_cookie(RemoteSessions.cookie)
     assert cookie is not None
     head = "GET /review/1/file HTTP/1.1\r\nHost: 127.0.0.1\r\nRange: bytes=1-\r\n"
     ask = f"{head}Cookie: {cookie.key}={cookie.value}\r\n\r\n".encode()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from flask import Flask, request
 
-from tests.dealer_ui.lan_house import Served, served
+from tests.dealer_ui.remote_house import Served, served
 
 pytestmark = pytest.mark.slow
 

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from dealer_ui.remote.command import PAGE as PAGE_OF_REVIEW
-from dealer_ui.remote.command import PORT as PORT_OF_REVIEW
-from dealer_ui.remote.command import SECRETS
+from dealer_ui.remote.cli import PAGE as PAGE_OF_REVIEW
+from dealer_ui.remote.cli import PORT as PORT_OF_REVIEW
+from dealer_ui.remote.cli import SECRETS
 from dealer_ui.server.app import Settings
-from dealer_ui.server.command import TRAINING_SOCKET, _config
+from dealer_ui.server.cli import TRAINING_SOCKET, _config
 from dealer_ui.server.kiosk import BROWSER, FAULTS, GONE_WITHIN_S, PAGE
 from dealer_ui.server.kiosk import TRAINING as TRAINING_PAGE
 from dealer_ui.server.kiosk_watch import PATIENCE_S
@@ -29,8 +29,8 @@ from firmware.runtime.config import Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
 from firmware.table.people import PINS_FOLDER
 from firmware.table_client import DATA, SOCKET
-from firmware.uplink.command import DROP_IN, STATE
-from firmware.uplink.command import FOLDER as UPLINK
+from firmware.uplink.cli import DROP_IN, STATE
+from firmware.uplink.cli import FOLDER as UPLINK
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
 from firmware.uplink.join_request import REQUEST as JOIN_REQUEST

@@ -12,7 +12,7 @@ import click
 import cv2
 
 from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, Question, consider
-from firmware.photo.command import photo_cards
+from firmware.photo.cli import photo_cards
 from firmware.rules import read_hand, settle, settlement_json
 from models.training.judge import describe_machine
 from tests.campaigns.photo.scenes import DECKS, Photograph, compose

@@ -7,7 +7,7 @@ from pathlib import Path
 import cv2
 
 from firmware.photo.asking import Answers, consider
-from firmware.photo.command import in_words, photo_cards
+from firmware.photo.cli import in_words, photo_cards
 from tests.campaigns.photo.scenes import draw
 from vision.base.pictures import load_picture
 from vision.reading.anywhere import read_surface

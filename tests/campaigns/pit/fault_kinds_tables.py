@@ -65,7 +65,7 @@ def _copy(made: Stage, first: DealingTable, rng: random.Random) -> Iterator[Deal
     second.beat()
     given = ("--data", data, "--enrolment", enrolment, "--state", enrolment, "--pulse", pulse)
     witness = ("--witness", made.house.folder / f"witness-copy-{number}")
-    uplink = Part(feltwatch("firmware.uplink.command", *given, *witness), made.house.folder / "log")
+    uplink = Part(feltwatch("firmware.uplink.cli", *given, *witness), made.house.folder / "log")
     uplink.start()
     made.everyone.append(second)
     try:

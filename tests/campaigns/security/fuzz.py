@@ -28,8 +28,8 @@ import cv2
 import numpy as np
 from flask import Flask
 
-from dealer_ui.remote.access import LanSessions
-from dealer_ui.remote.app import create_app as create_lan_app
+from dealer_ui.remote.access import RemoteSessions
+from dealer_ui.remote.app import create_app as create_remote_app
 from dealer_ui.remote.app import remote_access
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.rate_limit import Limit
@@ -146,15 +146,15 @@ def requests(rng: random.Random, folder: Path) -> Pieces:
         yield from _asked(rng, app, f"feltwatch_session={rng.randint(0, 9)}", order)
 
 
-def lan_requests(rng: random.Random, folder: Path) -> Pieces:
+def remote_requests(rng: random.Random, folder: Path) -> Pieces:
     """The same to every route of the review for other machines, with a session and without; log-ins of nonsense."""
     felt = Felt(folder / "felt")
     felt.to_settled()
     felt.do("archive")
     felt.journal.close()
-    app = create_lan_app(felt.folder, folder / "secrets")
+    app = create_remote_app(felt.folder, folder / "secrets")
     without = Limit((1 << 60, 1.0), (1 << 60, 1.0))
-    app.extensions["feltwatch-lan"] = replace(remote_access(app), tries=without)
+    app.extensions["feltwatch-log-in"] = replace(remote_access(app), tries=without)
     remote_access(app).people.add("Ines", "correct horse battery")
     passphrase = remote_access(app).people.matches("Ines", "correct horse battery")
     assert passphrase
@@ -165,12 +165,12 @@ def lan_requests(rng: random.Random, folder: Path) -> Pieces:
         body = bent(told, rng) if rng.random() < 0.7 else rng.randbytes(200)
         return {"data": body, "content_type": "application/x-www-form-urlencoded"}
 
-    yield from _asked(rng, app, f"{LanSessions.cookie}={token}", order)
+    yield from _asked(rng, app, f"{RemoteSessions.cookie}={token}", order)
 
 
 def _asked(rng: random.Random, app: Flask, cookie: str, order: Callable[[], dict[str, Any]]) -> Pieces:
     client = app.test_client(use_cookies=False)
-    rules = [rule.rule for rule in app.url_map.iter_rules() if rule.endpoint != "lan.log_out"]
+    rules = [rule.rule for rule in app.url_map.iter_rules() if rule.endpoint != "log_in.log_out"]
     while True:
         rule = rng.choice(rules)
         path = "/".join(rng.choice(BITS) if part.startswith("<") else part for part in rule.split("/"))
@@ -199,7 +199,7 @@ KINDS: Final[tuple[Callable[[random.Random, Path], Pieces], ...]] = (
     profiles,
     settle_json,
     requests,
-    lan_requests,
+    remote_requests,
     serial,
 )
 

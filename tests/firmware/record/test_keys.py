@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dealer_ui.remote.access import LanPeople
+from dealer_ui.remote.access import RemotePeople
 from dealer_ui.web.tls import certificate
 from firmware.access.pins import PinStore
 from firmware.record.evidence.signing import DeviceKey
@@ -40,7 +40,7 @@ MAKES: dict[str, Callable[[Path], object]] = {
     "table, witness, house, log, release": DeviceKey.open,
     "authority, door, a table's certificate": of_pit,
     "the review's certificate": certificate,
-    "people of the review": lambda folder: LanPeople(folder).add("Ada", "a passphrase of hers"),
+    "people of the review": lambda folder: RemotePeople(folder).add("Ada", "a passphrase of hers"),
     "PINs": of_pins,
 }
 OPEN: dict[str, set[str]] = {"authority, door, a table's certificate": {"issued.jsonl"}}

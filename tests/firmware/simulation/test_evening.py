@@ -16,7 +16,7 @@ from firmware.cli.main import main
 from firmware.record.evidence.verify import verify
 from firmware.rules import profile_names
 from firmware.simulation.evening.auditor import Kind
-from firmware.simulation.evening.command import IN_MEMORY
+from firmware.simulation.evening.cli import IN_MEMORY
 from firmware.simulation.evening.faults import FAULTS, FaultName, UnknownFault, parse_faults
 from firmware.simulation.evening.pixels import FAULTS as PIXEL_FAULTS
 from firmware.simulation.evening.pixels import simulate_pixels

@@ -22,7 +22,7 @@ from firmware.table import events as ev
 from pit.pages.app import create_app
 from pit.pages.guard import METRICS_TOKEN
 from pit.pages.people import PitPeople, PitRole
-from tests.dealer_ui.lan_house import Served, served
+from tests.dealer_ui.remote_house import Served, served
 from tests.pit.conftest import as_role
 from tests.pit.pages.conftest import FLOOR, House
 from tests.waiting import DEADLINE

@@ -26,9 +26,9 @@ from tests.pit.pages.conftest import House
 
 F, A, T, OWNER = PitRole
 HANDS, ALL = {F, A, OWNER}, set(PitRole)
-OPEN = {"static", "lan.log_in", "lan.check"}
+OPEN = {"static", "log_in.log_in", "log_in.check"}
 ROUTES: dict[str, set[PitRole]] = {
-    "lan.log_out": ALL,
+    "log_in.log_out": ALL,
     "floor.page": ALL,
     "floor.events": ALL,
     "floor.going": {F},
@@ -100,7 +100,7 @@ def test_every_route_and_method_answers_its_roles_alone(house: House) -> None:
         client, headers = house.logged_in(role), {"X-CSRF-Token": house.token()}
         wrong = []
         for endpoint, method, address in addresses(house):
-            if endpoint in {*OPEN, "lan.log_out"}:
+            if endpoint in {*OPEN, "log_in.log_out"}:
                 continue
             code, _ = asked(client, address, method, headers=headers)
             if (code == 403) is (role in ROUTES[endpoint]) or code >= 500:
@@ -154,7 +154,7 @@ def test_every_answer_has_its_headers_and_lies_in_no_browsers_store(house: House
     lacking, kept = [], []
     for client in (owner, house.logged_in(T), house.visitor()):
         for endpoint, method, address in addresses(house):
-            if endpoint == "lan.log_out":
+            if endpoint == "log_in.log_out":
                 continue
             code, answer = asked(client, address, method)
             lacking += [(address, name) for name in guard.HEADERS if name not in answer.headers]
@@ -186,7 +186,7 @@ def test_every_answer_says_what_it_is_and_lets_no_other_site_read_it(house: Hous
 
 def test_a_body_that_is_too_large_is_not_read(house: House) -> None:
     for endpoint, method, address in addresses(house):
-        if method == "POST" and endpoint not in OPEN | {"lan.log_out"}:
+        if method == "POST" and endpoint not in OPEN | {"log_in.log_out"}:
             visitor = house.logged_in(min(ROUTES[endpoint]))
             assert asked(visitor, address, "POST", data={"token": "x" * 100_000})[0] == 413, address
     client, headers = house.logged_in(F), {"X-CSRF-Token": house.token()}
@@ -228,7 +228,7 @@ def test_passphrases_are_put_off_before_they_are_looked_at(
     for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Client-IP"):
         assert codes({name: "192.0.2.77"}) == [429] * 8, "an address that a visitor claims is not believed"
     open_door = replace(log_in.access(house.app), tries=Limit(NO_LIMIT, NO_LIMIT))
-    monkeypatch.setitem(house.app.extensions, "feltwatch-lan", open_door)
+    monkeypatch.setitem(house.app.extensions, "feltwatch-log-in", open_door)
     assert codes({}) == [403] * 8
 
 
@@ -236,7 +236,7 @@ def test_a_name_costs_the_same_whether_it_is_listed_or_not(
     house: House, people: PitPeople, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_door = replace(log_in.access(house.app), tries=Limit(NO_LIMIT, NO_LIMIT))
-    monkeypatch.setitem(house.app.extensions, "feltwatch-lan", open_door)
+    monkeypatch.setitem(house.app.extensions, "feltwatch-log-in", open_door)
     people.add("Ines", OWNER, PHRASE)
     looked = []
     once = pins.matches_verifier

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from firmware.record.journal.reader import JournalReader
-from firmware.uplink.command import command as uplink_command
+from firmware.uplink.cli import command as uplink_command
 from firmware.uplink.settings import HOUSE, LOG, load
 from firmware.uplink.wire import Head, Offer
 from pit.authority import Authority

@@ -19,10 +19,10 @@ from typing import Any, Final
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.remote import front as lan_front
-from dealer_ui.remote.access import LanSessions
+from dealer_ui.remote import front
+from dealer_ui.remote.access import RemoteSessions
 from dealer_ui.remote.app import create_app, remote_access
-from dealer_ui.web.serve_behind_nginx import make_lan_server
+from dealer_ui.web.serve_behind_nginx import make_unix_server
 from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
 from tests.dealer_ui.serving import running
 from tests.tools import NGINX, need
@@ -34,7 +34,7 @@ NOBODY: Final = 65534
 """Whom nginx runs as where the tests are root's."""
 
 
-def lan_app(data: Path, secrets: Path) -> Flask:
+def remote_app(data: Path, secrets: Path) -> Flask:
     """The application, with one person who may look."""
     app = create_app(data, secrets)
     remote_access(app).people.add(NAME, PASSPHRASE)
@@ -52,7 +52,7 @@ def logged_in(app: Flask, address: str = "192.0.2.10") -> FlaskClient:
     """Somebody who has: without the time that a passphrase takes."""
     client = visitor(app, address)
     known = remote_access(app).people._load()[NAME]["id"]
-    client.set_cookie(LanSessions.cookie, remote_access(app).sessions.open(NAME, known), secure=True)
+    client.set_cookie(RemoteSessions.cookie, remote_access(app).sessions.open(NAME, known), secure=True)
     return client
 
 
@@ -117,7 +117,7 @@ def served(app: Flask, secrets: Path, *edits: tuple[str, str]) -> Iterator[Serve
         _serve_page(app, folder / "page.sock", stack)
         listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         own = _own_files(secrets, folder)
-        text = lan_front.site([listening], folder / "page.sock", own, own)
+        text = front.site([listening], folder / "page.sock", own, own)
         for old, new in edits:
             text, count = re.subn(old, new, text, count=1, flags=re.MULTILINE)
             assert count, f"{old} is not in the site file"
@@ -133,7 +133,7 @@ def _serve_page(app: Flask, place: Path, stack: ExitStack) -> None:
     listening.bind(str(place))
     place.chmod(0o666)
     parts: dict[int, Any] = {}
-    stack.enter_context(running(make_lan_server(app, listening, parts), parts))
+    stack.enter_context(running(make_unix_server(app, listening, parts), parts))
 
 
 def _own_files(secrets: Path, folder: Path) -> Path:
@@ -151,7 +151,7 @@ def _own_files(secrets: Path, folder: Path) -> Path:
 
 
 def _run_nginx(listening: list[socket.socket], text: str, own: Path, stack: ExitStack) -> None:
-    command, environment = lan_front.begin(listening, text, own)
+    command, environment = front.begin(listening, text, own)
     with (own / "said").open("wb") as said:
         process = subprocess.Popen(
             command,
@@ -165,6 +165,6 @@ def _run_nginx(listening: list[socket.socket], text: str, own: Path, stack: Exit
 
     def ready() -> bool:
         assert process.poll() is None, (own / "said").read_text()
-        return (own / lan_front.INSIDE).exists()
+        return (own / front.INSIDE).exists()
 
     until(ready)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from vision.commands.options import LAYOUT
+from vision.cli.options import LAYOUT
 from vision.felt.layout import TableLayout
 from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table, sight
 

@@ -143,11 +143,11 @@ def add(name: str, secrets: Path) -> None:
     The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it. The
     box's certificate is made if there is none yet.
     """
-    from dealer_ui.remote.access import LanPeople
+    from dealer_ui.remote.access import RemotePeople
     from dealer_ui.web.tls import certificate
 
     asked = _ask(f"New passphrase for {name}")
-    name = LanPeople(secrets).add(name, asked)
+    name = RemotePeople(secrets).add(name, asked)
     say(f"{name} may look at past hands.")
     _print_certificate(certificate(secrets))
 
@@ -163,9 +163,9 @@ def _ask(text: str) -> str:
 @_secrets_option
 def remove(name: str, secrets: Path) -> None:
     """Take NAME's access away; sessions of NAME end at once."""
-    from dealer_ui.remote.access import LanPeople
+    from dealer_ui.remote.access import RemotePeople
 
-    LanPeople(secrets).remove(name)
+    RemotePeople(secrets).remove(name)
     say(f"{name} may look no more.")
 
 
@@ -174,9 +174,9 @@ def remove(name: str, secrets: Path) -> None:
 @_json_option
 def list_people(secrets: Path, is_json: bool) -> None:
     """Show who may log in."""
-    from dealer_ui.remote.access import LanPeople
+    from dealer_ui.remote.access import RemotePeople
 
-    names = LanPeople(secrets).names()
+    names = RemotePeople(secrets).names()
     if is_json:
         say_json({"people": names})
     elif not names:

@@ -19,7 +19,7 @@ from rich.progress import track
 from vision.base.arrays import Image, Points
 from vision.base.errors import NoMarkersError, VisionError
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import ANY_PATH, FILE, LAYOUT, THREADS, one_line
+from vision.cli.options import ANY_PATH, FILE, LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.loose import read_photograph
 from vision.reading.network import CardReader

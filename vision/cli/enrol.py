@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from vision.base.pictures import load_picture, picture_files
-from vision.commands.options import ANY_PATH, FILE, LAYOUT, one_line
+from vision.cli.options import ANY_PATH, FILE, LAYOUT, one_line
 from vision.felt.layout import TableLayout
 from vision.reading.enrolment import check_deck, enrol, spread
 from vision.reading.network import CardReader

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from dealer_ui.remote import app as lan
+from dealer_ui.remote import app as remote
 from tests.browser.visits import SIZES
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, served
 from tests.dealer_ui.past import played
+from tests.dealer_ui.remote_house import NAME, PASSPHRASE, remote_app, served
 from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
@@ -26,7 +26,7 @@ def visit(chromium: Browser, folder: Path) -> Iterator[tuple[Page, str]]:
     felt.deal()
     felt.journal.close()
     width, height = SIZES["desk"]
-    with served(lan_app(felt.folder, folder / "secrets"), folder / "secrets") as there:
+    with served(remote_app(felt.folder, folder / "secrets"), folder / "secrets") as there:
         context = chromium.new_context(
             viewport={"width": width, "height": height}, ignore_https_errors=True, java_script_enabled=False
         )
@@ -71,7 +71,7 @@ def test_a_page_of_another_site_cannot_log_anybody_in(
         )
         for refused in (True, False):
             if not refused:
-                monkeypatch.setattr(lan, "need_own_site", lambda: None)
+                monkeypatch.setattr(remote, "need_own_site", lambda: None)
             page.goto("about:blank")
             page.set_content(lure)
             page.locator("text=A prize").click()

@@ -16,9 +16,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.remote import access as lan_access
-from dealer_ui.remote import app as lan
-from dealer_ui.remote.access import LanPeople, LanSessions
+from dealer_ui.remote import access
+from dealer_ui.remote import app as remote
+from dealer_ui.remote.access import RemotePeople, RemoteSessions
 from dealer_ui.review import routes as review
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
@@ -30,8 +30,8 @@ from firmware.record.journal.journal import JournalReader
 from firmware.table.people import Role
 from firmware.table.state import State
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, logged_in, visitor
 from tests.dealer_ui.past import look, reopen
+from tests.dealer_ui.remote_house import NAME, PASSPHRASE, logged_in, remote_app, visitor
 
 pytestmark = pytest.mark.slow
 
@@ -86,10 +86,10 @@ def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines:
         looked += 1
         return "id" if passphrase == "99999" else None
 
-    monkeypatch.setattr(LanPeople, "matches", matches)
+    monkeypatch.setattr(RemotePeople, "matches", matches)
     tries = Limit(log_in.TRIES_EACH, log_in.TRIES_OF_ALL, lambda: now)
-    review_app.extensions["feltwatch-lan"] = replace(lan.remote_access(review_app), tries=tries)
-    door = lan.remote_access(review_app)
+    review_app.extensions["feltwatch-log-in"] = replace(remote.remote_access(review_app), tries=tries)
+    door = remote.remote_access(review_app)
 
     def put_off() -> float:
         waits = []
@@ -130,7 +130,7 @@ def test_the_page_puts_tries_off_before_it_looks_at_them(
         nonlocal looked
         looked += 1
 
-    monkeypatch.setattr(LanPeople, "matches", matches)
+    monkeypatch.setattr(RemotePeople, "matches", matches)
 
     def codes() -> list[int]:
         client = visitor(review_app)
@@ -139,8 +139,8 @@ def test_the_page_puts_tries_off_before_it_looks_at_them(
 
     assert codes() == [403] * 5 + [429] * 3
     assert looked == 5
-    review_app.extensions["feltwatch-lan"] = replace(
-        lan.remote_access(review_app), tries=Limit(NO_LIMIT, NO_LIMIT)
+    review_app.extensions["feltwatch-log-in"] = replace(
+        remote.remote_access(review_app), tries=Limit(NO_LIMIT, NO_LIMIT)
     )
     assert codes() == [403] * 8
 
@@ -160,7 +160,7 @@ def test_a_log_in_that_another_site_sends_is_refused(
         ]
 
     assert codes() == [403, 403]
-    monkeypatch.setattr(lan, "need_own_site", lambda: None)
+    monkeypatch.setattr(remote, "need_own_site", lambda: None)
     assert codes() == [303, 303]
 
 
@@ -168,12 +168,12 @@ def test_a_session_that_was_found_open_is_soon_over(
     review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    people = lan.remote_access(review_app).people
+    people = remote.remote_access(review_app).people
     known = people._load()[NAME]["id"]
 
     def open_after(seconds: float, every: float) -> bool:
         nonlocal now
-        sessions = LanSessions(people, lambda: now)
+        sessions = RemoteSessions(people, lambda: now)
         token, ends = sessions.open(NAME, known), now + seconds
         while now < ends:
             now += every
@@ -184,8 +184,8 @@ def test_a_session_that_was_found_open_is_soon_over(
     assert open_after(3600, every=60), "anyone who reads goes on"
     assert not open_after(1000, every=1000), "nobody there"
     assert not open_after(24 * 3600, every=60), "for ever"
-    monkeypatch.setattr(lan_access, "IDLE_S", 1e9)
-    monkeypatch.setattr(lan_access, "LONGEST_S", 1e9)
+    monkeypatch.setattr(access, "IDLE_S", 1e9)
+    monkeypatch.setattr(access, "LONGEST_S", 1e9)
     assert open_after(24 * 3600, every=1000)
 
 
@@ -194,15 +194,17 @@ def test_whoever_is_struck_off_the_list_sees_nothing_more(
 ) -> None:
     client = logged_in(review_app)
     assert asked(client, "/review")[0] == 200
-    LanPeople(secrets).remove(NAME)
+    RemotePeople(secrets).remove(NAME)
     assert asked(client, "/review")[0] == 302
-    LanPeople(secrets).add(NAME, PASSPHRASE)
+    RemotePeople(secrets).add(NAME, PASSPHRASE)
     client = logged_in(review_app)
-    LanPeople(secrets).add(NAME, "another one than before")
+    RemotePeople(secrets).add(NAME, "another one than before")
     assert asked(client, "/review")[0] == 302
-    monkeypatch.setattr(LanPeople, "has", lambda *_: True)
+    monkeypatch.setattr(RemotePeople, "has", lambda *_: True)
     client.set_cookie(
-        LanSessions.cookie, lan.remote_access(review_app).sessions.open(NAME, "the old one's"), secure=True
+        RemoteSessions.cookie,
+        remote.remote_access(review_app).sessions.open(NAME, "the old one's"),
+        secure=True,
     )
     assert asked(client, "/review")[0] == 200
 
@@ -210,13 +212,13 @@ def test_whoever_is_struck_off_the_list_sees_nothing_more(
 # ---- what ----
 
 
-def test_from_another_machine_there_is_no_page_of_the_table(review_app: Flask, lan_felt: Felt) -> None:
+def test_from_another_machine_there_is_no_page_of_the_table(review_app: Flask, remote_felt: Felt) -> None:
     assert {rule.rule for rule in review_app.url_map.iter_rules()} == ROUTES
     ways = ("/view.json", "/rules", "/healthz?checks", "/menu", "/openapi.json", "/session")
     client = logged_in(review_app)
     assert [asked(client, way)[0] for way in (*ways, "/events", "/setup/camera")] == [404] * 8
     assert asked(client, "/command", method="POST", json={"do": "next"})[0] == 404
-    table = create_table_app(Settings(lan_felt.folder, lan_felt.folder / "none.sock")).test_client()
+    table = create_table_app(Settings(remote_felt.folder, remote_felt.folder / "none.sock")).test_client()
     assert [asked(table, way)[0] for way in ways] == [200, 200, 503, 200, 200, 200]
 
 
@@ -231,62 +233,64 @@ def on_the_table(felt: Felt) -> str:
 
 
 def test_a_hand_that_is_not_over_is_reached_by_no_address(
-    lan_felt: Felt, secrets: Path, monkeypatch: pytest.MonkeyPatch
+    remote_felt: Felt, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    picture = on_the_table(lan_felt)
+    picture = on_the_table(remote_felt)
 
     def told() -> list[str]:
-        review_app = lan_app(lan_felt.folder, secrets)
+        review_app = remote_app(remote_felt.folder, secrets)
         client = logged_in(review_app)
         about = [path for path in addresses(review_app, 2, picture) if "2" in path]
         assert len(about) == 8
         return [path for path in about if asked(client, path)[0] == 200]
 
     assert told() == []
-    assert asked(logged_in(lan_app(lan_felt.folder, secrets)), "/review")[1].count(b'href="/review/') == 1
+    assert (
+        asked(logged_in(remote_app(remote_felt.folder, secrets)), "/review")[1].count(b'href="/review/') == 1
+    )
 
     def open_too(reader: JournalReader, hand: int) -> PastHand:
         found = load_hand(reader, hand) if hand == 1 else None
         rows = reader.of_hand(hand)
         return found or PastHand(hand, rows[0].event, chapter(rows, State()))  # type: ignore[arg-type]
 
-    for module in (lan, review):
+    for module in (remote, review):
         monkeypatch.setattr(module, "load_hand", open_too)
     assert told() == [], "the reader alone: its rows are not there"
-    monkeypatch.setattr(lan, "FinishedReader", JournalReader)
+    monkeypatch.setattr(remote, "FinishedReader", JournalReader)
     assert "/review/2" in told()
     assert f"/captures/{picture}" in told()
 
 
 def test_neither_a_report_nor_a_correction_tells_of_what_goes_on(
-    lan_felt: Felt, secrets: Path, monkeypatch: pytest.MonkeyPatch
+    remote_felt: Felt, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read() -> tuple[bytes, bytes]:
-        client = logged_in(lan_app(lan_felt.folder, secrets))
+        client = logged_in(remote_app(remote_felt.folder, secrets))
         return asked(client, "/report.csv")[1], asked(client, "/review/1/story")[1]
 
     def again() -> None:
-        reopen(lan_felt)
-        lan_felt.do("key_row", seat=1, row="front", cards="Qh 2s 7c")
+        reopen(remote_felt)
+        remote_felt.do("key_row", seat=1, row="front", cards="Qh 2s 7c")
 
     before = read()
     again()
     assert read() == before
-    monkeypatch.setattr(lan, "FinishedReader", JournalReader)
+    monkeypatch.setattr(remote, "FinishedReader", JournalReader)
     after = read()
     assert after[0] != before[0]
     assert after[1] != before[1]
 
 
 def test_only_pictures_that_the_record_of_a_hand_names_are_given(
-    review_app: Flask, lan_felt: Felt, monkeypatch: pytest.MonkeyPatch
+    review_app: Flask, remote_felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = logged_in(review_app)
-    (lan_felt.folder / "captures/000001/other.jpg").write_bytes(b"\xff\xd8 the live felt")
+    (remote_felt.folder / "captures/000001/other.jpg").write_bytes(b"\xff\xd8 the live felt")
     ways = ("000001/other.jpg", "000001/../../journal.sqlite", "%2e%2e/journal.sqlite", "1/first.jpg")
     assert asked(client, "/captures/000001/first.jpg")[0] == 200
     assert [asked(client, f"/captures/{way}")[0] for way in ways] == [404] * 4
-    monkeypatch.setattr(lan, "captures_named_by", lambda _: [SimpleNamespace(name="000001/other.jpg")])
+    monkeypatch.setattr(remote, "captures_named_by", lambda _: [SimpleNamespace(name="000001/other.jpg")])
     assert asked(client, "/captures/000001/other.jpg")[1].endswith(b"the live felt")
 
 
@@ -304,11 +308,11 @@ def test_every_answer_to_another_machine_has_its_headers(
                     missing |= headers - set(response.headers.keys())
         return missing
 
-    headers = set(lan.HEADERS)
-    assert "script-src" not in lan.HEADERS["Content-Security-Policy"], "no page of it has a script"
+    headers = set(remote.HEADERS)
+    assert "script-src" not in remote.HEADERS["Content-Security-Policy"], "no page of it has a script"
     assert headers >= {"Content-Security-Policy", "X-Content-Type-Options"}
     assert lacking() == set()
-    monkeypatch.setattr(lan, "HEADERS", {})
+    monkeypatch.setattr(remote, "HEADERS", {})
     assert lacking() == headers
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui.server.command import command
+from dealer_ui.server.cli import command
 from tests.waiting import DEADLINE, until
 
 

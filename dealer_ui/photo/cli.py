@@ -40,7 +40,7 @@ def command(port: int, page: Path | None, secret: Path | None) -> None:
     from dealer_ui.photo.codes import Codes
     from dealer_ui.web.bare_app import LOOPBACK_HOSTS
     from dealer_ui.web.serve import Server, make_server, need_listening, run_until_stopped
-    from dealer_ui.web.serve_behind_nginx import make_lan_server, socket_at
+    from dealer_ui.web.serve_behind_nginx import make_unix_server, socket_at
     from firmware.photo.apart import MOST_BYTES
     from firmware.systemd import sockets_from_manager
     from firmware.threads import end_with_its_threads
@@ -54,7 +54,7 @@ def command(port: int, page: Path | None, secret: Path | None) -> None:
     limits: dict[str, Any] = {"largest": MOST_BYTES, "whole_s": WHOLE_S, "gone": _nothing}
     with listening:
         if is_behind:
-            server: Server = make_lan_server(app, listening, {}, **limits)
+            server: Server = make_unix_server(app, listening, {}, **limits)
         else:
             app.config.update(TRUSTED_HOSTS=list(LOOPBACK_HOSTS))
             server = make_server(app, listening, 16, {}, Server, **limits)

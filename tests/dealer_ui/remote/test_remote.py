@@ -21,10 +21,10 @@ from cryptography import x509
 from flask import Flask
 from flask.testing import FlaskClient
 
-from dealer_ui.remote import front as lan_front
-from dealer_ui.remote.access import LanPeople, LanSessions
+from dealer_ui.remote import front
+from dealer_ui.remote.access import RemotePeople, RemoteSessions
 from dealer_ui.remote.app import remote_access
-from dealer_ui.web import tls as lan_tls
+from dealer_ui.web import tls
 from dealer_ui.web.passphrases import AccessError
 from dealer_ui.web.rate_limit import Limit, canonical_address, network_of
 from dealer_ui.web.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable, private
@@ -32,8 +32,8 @@ from firmware.cli.main import main
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.lan_house import NAME, PASSPHRASE, lan_app, logged_in, visitor
 from tests.dealer_ui.past import corrected, drop_pictures, ticking
+from tests.dealer_ui.remote_house import NAME, PASSPHRASE, logged_in, remote_app, visitor
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def past(lay: Lay) -> Felt:
 
 
 @pytest.fixture
-def lan(past: Felt, secrets: Path) -> Flask:
-    return lan_app(past.folder, secrets)
+def remote(past: Felt, secrets: Path) -> Flask:
+    return remote_app(past.folder, secrets)
 
 
 def asked(client: FlaskClient, path: str, **more: Any) -> tuple[int, bytes]:
@@ -67,10 +67,10 @@ def page(client: FlaskClient, path: str, **more: Any) -> tuple[int, str]:
 
 
 def test_whoever_logs_in_reads_past_hands_until_he_logs_out(
-    lan: Flask, caplog: pytest.LogCaptureFixture
+    remote: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    client = visitor(lan)
+    client = visitor(remote)
     wrong = page(client, "/log-in", method="POST", data={"name": NAME, "passphrase": "wrong passphrase"})
     assert wrong[0] == 403
     assert "Name or passphrase is wrong." in wrong[1]
@@ -93,8 +93,8 @@ def test_whoever_logs_in_reads_past_hands_until_he_logs_out(
     assert page(client, "/review")[0] == 302
 
 
-def test_every_page_of_a_hand_is_shown_without_a_script_and_leads_nowhere_else(lan: Flask) -> None:
-    client = logged_in(lan)
+def test_every_page_of_a_hand_is_shown_without_a_script_and_leads_nowhere_else(remote: Flask) -> None:
+    client = logged_in(remote)
     for path in ("", "/1", "/1/story", "/1/look", "/1/changes", "/1/again", "/1/dispute", "/7"):
         code, text = page(client, f"/review{path}")
         assert code == (404 if path == "/7" else 200)
@@ -106,16 +106,16 @@ def test_every_page_of_a_hand_is_shown_without_a_script_and_leads_nowhere_else(l
     assert asked(client, "/captures/000001/second.jpg")[0] == 200
 
 
-def test_who_plays_a_first_hand_is_not_named_before_it_is_over(lan: Flask, past: Felt) -> None:
+def test_who_plays_a_first_hand_is_not_named_before_it_is_over(remote: Flask, past: Felt) -> None:
     past.do("rename_player", player="Lin", name="Nobody yet")
     past.deal()
-    assert "Nobody yet" not in page(logged_in(lan), "/review")[1]
+    assert "Nobody yet" not in page(logged_in(remote), "/review")[1]
     past.do("void", reason="Exposed card")
-    assert "Nobody yet" in page(logged_in(lan), "/review")[1]
+    assert "Nobody yet" in page(logged_in(remote), "/review")[1]
 
 
-def test_the_shift_report_is_read_there_too(lan: Flask) -> None:
-    client = logged_in(lan)
+def test_the_shift_report_is_read_there_too(remote: Flask) -> None:
+    client = logged_in(remote)
     code, text = page(client, "/report")
     assert code == 200
     assert "/slip" not in text
@@ -123,8 +123,8 @@ def test_the_shift_report_is_read_there_too(lan: Flask) -> None:
     assert asked(client, "/report.pdf")[1].startswith(b"%PDF")
 
 
-def test_a_dispute_file_is_given_once_the_table_has_made_it(lan: Flask, past: Felt) -> None:
-    client = logged_in(lan)
+def test_a_dispute_file_is_given_once_the_table_has_made_it(remote: Flask, past: Felt) -> None:
+    client = logged_in(remote)
     assert "Nobody has made it yet" in page(client, "/review/1/dispute")[1]
     assert page(client, "/review/1/file")[0] == 404
     (past.folder / "exports").mkdir()
@@ -135,13 +135,13 @@ def test_a_dispute_file_is_given_once_the_table_has_made_it(lan: Flask, past: Fe
     assert page(client, "/review/1/stick")[0] == 404, "nobody elsewhere asks for a stick"
 
 
-def test_a_picture_that_the_houses_rule_removed_is_not_there(lan: Flask, past: Felt) -> None:
+def test_a_picture_that_the_houses_rule_removed_is_not_there(remote: Flask, past: Felt) -> None:
     drop_pictures(past)
-    assert page(logged_in(lan), "/captures/000001/second.jpg")[0] == 404
+    assert page(logged_in(remote), "/captures/000001/second.jpg")[0] == 404
 
 
-def test_a_page_is_found_again_by_a_reader_without_a_browser(lan: Flask) -> None:
-    client = visitor(lan)
+def test_a_page_is_found_again_by_a_reader_without_a_browser(remote: Flask) -> None:
+    client = visitor(remote)
     client.environ_base["HTTP_ACCEPT"] = "application/json"
     assert page(client, "/review") == (401, '{"error":"Log in first.","ok":false}\n')
 
@@ -165,12 +165,12 @@ def test_a_name_or_passphrase_that_does_not_do_is_refused(
     secrets: Path, name: str, passphrase: str, why: str
 ) -> None:
     with pytest.raises(AccessError, match=why):
-        LanPeople(secrets).add(name, passphrase)
-    assert LanPeople(secrets).names() == []
+        RemotePeople(secrets).add(name, passphrase)
+    assert RemotePeople(secrets).names() == []
 
 
 def test_nobody_is_listed_who_looks_like_somebody_else(secrets: Path) -> None:
-    people = LanPeople(secrets)
+    people = RemotePeople(secrets)
     people.add("Ines", PASSPHRASE)
     for name in ("ines", "lnes", "In\u0435s"):
         with pytest.raises(AccessError, match="looks like Ines"):
@@ -180,11 +180,11 @@ def test_nobody_is_listed_who_looks_like_somebody_else(secrets: Path) -> None:
 
 
 def test_a_person_listed_by_an_earlier_release_gets_another_passphrase_and_is_removed(secrets: Path) -> None:
-    people = LanPeople(secrets)
+    people = RemotePeople(secrets)
     people.add("Ines", PASSPHRASE)
     path = secrets / "people.json"
     path.write_text(path.read_text().replace("Ines", "\u3164"))
-    people = LanPeople(secrets)
+    people = RemotePeople(secrets)
     assert people.matches("\u3164", PASSPHRASE)
     assert people.add("\u3164", f"{PASSPHRASE} again") == "\u3164"
     people.remove("\u3164")
@@ -192,27 +192,27 @@ def test_a_person_listed_by_an_earlier_release_gets_another_passphrase_and_is_re
 
 
 def test_a_passphrase_is_known_however_its_accents_were_typed(secrets: Path) -> None:
-    people = LanPeople(secrets)
+    people = RemotePeople(secrets)
     people.add("Inés", "café con leche y más")
     assert people.matches("Inés", "cafe\u0301 con leche y ma\u0301s ")
     assert people.matches("Inés", "cafe con leche y mas") is None
     assert people.matches("Nobody", "café con leche y más") is None
 
 
-def test_a_list_of_people_that_is_broken_lets_nobody_in(lan: Flask, secrets: Path) -> None:
+def test_a_list_of_people_that_is_broken_lets_nobody_in(remote: Flask, secrets: Path) -> None:
     (secrets / "people.json").write_text("[]")
-    client = visitor(lan)
+    client = visitor(remote)
     code, text = page(client, "/log-in", method="POST", data={"name": NAME, "passphrase": PASSPHRASE})
     assert code == 503
     assert "Traceback" not in text
 
 
 def test_the_oldest_session_ends_where_there_are_too_many(secrets: Path) -> None:
-    people = LanPeople(secrets)
+    people = RemotePeople(secrets)
     people.add(NAME, PASSPHRASE)
     known = people.matches(NAME, PASSPHRASE)
     assert known
-    sessions = LanSessions(people)
+    sessions = RemoteSessions(people)
     tokens = [sessions.open(NAME, known) for _ in range(65)]
     assert [sessions.role(token) for token in (tokens[0], tokens[1], "", None)] == [
         None,
@@ -267,7 +267,7 @@ def test_a_stop_between_key_and_certificate_is_made_good(
         raise OSError("power cut")
 
     with monkeypatch.context() as cut:
-        cut.setattr(lan_tls, "private", stops)
+        cut.setattr(tls, "private", stops)
         with pytest.raises(TlsError):
             certificate(secrets, again=True)
     certificate(secrets)
@@ -327,12 +327,12 @@ def test_the_command_serves_by_no_certificate_that_is_over_or_not_there(
 ) -> None:
     serve = ("serve", "--data", str(tmp_path), "--secrets", str(secrets), "--page", str(tmp_path / "no/page"))
     assert "There is no certificate yet." in run(*serve).output
-    monkeypatch.setattr(lan_tls, "LASTS", timedelta(hours=1) - timedelta(days=1))
+    monkeypatch.setattr(tls, "LASTS", timedelta(hours=1) - timedelta(days=1))
     certificate(secrets)
     done = run(*serve)
     assert done.exit_code == 1
     assert "The certificate is over." in done.output
-    monkeypatch.setattr(lan_tls, "LASTS", timedelta(days=9))
+    monkeypatch.setattr(tls, "LASTS", timedelta(days=9))
     certificate(secrets, again=True)
     assert "There can be no socket at" in run(*serve).output
 
@@ -341,15 +341,15 @@ def test_the_command_becomes_nginx_where_it_can_listen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "own"
-    front = ("front", "--page", "page.sock", "--certificate", str(tmp_path), "--folder", str(own))
-    refused = run(*front, "--listen", "203.0.113.1")
+    given = ("front", "--page", "page.sock", "--certificate", str(tmp_path), "--folder", str(own))
+    refused = run(*given, "--listen", "203.0.113.1")
     assert "cannot listen on 203.0.113.1:8443" in refused.output
     became: list[Any] = []
-    monkeypatch.setattr(lan_front, "need_nginx", lambda: None)
+    monkeypatch.setattr(front, "need_nginx", lambda: None)
     monkeypatch.setattr("os.execve", lambda *how: became.extend(how))
     with socket.create_server(("127.0.0.1", 0)) as there:
         monkeypatch.setattr("firmware.systemd.sockets_from_manager", lambda: [there])
-        assert f"https://127.0.0.1:{there.getsockname()[1]}/" in run(*front).output
+        assert f"https://127.0.0.1:{there.getsockname()[1]}/" in run(*given).output
         assert became[2] == {"NGINX": f"{there.fileno()};"}, "nothing else of the environment"
         assert there.get_inheritable()
     assert str(own / "nginx.conf") in became[1]
@@ -359,22 +359,22 @@ def test_the_command_becomes_nginx_where_it_can_listen(
 def test_nginx_that_is_not_installed_is_said_in_a_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(lan_front, "NGINX", tmp_path / "none")
-    with pytest.raises(lan_front.FrontError, match=r"apt-get install .*nginx-light"):
-        lan_front.need_nginx()
+    monkeypatch.setattr(front, "NGINX", tmp_path / "none")
+    with pytest.raises(front.FrontError, match=r"apt-get install .*nginx-light"):
+        front.need_nginx()
 
 
 def test_every_place_in_the_site_file_is_put_in(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as one:
-        text = lan_front.site([one], tmp_path / "page", tmp_path / "secrets", tmp_path / "own")
-    assert re.findall("@[a-z]+@", lan_front.SITE.read_text()) != []
+        text = front.site([one], tmp_path / "page", tmp_path / "secrets", tmp_path / "own")
+    assert re.findall("@[a-z]+@", front.SITE.read_text()) != []
     assert re.findall("@[a-z]+@", text) == []
 
 
-def test_the_words_for_limits_are_said_in_the_tables_language(lan: Flask, past: Felt) -> None:
+def test_the_words_for_limits_are_said_in_the_tables_language(remote: Flask, past: Felt) -> None:
     past.do("set_house", language="es", reason="a test")
-    lan.extensions["feltwatch-lan"] = replace(remote_access(lan), tries=Limit((1, 1e-6), (9, 1.0)))
-    client = visitor(lan)
+    remote.extensions["feltwatch-log-in"] = replace(remote_access(remote), tries=Limit((1, 1e-6), (9, 1.0)))
+    client = visitor(remote)
     assert "Contraseña" in page(client, "/log-in")[1]
     again = [page(client, "/log-in", method="POST", data={}) for _ in range(2)]
     assert [code for code, _ in again] == [403, 429]
