@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SECRETS: Final = Path("/var/lib/feltwatch-review")
-"""The folder of the certificate's key and of who may look: outside the record."""
+"""The folder of the certificate, its key and the people who may log in: outside the record."""
 PORT: Final = 8443
 PAGE: Final = Path("/run/feltwatch-review.sock")
-"""Where nginx finds the page."""
+"""The Unix socket at which nginx finds the page."""
 SOON_DAYS: Final = 30
+"""With fewer days left, the command says that the certificate is soon over."""
 
 _secrets_option = click.option(
     "--secrets",
@@ -140,7 +141,7 @@ def front(
 def add(name: str, secrets: Path) -> None:
     """Let NAME log in, or give NAME another passphrase: 12 letters or more.
 
-    The passphrase is asked for and never shown. Where the input is no terminal, it is read from a line of it. The
+    The passphrase is asked for and never shown. Where the input is no terminal, its next line is taken. The
     box's certificate is made if there is none yet.
     """
     from dealer_ui.remote.access import RemotePeople
@@ -179,14 +180,15 @@ def list_people(secrets: Path, is_json: bool) -> None:
     names = RemotePeople(secrets).names()
     if is_json:
         say_json({"people": names})
-    elif not names:
+        return
+    if not names:
         say("Nobody may look. Begin with: sudo feltwatch review add NAME")
-    for name in [] if is_json else names:
+    for name in names:
         say(name)
 
 
 class _CertificateCommands(click.Group):
-    """Showing and making were one command, so options without a command after them are answered with both."""
+    """Refuses its options without a command, as older releases took them, and names both commands."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
@@ -207,7 +209,7 @@ def certificate_commands() -> None:
 @_secrets_option
 @_json_option
 def show_certificate(secrets: Path, is_json: bool) -> None:
-    """Show the certificate and its fingerprint; it makes none."""
+    """Show the certificate and its fingerprint."""
     from dealer_ui.web.tls import read_certificate
 
     _tell_certificate(read_certificate(secrets), is_json=is_json)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, abort, current_app, request, send_file
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.review.dispute_file import data, find_dispute_file, plain_file
+from dealer_ui.review.dispute_file import find_dispute_file, plain_file, record_folder
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.review.proofs import proofs
 from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
@@ -66,7 +66,7 @@ def dispute(recalled: PastHand) -> str:
         reviews=Action(_("I have reviewed this hand"), {"do": "mark_reviewed", "past": number})
         if is_floor
         else None,
-        file=find_dispute_file(data(), number),
+        file=find_dispute_file(record_folder(), number),
         stick=None if current_app.config.get("REMOTE") else _stick(number),
         **_last_frame(recalled),
     )
@@ -120,7 +120,7 @@ def _action_per_decision(hand: int) -> tuple[Action, ...]:
 def dispute_file(recalled: PastHand) -> Response:
     """Return a hand's dispute file. Answers 404 until the table has made it."""
     try:
-        path = plain_file(data(), recalled.hand)
+        path = plain_file(record_folder(), recalled.hand)
         return send_file(path, mimetype="application/zip", as_attachment=True, download_name=path.name)
     except OSError:
         abort(404, _("There is no dispute file of this hand; make it first."))

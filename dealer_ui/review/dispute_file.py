@@ -26,13 +26,13 @@ class DisputeFile:
     name: str
     bytes: int
     sha256: str
-    words: str
-    """Five of them: the key that signed it."""
+    key_words: str
+    """Of the key that signed it; "?" where the file does not say."""
 
     @property
     def text(self) -> str:
         """The text of the QR code, in characters that keep it small."""
-        return f"FELTWATCH HAND {self.hand} SHA256 {self.sha256} KEY {self.words}".upper()
+        return f"FELTWATCH HAND {self.hand} SHA256 {self.sha256} KEY {self.key_words}".upper()
 
     @property
     def qr(self) -> Markup:
@@ -41,7 +41,7 @@ class DisputeFile:
         return Markup(code.svg_inline(border=4, omitsize=True, light="#fff", dark="#000"))
 
 
-def data() -> Path:
+def record_folder() -> Path:
     """Return the folder of the record."""
     return services().captures.folder.parent
 

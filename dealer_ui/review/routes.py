@@ -12,7 +12,7 @@ from typing import Any, Final
 from flask import Blueprint, abort, jsonify, request, url_for
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.review.dispute_file import data
+from dealer_ui.review.dispute_file import record_folder
 from dealer_ui.review.filters import (
     HOUR_MS,
     PAGE,
@@ -122,7 +122,7 @@ def listed() -> Any:
     state = services().live.state()
     archive = archive_of_record()
     try:
-        if os.access(data(), os.W_OK):
+        if os.access(record_folder(), os.W_OK):
             archive.refresh()
         names = archive.names(of_open=False)
         found = archive.hands(wanted.wanted if whole else HandFilter(), wanted.before, PAGE + 2)
@@ -148,7 +148,7 @@ def listed() -> Any:
 
 def archive_of_record() -> Archive:
     """Return the archive of the current record."""
-    return Archive(data(), services().reader, services().captures)
+    return Archive(record_folder(), services().reader, services().captures)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Final
 from flask import Blueprint, Response, abort, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from dealer_ui.review.dispute_file import data, find_dispute_file
+from dealer_ui.review.dispute_file import find_dispute_file, record_folder
 from dealer_ui.review.routes import number_of, refused
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say_answer
@@ -77,7 +77,7 @@ def last_job(hand: int) -> str:
 @guard.open_to(PAST)
 def proof(hand: str) -> str:
     """Return the part of the page with a dispute file's hash and the key's words."""
-    file = find_dispute_file(data(), number_of(hand))
+    file = find_dispute_file(record_folder(), number_of(hand))
     if file is None:
         abort(404, _("There is no dispute file of this hand; make it first."))
     return render_template("review/proof.html", file=file)

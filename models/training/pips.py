@@ -123,7 +123,7 @@ class CardMaker:
         suit = rng.choice(SUITS)
         code = (rng.choice("JQK") if count == COUNTS[-1] else count) + suit
         face, box = self._face(code)
-        picture, _ = photograph(rng, self._noise, self._laid(face), rng.choice([1.0, 1.0, 1.6]))
+        picture, _ = photograph(rng, self._noise, self._lay(face), rng.choice([1.0, 1.0, 1.6]))
         across = max(1, round(box.right / PX_PER_MM + rng.uniform(0.5, 3)))
         down = max(1, round(box.bottom / PX_PER_MM + rng.uniform(0.5, 4)))
         for rows in (np.s_[:down], np.s_[-down:]):  # the indices, in all four corners
@@ -132,8 +132,8 @@ class CardMaker:
             self._hide_a_part(picture)
         return picture, COUNTS.index(count), SUITS.index(suit)
 
-    def _laid(self, face: Image) -> Image:
-        """Warp a face as it comes where its corners are not quite where they are thought to be, on some ground."""
+    def _lay(self, face: Image) -> Image:
+        """Lay a face on some ground as the reader cuts it out: its corners are found nearly, not quite."""
         rng, (w, h) = self.rng, SIZE
         turn = math.radians(rng.gauss(0, 1.5))
         matrix = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
@@ -161,7 +161,7 @@ class CardMaker:
         along = np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))])
         down = np.array([-along[1], along[0]])
         far = rng.uniform(0.05, 1.0) * (w if abs(along[0]) > 0.7 else h) / 2
-        # a corner, a side, or all of that side of the card
+        # 200: the cover goes on beyond the card's edge; otherwise one of its own corners lies on the card
         upper, lower = (rng.choice([200.0, rng.uniform(-40, 90)]) for _ in range(2))
         near = np.array([w, h]) / 2 + far * along
         outline = [near - upper * down, near + lower * down]
@@ -176,13 +176,13 @@ def _small(face: Image) -> Image:
 
 
 def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
-    """Train, a batch after the other, and export."""
+    """Train batch by batch, and export; return the network's file."""
     begin_on_one_core(seed)
     maker, console = CardMaker(seed, data), Console(stderr=True)
     net = PipNet().to(memory_format=torch.channels_last)
     optimiser = optimiser_of(net)
     kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    right = [0.5, 0.5]
+    right = [0.5, 0.5]  # running shares of right counts and suits
     for step in range(cards // BATCH):
         set_rate(optimiser, step * BATCH / cards, step / 100)
         if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
@@ -196,8 +196,8 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
         x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
         y = torch.from_numpy(truth)
         net.train()
-        out_ = net(x.contiguous(memory_format=torch.channels_last))
-        counts, suits = out_[:, : len(COUNTS)], out_[:, len(COUNTS) :]
+        logits = net(x.contiguous(memory_format=torch.channels_last))
+        counts, suits = logits[:, : len(COUNTS)], logits[:, len(COUNTS) :]
         loss = functional.cross_entropy(counts, y[:, 0]) + functional.cross_entropy(suits, y[:, 1])
         optimiser.zero_grad(set_to_none=True)
         loss.backward()

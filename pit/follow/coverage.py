@@ -23,9 +23,10 @@ class Gap:
 
 @dataclass(frozen=True)
 class Coverage:
-    """`complete_ms`: up to when all other tables are in it; None if there is no other. `unsure`: not known of these."""
+    """What a report covers."""
 
     complete_ms: int | None = None
+    """Up to when it has everything of all tables without a gap, UTC milliseconds; None: each table has one."""
     gaps: tuple[Gap, ...] = ()
     unsure: tuple[str, ...] = ()
     """Tables whose rows are all here, and of which nothing says whether their process answers."""
@@ -37,7 +38,9 @@ class Coverage:
 
 def coverage(tables: Iterable[TableState], span: Span, now_ms: int) -> Coverage:
     """Return what a report of a span covers."""
-    gaps, ends, unsure = list[Gap](), list[int](), list[str]()
+    gaps: list[Gap] = []
+    ends: list[int] = []
+    unsure: list[str] = []
     for one in tables:
         name = one.table.name
         if span.table not in ("", name):

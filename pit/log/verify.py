@@ -30,7 +30,7 @@ from pit.status.tables import witnesses
 from pit.store.database import Connection, Database
 
 MOST_PROBLEMS: Final = 1_000
-"""Problems that are listed; a record that was rewritten has no more to say after them."""
+"""How many problems are listed at most: a rewritten record has one in nearly every row."""
 Done = Callable[[int, int], None]
 
 
@@ -83,7 +83,7 @@ def verify(
         for epoch, origin, unknown in connection.execute(
             "SELECT epoch, origin, unknown FROM epoch ORDER BY epoch"
         ).fetchall():
-            _epoch(connection, found, epoch, origin, unknown, log)
+            _check_epoch(connection, found, epoch, origin, unknown, log)
         for note in given:
             _compare_given(connection, found, note, log)
         done(total, total)
@@ -103,18 +103,20 @@ class _Record:
         seq: int,
         digest: str,
         accepted: bytes | None,
-        looked: int,
+        logged_to: int,
         stem: int,
     ) -> None:
         self._connection, self._found = connection, found
         self._id, self._table, self._genesis, self._head = record_id, table, genesis, (seq, digest)
         self._accepted = bytes(accepted) if accepted is not None else None
-        self._looked, self._stem = looked, stem
+        self._logged_to, self._stem = logged_to, stem
         self._announced: set[bytes] = set()
-        self._ends = 0
-        """Hands that ended since the last head that the accepted key has signed."""
-        self._ends_before = 0
         self._signed = 0
+        """The row of the last head that the accepted key has signed; 0: there is none."""
+        self._ends = 0
+        """Hands that ended since that head."""
+        self._ends_before = 0
+        """Hands that ended between that head and the one before it."""
 
     def check(self, done: Callable[[int], None]) -> None:
         """Read the rows in order. The first that does not hold is named; the others follow from it."""
@@ -129,7 +131,7 @@ class _Record:
             if is_whole:
                 is_whole = self._follows(row, before)
             before = row.seq, row.hash
-            self._look(row)
+            self._note(row)
         if is_whole and before != self._head:
             found.wrong(
                 "%(table)s: the record ends at row %(seq)s, and its head is row %(head)s: rows were removed or added."
@@ -177,7 +179,7 @@ class _Record:
             return True
         return False
 
-    def _look(self, row: Entry) -> None:
+    def _note(self, row: Entry) -> None:
         if row.type in ENDS:
             self._ends += 1
         elif row.type == KeyAnnounced.type:
@@ -195,7 +197,7 @@ class _Record:
         key = bytes.fromhex(anchor.key)
         if key == self._accepted:
             self._ends_before, self._ends, self._signed = self._ends, 0, row.seq
-            if row.seq <= self._looked and not self._is_logged(
+            if row.seq <= self._logged_to and not self._is_logged(
                 anchor.seq, head_entry(self._genesis, anchor.text)
             ):
                 found.wrong(
@@ -218,7 +220,7 @@ class _Record:
         return row is not None and bytes(row[0]) == leaf_hash(entry)
 
 
-def _epoch(
+def _check_epoch(
     connection: Connection, found: VerifyReport, epoch: int, origin: str, unknown: str, log: bytes
 ) -> None:
     """Check a log from its first leaf on, and each of its checkpoints where the tree has its size."""
@@ -248,7 +250,7 @@ def _epoch(
             size = _add(peaks, size, bytes(digest))
             if size in checkpoints:
                 root_hash, note = checkpoints.pop(size)
-                _checkpoint(
+                _check_checkpoint(
                     found,
                     Checkpoint(origin, size, _root_of(peaks)),
                     root_hash,
@@ -273,7 +275,7 @@ def _epoch(
         )
 
 
-def _checkpoint(
+def _check_checkpoint(
     found: VerifyReport,
     made: Checkpoint,
     stored: bytes,

@@ -24,7 +24,7 @@ from flask import (
 )
 from werkzeug.wrappers import Response as AnyResponse
 
-from dealer_ui.review.dispute_file import data
+from dealer_ui.review.dispute_file import record_folder
 from dealer_ui.review.routes import archive_of_record, number_of
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -184,12 +184,12 @@ def make_file(hand: str) -> AnyResponse:
     found = pictures_of(number)
     if found.words:
         abort(409, found.words)
-    out = export_path(data(), number)
+    out = export_path(record_folder(), number)
     try:
         out.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
         key = DeviceKey.open(pit().folder / "key")
         served = services()
-        page = partial(dispute_pdf, data(), reader=served.reader, store=served.captures)
+        page = partial(dispute_pdf, record_folder(), reader=served.reader, store=served.captures)
         proofs = partial(proofs_of, pit().database, g.of_record.record_id)
         write_dispute_file(archive_of_record(), number, key, out, lambda number: page(number), proofs)
     except (TableError, OSError) as error:

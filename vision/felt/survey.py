@@ -29,12 +29,12 @@ from vision.felt.quality import Verdict, colour, judge
 
 SHOWN_PX: Final = 1280
 """The long side of the picture that is shown, at most."""
-QUALITY: Final = 80
+JPEG_QUALITY: Final = 80
 
 
 @dataclass(frozen=True)
 class Outline:
-    """A thing's four corners in the displayed picture, n×2 pixels."""
+    """A thing's four corners in the displayed picture, 4×2 pixels."""
 
     name: str
     corners: Points
@@ -44,9 +44,9 @@ class Outline:
 class Survey:
     """The survey of one frame.
 
-    ``picture`` is a JPEG, ``times`` smaller than the frame of ``size``; outlines are in its pixels. If the felt is not
-    found, ``error`` says why, and only the detected markers are given. ``missing`` are the expected places of missing
-    markers.
+    ``picture`` is a JPEG of ``shown`` pixels, made from the frame of ``size``; outlines are in the picture's pixels. If
+    the felt is not found, ``error`` says why, and only the detected markers are given. ``missing``: where the markers
+    that are not seen should be. ``strange``: markers that the layout does not have.
     """
 
     picture: bytes
@@ -117,11 +117,11 @@ def survey(
             (width, height),
             shown,
             error,
-            tuple(outline(str(m.id), m.corners) for m in seen if m.id in known),
-            (),
-            tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
-            (),
-            (count, colour(frame)),
+            found=tuple(outline(str(m.id), m.corners) for m in seen if m.id in known),
+            missing=(),
+            strange=tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
+            zones=(),
+            verdicts=(count, colour(frame)),
         )
     reference: Matrix | None = None
     why: CalibrationError | None = None
@@ -137,22 +137,24 @@ def survey(
         (width, height),
         shown,
         why,
-        tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(present)),
-        tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(known - present)),
-        tuple(
+        found=tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(present)),
+        missing=tuple(
+            outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(known - present)
+        ),
+        strange=tuple(
             outline(str(m.id), lens.for_size(width, height).distort(m.corners) if lens else m.corners)
             for m in view.others
         ),
-        tuple(outline(zone.name, view.to_image(zone.corners_mm)) for zone in layout.zones),
-        (*set_up_verdicts(view, layout), *judged.values()),
-        pose(view, layout),
-        movement(view.homography, reference, layout) if reference is not None else None,
+        zones=tuple(outline(zone.name, view.to_image(zone.corners_mm)) for zone in layout.zones),
+        verdicts=(*set_up_verdicts(view, layout), *judged.values()),
+        pose=pose(view, layout),
+        moved=movement(view.homography, reference, layout) if reference is not None else None,
     )
 
 
 def jpeg(picture: Image) -> bytes:
     """Encode a picture for display."""
-    return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])[1].tobytes()
+    return cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1].tobytes()
 
 
 def _to_dicts(outlines: tuple[Outline, ...]) -> list[dict[str, Any]]:

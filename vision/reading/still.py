@@ -71,7 +71,7 @@ class StillReader:
             MarkersError: the felt cannot be found in a frame of a still table.
             CalibrationError: the calibration is of pictures of other proportions.
         """
-        small = shrunk(frame)
+        small = shrink(frame)
         last, self._last = self._last, small
         if last is None or last.shape != small.shape:
             self._readings.clear()
@@ -98,8 +98,8 @@ class StillReader:
         return join_readings(readings)
 
 
-def shrunk(frame: Image) -> Image:
-    """Shrink a frame to what motion is looked for in: one channel."""
+def shrink(frame: Image) -> Image:
+    """Shrink a frame to the small grey picture in which motion is looked for."""
     small, _ = reduce_picture(frame, _SMALL_PX)
     return np.asarray(cv2.cvtColor(small, cv2.COLOR_BGR2GRAY), np.uint8)
 
@@ -131,18 +131,18 @@ def join_readings(readings: list[TableReading]) -> TableReading:
         cards = [_join([_at(cards, card) for cards in seen]) for card in zone.cards]
         cards += [replace(card, sure=False) for card in _find_vanished(seen, zone.cards)]
         zones.append(ZoneReading(zone.place, zone.row, tuple(cards)))
-    return replace(last, zones=tuple(zones), others=_things(readings))
+    return replace(last, zones=tuple(zones), others=_join_others(readings))
 
 
-def _things(readings: list[TableReading]) -> tuple[Other, ...]:
+def _join_others(readings: list[TableReading]) -> tuple[Other, ...]:
     """Return the other things of all frames, the last frame's first, each kind at each place once."""
     things: list[Other] = []
     for reading in reversed(readings):
-        things += [other for other in reading.others if not any(_same_thing(other, t) for t in things)]
+        things += [other for other in reading.others if not any(_is_same(other, thing) for thing in things)]
     return tuple(things)
 
 
-def _same_thing(one: Other, other: Other) -> bool:
+def _is_same(one: Other, other: Other) -> bool:
     apart = float(np.linalg.norm(one.corners.mean(axis=0) - other.corners.mean(axis=0)))
     side = float(
         np.linalg.norm(one.corners[1] - one.corners[0]) + np.linalg.norm(one.corners[2] - one.corners[1])
@@ -151,7 +151,7 @@ def _same_thing(one: Other, other: Other) -> bool:
 
 
 def _find_vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
-    """Return the cards of earlier frames where the last one shows none, each place once."""
+    """Return a card for each place where an earlier frame shows one, and the last frame none."""
     gone: list[ReadCard] = []
     for cards in seen[:-1]:
         gone += [card for card in cards if _at(kept, card) is None and _at(tuple(gone), card) is None]
@@ -168,7 +168,10 @@ def _at(cards: tuple[ReadCard, ...], wanted: ReadCard) -> ReadCard | None:
 
 
 def _join(sightings: list[ReadCard | None]) -> ReadCard:
-    """Join a card's sightings, the last one from the last frame: the least confidence, all candidates."""
+    """Join what each frame showed of a card (None: it did not show it; the last one did).
+
+    The last sighting is kept, with the least confidence and all candidates.
+    """
     card = sightings[-1]
     assert card is not None
     seen = [s for s in sightings if s is not None]

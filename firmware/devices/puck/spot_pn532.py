@@ -1,8 +1,8 @@
-"""A single PN532 on its serial line (HSU, 115200 8N1) as a spot for both disks, pure.
+"""A single PN532 on its serial line (HSU, 115200 8N1), under the spot where both disks lie. Pure.
 
-The chip detects two tags in one field: the dealer and the action disk. It is polled for them; each answer is a sweep,
-and no answer means unknown. UNTESTED on hardware: written to the NXP user manual UM0701 and frames recorded by its
-users.
+The chip detects two tags in its field: those of dealer disk and action disk. It is polled for them; each answer is a
+sweep, and no answer means unknown. UNTESTED on hardware: written to the NXP user manual UM0701 and frames recorded by
+its users.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ TRY_TWICE = bytes([0x32, 0x05, 0xFF, 0x01, 0x01])
 """RFConfiguration, MaxRetries: give up on an empty field after a second try instead of waiting for ever."""
 LIST_TWO = bytes([0x4A, 0x02, 0x00])
 """InListPassiveTarget: at most two tags, 106 kbit/s type A."""
-ASK_EVERY = 0.15
-"""Seconds between two sweeps."""
-ANSWER_WITHIN = 0.5
-"""Seconds after which an unanswered chip is woken again."""
+ASK_EVERY_S = 0.15
+"""Between two sweeps."""
+ANSWER_WITHIN_S = 0.5
+"""The time after which an unanswered chip is woken again."""
 _LONGEST = 262  # a normal frame: preamble, start, length, 255 bytes, checksums
 
 
@@ -108,7 +108,7 @@ _COMMANDS = {
 
 
 class Pn532Spot:
-    """A `Link` to a PN532 under one seat."""
+    """A `Link` to a PN532 under one seat's spot."""
 
     baud = 115200
 
@@ -150,7 +150,7 @@ class Pn532Spot:
             if tags is not None:
                 sweep = Sweep(frozenset((self._seat, tag) for tag in tags), frozenset({self._seat}))
                 self._tracker.receive(sweep, now)
-            self._next(_Step.LIST, now + ASK_EVERY)
+            self._next(_Step.LIST, now + ASK_EVERY_S)
         return bool(answers)
 
     def _next(self, step: _Step, at: float) -> None:
@@ -162,7 +162,7 @@ class Pn532Spot:
             self._next(_Step.WAKE, now)
         if self._answer_by is not None or now < self._send_at:
             return b""
-        self._answer_by = now + ANSWER_WITHIN
+        self._answer_by = now + ANSWER_WITHIN_S
         return _COMMANDS[self._step]
 
     def reading(self, now: float) -> PuckReading:

@@ -19,7 +19,7 @@ from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
-from vision.reading.still import StillReader, WaitReason, looks_alike, shrunk
+from vision.reading.still import StillReader, WaitReason, looks_alike, shrink
 from vision.reading.table_reading import TableReading
 
 LOOKS_FOR: Final = 1.0
@@ -70,13 +70,13 @@ class TableWatch:
         why: Text = ""
         while True:
             image = frame()
-            if not watch.fresh and self._is_as_read(shrunk(image)):
+            if not watch.fresh and self._is_as_read(shrink(image)):
                 why = ""
                 time.sleep(BETWEEN_FRAMES)
             else:
                 answer = still.offer(image)
                 if not isinstance(answer, WaitReason):
-                    self._read, self._read_at = shrunk(image), self._clock()
+                    self._read, self._read_at = shrink(image), self._clock()
                     facts = signature(answer)
                     if facts == self._told and not watch.fresh:
                         return ""

@@ -60,7 +60,7 @@ def test_it_is_known_by_its_hash_and_the_words_of_the_key_that_signed_it(tmp_pat
     file = find_dispute_file(tmp_path, 1)
     assert file is not None
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    assert (file.sha256, file.words, file.bytes) == (digest, fingerprint(KEY), path.stat().st_size)
+    assert (file.sha256, file.key_words, file.bytes) == (digest, fingerprint(KEY), path.stat().st_size)
     assert file.text == f"FELTWATCH HAND 1 SHA256 {digest} KEY {fingerprint(KEY)}".upper()
     assert file.qr.startswith("<svg")
     path.write_bytes(path.read_bytes() + b"more")
@@ -74,7 +74,7 @@ def test_a_file_that_names_no_key_has_no_words_and_breaks_no_page(tmp_path: Path
     zipped(tmp_path, manifest)
     file = find_dispute_file(tmp_path, 1)
     assert file is not None
-    assert file.words == "?"
+    assert file.key_words == "?"
 
 
 def test_a_link_in_its_place_is_no_dispute_file(tmp_path: Path) -> None:
