@@ -18,7 +18,7 @@ from dealer_ui.reports.pdf import DIM, RED, WIDTH, Type, box, cards, document
 from dealer_ui.review.frames import CardMark, FrameAnnotations, frame_annotations
 from dealer_ui.review.stored_picture import open_picture
 from dealer_ui.review.timeline import TimelineRow, describe, timeline
-from dealer_ui.review.view import Correction, HandView, SeatOf, SettlementView, hand_view
+from dealer_ui.review.view import Correction, HandView, SeatView, SettlementView, hand_view
 from dealer_ui.text.i18n import N_, SOURCE, speaking, supported_language
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
@@ -120,8 +120,8 @@ class _Hand:
         else:
             yield [_("Outcome"), _("Settled.")]
 
-    def _seat(self, seat: SeatOf) -> Iterable[Flowable]:
-        button = " · " + _("puck") if seat.button else ""
+    def _seat(self, seat: SeatView) -> Iterable[Flowable]:
+        button = " · " + _("puck") if seat.has_puck else ""
         yield self.type.text(f"{seat.seat} {seat.player}{button}  {seat.net}", self.type.head)
         rows: list[list[str | Flowable]] = [
             [

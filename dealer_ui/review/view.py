@@ -80,7 +80,7 @@ class SettlementView:
 
 
 @dataclass(frozen=True)
-class RowOf:
+class RowView:
     """One row of a seat: its cards' codes in order, its category in words, its bonus."""
 
     row: str
@@ -92,14 +92,14 @@ class RowOf:
 
 
 @dataclass(frozen=True)
-class SeatOf:
+class SeatView:
     """A seat of the hand."""
 
     seat: int
     player: str
-    rows: tuple[RowOf, ...]
+    rows: tuple[RowView, ...]
     marks: tuple[str, ...]
-    button: bool
+    has_puck: bool
     net: str
     trend: str
 
@@ -129,7 +129,7 @@ class HandView:
     dealer: str
     down: int
     void: str
-    seats: tuple[SeatOf, ...]
+    seats: tuple[SeatView, ...]
     settled: SettlementView
     corrections: tuple[Correction, ...]
 
@@ -141,7 +141,7 @@ def hand_view(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payb
     """
     end, settlement = recalled.last.end, _recorded_view(recalled.settlement)
     first = recalled.play.first.entry
-    corrections = [chapter for chapter in recalled.corrections if not _goes_on(chapter)]
+    corrections = [chapter for chapter in recalled.corrections if not _was_closed_too_soon(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
     return HandView(
         recalled.hand,
@@ -186,13 +186,13 @@ def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[i
 
 def _seats(
     end: State, settlement: RecordedSettlement | None, undeclared: Mapping[int, RankedNatural]
-) -> Iterable[SeatOf]:
+) -> Iterable[SeatView]:
     why = foul_reasons(settlement) if settlement else {}
     for seat in end.seats:
         hand = settlement.hand(seat.seat) if settlement else None
         judged = hand.rows if hand else {}
         rows = tuple(
-            RowOf(
+            RowView(
                 row,
                 tuple(card.card or "" for card in seat.row(row)),
                 row_said(judged.get(row)),
@@ -202,7 +202,7 @@ def _seats(
             for row in ROWS
         )
         won = settlement.paid.get(seat.seat, 0) if settlement else 0
-        yield SeatOf(
+        yield SeatView(
             seat.seat,
             seat.player,
             rows,
@@ -295,17 +295,14 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
 def settle_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
     end, stands = recalled.last.end, _recorded_view(recalled.settlement)
+    why = ""
     try:
         resettled = _recorded_view(settle(end, rules))
-        if resettled is not None and resettled.is_irregular:
-            resettled, why = (
-                None,
-                _("Under this profile the hand cannot be settled: its cards are irregular."),
-            )
-        else:
-            why = ""
     except CommandRefused as error:
         resettled, why = None, say(error)
+    if resettled is not None and resettled.is_irregular:
+        resettled = None
+        why = _("Under this profile the hand cannot be settled: its cards are irregular.")
     return (
         settlement_view(_("As it stands"), stands, end, resettled),
         settlement_view(title, resettled, end, stands, why),
@@ -315,8 +312,8 @@ def settle_again(recalled: PastHand, rules: Profile, title: str) -> tuple[Settle
 # ---- corrections ----
 
 
-def _goes_on(chapter: StepSequence) -> bool:
-    """Return whether a hand was only closed too soon: nothing was disputed."""
+def _was_closed_too_soon(chapter: StepSequence) -> bool:
+    """Return whether the hand was opened again only because it had been closed too soon: that corrects nothing."""
     event = chapter.first.entry.event
     return isinstance(event, HandReopened) and event.resumed
 
@@ -326,12 +323,10 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     event = entry.event
     assert isinstance(event, HandReopened)
     end = chapter.end
-    before, after = (
-        read_settlement(event.settlement),
-        None if chapter.is_void else _recorded_view(end.settlement),
-    )
-    waiting = (
-        _("Not settled again yet.") if not chapter.is_over else _("The hand was made void: all is paid back.")
+    before = read_settlement(event.settlement)
+    after = None if chapter.is_void else _recorded_view(end.settlement)
+    why_none = (
+        _("The hand was made void: all is paid back.") if chapter.is_over else _("Not settled again yet.")
     )
     return Correction(
         f"{day_of(entry.wall_ms)} {time_of(entry.wall_ms)}",
@@ -339,7 +334,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
         say(event.reason).rstrip("."),
         changes_of(chapter, hand),
         settlement_view(_("Before"), before, end, NOTHING_SETTLED if chapter.is_void else after),
-        settlement_view(_("After"), after, end, before, waiting),
+        settlement_view(_("After"), after, end, before, why_none),
         tuple(_paybacks(chapter, after, paybacks)),
         chapter.is_over,
     )
@@ -366,8 +361,9 @@ def _paybacks(
             amount=money(plan.amount),
         )
         paid = marked.get((state.hand, plan.payer, plan.winner, plan.amount))
-        stands = {True: _("done"), False: _("still open")}
-        yield words if paid is None else f"{words} · {stands[paid]}"
+        if paid is not None:
+            words += " · " + (_("done") if paid else _("still open"))
+        yield words
 
 
 def _winnings(state: State, settlement: RecordedSettlement) -> dict[str, int]:

@@ -74,7 +74,7 @@ def _children_s() -> float:
 def _explain(hand: Hand, profile: Profile) -> None:
     for pair in settle(hand, profile).pairs:
         for line in pair.lines:
-            line.why  # noqa: B018
+            line.why  # noqa: B018 - its sentence is made when it is asked for
 
 
 def _rows(cards: Sequence[Card]) -> Rows:

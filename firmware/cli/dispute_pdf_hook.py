@@ -7,6 +7,6 @@ from pathlib import Path
 
 def dispute_pdf(data: Path, hand: int) -> bytes:
     """Return a past hand as a PDF. Raises CommandRefused, JournalError."""
-    from dealer_ui.reports.dispute_pdf import dispute_pdf as made
+    from dealer_ui.reports import dispute_pdf as reports
 
-    return made(data, hand)
+    return reports.dispute_pdf(data, hand)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware.health.check import Verdict
+from firmware.health.check import Found, Verdict
 from firmware.messages import Message, in_turn, message_of
-
-Found = tuple[Verdict, str, Message, Message | None]
 
 NAMES: Final[Mapping[str, Message]] = {
     "format": Message("format"),
@@ -26,7 +24,7 @@ ITS_OWN: Final = Message(
 )
 
 
-def settings_found(settings: Sequence[Mapping[str, str]] | None) -> Found | None:
+def check_settings(settings: Sequence[Mapping[str, str]] | None) -> Found | None:
     """Return what the camera made of its settings; None where nothing is told of them.
 
     The nearest value is well: what it does to a picture is judged from the picture.

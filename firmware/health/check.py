@@ -25,6 +25,10 @@ class Verdict(StrEnum):
     WAITS = "waits"
 
 
+Found = tuple[Verdict, str, Message, Message | None]
+"""What a check finds: verdict, figure, sentence and advice."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One check's result. `figure` is text to show, a number and its unit; `figures` are the measurements by name."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from firmware.health.camera_check import settings_found
-from firmware.health.check import Check, Verdict
+from firmware.health.camera_check import check_settings
+from firmware.health.check import Check, Found, Verdict
 from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
 from firmware.health.facts import Facts
 from firmware.health.picture_checks import MEASURES, picture_check
-from firmware.health.pit_check import pit_found
+from firmware.health.pit_check import check_pit
 from firmware.messages import Message, message_of
 from firmware.record.journal.disk import MB, RESERVE
 
@@ -33,7 +33,6 @@ DAY_MS: Final = 86_400_000
 
 
 OK, LOOK, BAD = Verdict.OK, Verdict.LOOK, Verdict.BAD
-Found = tuple[Verdict, str, Message, Message | None]
 UNKNOWN: Final = Message("Nothing says how this stands here.")
 UNSEEN: Final = Message("No picture of this hand or the last says it.")
 VERIFY_ALL: Final = Message("See what it says: feltwatch hands verify --all")
@@ -372,7 +371,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
             ("view", LOOK, None),
         ),
     ),
-    ("camera_settings", Message("Camera's settings"), lambda facts: settings_found(facts.camera_settings)),
+    ("camera_settings", Message("Camera's settings"), lambda facts: check_settings(facts.camera_settings)),
     ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
     ("light", Message("Light"), _of_picture("light")),
     ("banding", MEASURES["banding"].title, _of_picture("banding")),
@@ -408,7 +407,7 @@ CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
     ("wear", Message("Disk: wear"), _wear),
     ("chain", Message("Record"), _chain),
     ("anchor", Message("Signed head"), _anchor),
-    ("pit", Message("Pit"), lambda facts: pit_found(facts.pit, facts.rows)),
+    ("pit", Message("Pit"), lambda facts: check_pit(facts.pit, facts.rows)),
     ("clock", Message("Clock"), _unless(_clock, ("clock", BAD, None))),
     ("heat", Message("Temperature"), _heat),
     ("power", Message("Power supply"), _power),

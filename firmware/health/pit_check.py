@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from firmware.health.check import Verdict
+from firmware.health.check import Found, Verdict
 from firmware.messages import Message, in_turn, message_of, text_of
 
 SILENT_S: Final = 60.0
-"""Seconds without the pit's answer that people should know of: the uplink speaks every ten, and tries every 30."""
+"""Seconds without an answer after which people are told: the uplink speaks every 10 s, and tries again every 30 s."""
 _CONFLICT: Final = Message(
     "Play goes on. Keep the file conflict.txt in /var/lib/feltwatch-witness for surveillance, then delete it there."
 )
 
 
-def pit_found(
-    pit: Mapping[str, Any] | None, rows: int | None
-) -> tuple[Verdict, str, Message, Message | None] | None:
-    """Return verdict, figure, sentence and advice; None for a table that is not enrolled.
+def check_pit(pit: Mapping[str, Any] | None, rows: int | None) -> Found | None:
+    """Return how the pit stands with this table; None for a table that is not enrolled.
 
     `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row. The figure is the last row that the
     pit has, "" if it has none.

@@ -54,7 +54,9 @@ def open_devices(config: Config) -> Devices:
         now = dict(faults)
         if watch.warning:
             now["power"] = watch.warning
-        return now | panel_trouble(panel.buttons, panel.power_line) if panel else now
+        if panel is not None:
+            now |= panel_trouble(panel.buttons, panel.power_line)
+        return now
 
     if panel is None:
         return Devices(
@@ -88,9 +90,13 @@ def power(watch: PowerWatch | None, line: GpioPowerLine | None) -> dict[str, boo
 
 
 def panel_trouble(buttons: GpioButtons, power_line: GpioPowerLine) -> dict[str, Text]:
-    """Return the faults on the header: a stuck button, no mains."""
-    faults: dict[str, Text] = {"buttons": buttons.fault} if buttons.fault else {}
-    return faults | {"power": MAINS_GONE} if power_line.failing() else faults
+    """Return the faults of the panel's devices: a stuck push-button, no mains."""
+    faults: dict[str, Text] = {}
+    if buttons.fault:
+        faults["buttons"] = buttons.fault
+    if power_line.failing():
+        faults["power"] = MAINS_GONE
+    return faults
 
 
 def make_camera(config: CameraConfig) -> FrameSource:
@@ -109,7 +115,7 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "rpicam":
             from firmware.devices.camera.rpicam import RpicamCamera, RpicamSettings
 
-            fixed = _fix_settings(config, "gain", "focus", "colour_gains")
+            fixed = _given_settings(config, "gain", "focus", "colour_gains")
             if config.focus == "locked":
                 fixed["focus"] = None
             fixed |= {"mains_hz": config.mains_hz, "exposure_ms": config.exposure}
@@ -122,7 +128,7 @@ def make_camera(config: CameraConfig) -> FrameSource:
         case "uvc":
             from firmware.devices.camera.uvc import UvcCamera, UvcSettings
 
-            fixed = _fix_settings(config, "gain", "focus", "white_balance_k", "exposure_ms")
+            fixed = _given_settings(config, "gain", "focus", "white_balance_k", "exposure_ms")
             if config.focus == "locked":
                 del fixed["focus"]
             if "mains_hz" in config.model_fields_set:
@@ -132,7 +138,8 @@ def make_camera(config: CameraConfig) -> FrameSource:
             return UvcCamera(config.device, UvcSettings(**fixed), **_timing(config))
 
 
-def _fix_settings(config: CameraConfig, *names: str) -> dict[str, Any]:
+def _given_settings(config: CameraConfig, *names: str) -> dict[str, Any]:
+    """Return those of the named settings that the configuration gives."""
     named = {name: getattr(config, name) for name in names}
     return {name: value for name, value in named.items() if value is not None}
 

@@ -1,4 +1,4 @@
-"""Commands from users in the table process's queue. Devices and the reading process add their own message types."""
+"""What people put into the table process's queue. Devices and the reading process put messages of their own there."""
 
 from __future__ import annotations
 

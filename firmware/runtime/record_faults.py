@@ -12,8 +12,7 @@ from firmware.record.evidence.verify import find_torn_images
 from firmware.record.journal.disk import MB, RESERVE, RESERVE_FILES, free_bytes, free_files
 from firmware.record.journal.journal import Journal, JournalReader
 
-EVERY: Final = 1.0
-"""Seconds between two checks."""
+CHECK_EVERY_S: Final = 1.0
 ENOUGH: Final = RESERVE + 16 * MB
 """Free bytes from which hands open again: above the reserve, so that the lamp does not flicker at the limit."""
 
@@ -55,22 +54,25 @@ class RecordWatch:
     def faults(self, hand: int) -> dict[str, Text]:
         """Return the current faults, while this hand is on the table."""
         if self._clock() >= self._next:
-            self._next = self._clock() + EVERY
+            self._next = self._clock() + CHECK_EVERY_S
             self._faults = self._look()
         return self._faults | ({"images": self._torn} if self._torn and hand == self._hand else {})
 
     def _look(self) -> dict[str, Text]:
-        found: dict[str, Text] = {"clock": CLOCK} if self._journal.clock_is_behind() else {}
+        found: dict[str, Text] = {}
+        if self._journal.clock_is_behind():
+            found["clock"] = CLOCK
         if self._journal.clock_is_ahead():
             found["clock"] = AHEAD
         try:
             self._full = free_bytes(self._data) < (ENOUGH if self._full else RESERVE)
         except OSError as error:
-            return found | {
-                "disk": Message(
-                    "The data folder cannot be looked at (%(error)s); check the disk.", error=error
-                )
-            }
+            found["disk"] = Message(
+                "The data folder cannot be looked at (%(error)s); check the disk.", error=error
+            )
+            return found
         if self._full:
-            return found | {"disk": DISK}
-        return found | ({"disk": FILES} if free_files(self._data) < RESERVE_FILES else {})
+            found["disk"] = DISK
+        elif free_files(self._data) < RESERVE_FILES:
+            found["disk"] = FILES
+        return found

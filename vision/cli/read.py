@@ -24,8 +24,9 @@ from vision.felt.layout import TableLayout
 from vision.reading.loose import read_photograph
 from vision.reading.network import CardReader
 from vision.reading.profile_files import load_profile
-from vision.reading.table_reading import TableReading, card_json, read
+from vision.reading.table_reading import ReadCard, TableReading, card_json, read
 
+# Colours of the outlines, BGR.
 _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
 
 
@@ -65,7 +66,7 @@ def command(
         raise click.UsageError("There is no picture in the folders named.")
     read_picture = _loose(reader) if layout is None else _on_table(layout, reader)
     failed = False
-    for file in _with_progress(files):
+    for file in _track(files):
         try:
             picture = load_picture(file)
             result, outlines = read_picture(picture)
@@ -74,7 +75,7 @@ def command(
             why = str(error)
             if isinstance(error, NoMarkersError):
                 why = f"{why.rstrip('.')}; for a photo without the felt use --loose."
-            click.echo(f"Error: {_with_name(file, why)}", err=True)
+            click.echo(f"Error: {_add_name(file, why)}", err=True)
             if is_json:
                 click.echo(json.dumps({"image": str(file), "error": why}))
             continue
@@ -91,12 +92,12 @@ PictureReader = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
 """Reads one picture. Returns the result as JSON, and the outlines to draw."""
 
 
-def _with_name(file: Path, message: str) -> str:
+def _add_name(file: Path, message: str) -> str:
     """Return a message on one line, with the file's name in it."""
     return one_line(message if str(file) in message else f"{file}: {message}")
 
 
-def _with_progress(files: list[Path]) -> Iterable[Path]:
+def _track(files: list[Path]) -> Iterable[Path]:
     """Show a progress bar for three or more files, on a terminal only. It goes to standard error."""
     console = Console(stderr=True)
     if len(files) < 3 or not console.is_terminal:
@@ -114,8 +115,11 @@ def _on_table(layout: TableLayout, reader: CardReader) -> PictureReader:
 
 def _table_outlines(reading: TableReading) -> list[Outline]:
     cards = [card for zone in reading.zones for card in zone.cards]
-    found = [(c.card if c.sure else c.card + "?", _SURE if c.sure else _UNSURE, c.corners) for c in cards]
-    return found + [(o.what, _OTHER, o.corners) for o in reading.others]
+    return [*map(_card_outline, cards), *((o.what, _OTHER, o.corners) for o in reading.others)]
+
+
+def _card_outline(card: ReadCard) -> Outline:
+    return (card.card, _SURE, card.corners) if card.sure else (card.card + "?", _UNSURE, card.corners)
 
 
 def _loose(reader: CardReader) -> PictureReader:
@@ -130,9 +134,7 @@ def _loose(reader: CardReader) -> PictureReader:
             "verdicts": {name: verdict.to_json() for name, verdict in verdicts.items()},
             "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
         }
-        return result, [
-            (c.card if c.sure else c.card + "?", _SURE if c.sure else _UNSURE, c.corners) for c in cards
-        ]
+        return result, [_card_outline(card) for card in cards]
 
     return read_picture
 
@@ -151,8 +153,8 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
             f"  {_cards(cards)}",
             f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
         ]
-    ill = [verdict for verdict in result["verdicts"].values() if not verdict["ok"]]
-    lines += [f"  ! {one['text']}" + (f" Where: {one['where']}." if "where" in one else "") for one in ill]
+    failed = [verdict for verdict in result["verdicts"].values() if not verdict["ok"]]
+    lines += [f"  ! {one['text']}" + (f" Where: {one['where']}." if "where" in one else "") for one in failed]
     return "\n".join(map(one_line, lines))
 
 
