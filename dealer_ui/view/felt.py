@@ -33,7 +33,7 @@ from firmware.table.streets import dead_seats, turn
 
 PLACES: Final = "ABCD"
 Spots = frozenset[tuple[int, str, int]]
-"""Places of cards: seat, row, and index from 0."""
+"""Cards on the felt: seat, row, and index from 0."""
 FACES_READ: Final = frozenset({Phase.REVIEW, Phase.SETTLED, Phase.ARCHIVED, Phase.VOID})
 """Phases in which the record may hold the cards of closed seats."""
 
@@ -184,12 +184,13 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
         lying: Face = "empty" if state.phase in (Phase.IDLE, Phase.DEALING) else "back"
         return (Card(lying),) * count
     lie = seat.row(row)
-    still = (Card("empty"),) * (count - len(lie)) if seat.open else ()
+    not_laid = (Card("empty"),) * (count - len(lie)) if seat.open else ()
     if seat.open and not lie:
-        return still
+        return not_laid
     if not lie:
-        blank: Face = "back" if seat.surrenders else "unread" if state.phase is Phase.REVIEW else "empty"
-        return (Card(blank),) * count
+        if seat.surrenders:
+            return (Card("back"),) * count
+        return (Card("unread" if state.phase is Phase.REVIEW else "empty"),) * count
     asked = {
         (q.row, q.index)
         for q in state.questions
@@ -206,7 +207,7 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
             )
             for index, card in enumerate(lie)
         )
-        + still
+        + not_laid
     )
 
 

@@ -15,7 +15,7 @@ from firmware.table.state import State
 log = logging.getLogger(__name__)
 
 FARTHEST: Final = 10
-"""Hands that are looked through for one that settled something."""
+"""How many hands back it looks for one that settled something."""
 
 
 @dataclass(frozen=True)

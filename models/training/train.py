@@ -1,7 +1,7 @@
 """Trains the card reader's network: `python -m models.training train`; stop it at any time and start it again.
 
-Scenes are made by processes of their own, the same ones for the same seed; a scene seen before is turned by a
-quarter, a half or three quarters before it is shown again. The checkpoint holds everything to go on from.
+Scenes are made by processes of their own, the same ones for the same seed; a scene that is shown again is
+turned by 90°, 180° or 270°. The checkpoint holds everything to go on from.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def tensor(samples: list[Sample]) -> torch.Tensor:
 
 
 def begin_on_one_core(seed: int) -> None:
-    """Seed torch, and keep it and OpenCV on one core: what is trained so is the same for the same seed."""
+    """Seed torch, and keep it and OpenCV on one core. The same seed then trains the same network."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     cv2.setNumThreads(1)

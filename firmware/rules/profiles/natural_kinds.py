@@ -147,7 +147,7 @@ def _conditions(kind: object, given: Mapping[str, Any]) -> Conditions:
 
 
 def _refusal(key: str, value: object) -> Message | str:
-    """Return what a condition allows, if not this value; else ""."""
+    """Return "" for a value that the condition allows; for another one, what it allows."""
     if key in _COUNTS:
         most = _COUNTS[key]
         right = is_whole(value, least=1) and isinstance(value, int) and value <= most

@@ -36,7 +36,8 @@ STEP: Final = 0.25
 """Simulated seconds per step."""
 FINGER: Final = 0.05
 """The same while a button is held."""
-TURN_UP: Final = 1.0
+TURN_UP_S: Final = 1.0
+"""From the showdown signal to the first reading."""
 STARTS_IN: Final = 3.0
 """Seconds after which a dead table process is started again."""
 BOOTED_FOR: Final = 100.0
@@ -166,11 +167,10 @@ class SteppedTable:
                 self._kill()
             elif name == "clock-step":
                 self._faults.strike("clock-step")
-                # from 1970 a clock can only be set right
-                right = self._wall_ms > 0
+                is_after_1970 = self._wall_ms > 0
                 self._wall_ms = (
                     self._rng.choice([0, *(self._wall_ms + step for step in STEPS)])
-                    if right
+                    if is_after_1970  # from 1970 a clock can only be set right
                     else self._began_ms
                 )
         self._disk()
@@ -262,7 +262,7 @@ class SteppedTable:
                     ),
                     self.readings,
                     None,
-                    TURN_UP,
+                    TURN_UP_S,
                     lambda: self.now,
                     keeper=self._keeper(journal),
                     screen=self._config.screen,

@@ -48,7 +48,7 @@ class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
             _need_another_technician(state, self.person)
         before = state.person(self.person)
         badge = before.badge if before is not None and self.role in PIN_ROLES else ""
-        return _with(state, Person(self.person, self.role, self.pin, badge=badge))
+        return _put(state, Person(self.person, self.role, self.pin, badge=badge))
 
 
 class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -62,7 +62,7 @@ class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
         _need(state, self.person)
         _need_another_technician(state, self.person)
         return replace(
-            _counting_again(state, *_own_places(self.person)),
+            _forget_wrong_pins(state, *_own_places(self.person)),
             people=tuple(person for person in state.people if person.name != self.person),
             dealer="" if state.dealer == self.person else state.dealer,
         )
@@ -81,7 +81,7 @@ class PinSet(Event, leads=EVERY_PHASE, in_doubt=True):
         if person.role not in PIN_ROLES:
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
         person = replace(person, pin=self.pin, tried=0, short=False)
-        return _with(_counting_again(state, *_own_places(self.person)), person)
+        return _put(_forget_wrong_pins(state, *_own_places(self.person)), person)
 
 
 class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -95,7 +95,7 @@ class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
     def apply(self, state: State) -> State:
         person = _need(state, self.person)
         wrong = wrong_after(state.wrong_pins, self.at, person)
-        return _with(replace(state, wrong_pins=wrong), replace(person, tried=person.tried + 1))
+        return _put(replace(state, wrong_pins=wrong), replace(person, tried=person.tried + 1))
 
 
 class NameTried(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -123,7 +123,7 @@ class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
 
     def apply(self, state: State) -> State:
         person = replace(_need(state, self.person), tried=0, short=self.short)
-        return _with(_counting_again(state, place_name(self.at, self.person)), person)
+        return _put(_forget_wrong_pins(state, place_name(self.at, self.person)), person)
 
 
 class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -133,7 +133,7 @@ class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
     title = Message("Wait ended")
 
     def apply(self, state: State) -> State:
-        return _counting_again(state, SCREEN)
+        return _forget_wrong_pins(state, SCREEN)
 
 
 class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -150,7 +150,7 @@ class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
         if self.tag and any(other.badge == self.tag for other in state.people if other != person):
             raise CommandRefused("That badge is listed for somebody else.")
-        return _with(state, replace(person, badge=self.tag))
+        return _put(state, replace(person, badge=self.tag))
 
 
 class LoggedOn(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -202,7 +202,7 @@ class LogOff(Command, roles=AT_TABLE, causes=LoggedOff):
 
 
 class Unlock(Command, roles=ANYBODY):
-    """Open a session; it is of `by`, and the answer contains its token."""
+    """Open a session for the sender; the answer contains its token."""
 
     do: Literal["unlock"] = "unlock"
 
@@ -221,7 +221,7 @@ class Stay(Command, roles=PIN_ROLES):
 
 
 class EndWait(Command, roles=HOUSE):
-    """End the screen's wait after wrong PINs: with a PIN, from the console, which counts its own tries."""
+    """End the screen's wait after wrong PINs. Sent from the console, with a PIN; the console counts its own tries."""
 
     do: Literal["end_wait"] = "end_wait"
 
@@ -279,11 +279,11 @@ def _own_places(name: str) -> tuple[str, ...]:
     return tuple(place_name(at, name) for at in get_args(Place) if at != SCREEN)
 
 
-def _counting_again(state: State, *places: str) -> State:
+def _forget_wrong_pins(state: State, *places: str) -> State:
     return replace(state, wrong_pins={name: n for name, n in state.wrong_pins.items() if name not in places})
 
 
-def _with(state: State, person: Person) -> State:
+def _put(state: State, person: Person) -> State:
     others = (p for p in state.people if p.name != person.name)
     return replace(state, people=tuple(sorted((*others, person), key=lambda p: p.name)))
 
