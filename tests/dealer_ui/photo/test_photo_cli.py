@@ -25,7 +25,7 @@ def test_the_page_is_served_reads_a_photograph_apart_and_ends(tmp_path: Path) ->
     command = [
         sys.executable,
         "-m",
-        "firmware.cli.main",
+        "firmware.cli",
         "photo-page",
         f"--port={port}",
         f"--secret={secret}",
