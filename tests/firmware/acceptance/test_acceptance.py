@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.acceptance import limits, table_trial
-from firmware.acceptance.command import PDF, go_on, measure, write_report
+from firmware.acceptance.cli import PDF, go_on, measure, write_report
 from firmware.acceptance.findings import Result, Verdict
 from firmware.acceptance.run_file import FIGURES, RunFile
 from firmware.acceptance.signed_folder import check_folder

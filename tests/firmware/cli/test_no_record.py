@@ -37,7 +37,7 @@ def missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The default folder of the record, on a machine that has none."""
     folder = tmp_path / "no-such-folder"
     names = ("anchor", "audit", "bundle", "doctor", "hands", "people", "report", "retention")
-    for name in (*(f"cli.{one}" for one in names), "acceptance.command", "acceptance.selftest"):
+    for name in (*(f"cli.{one}" for one in names), "acceptance.cli", "acceptance.selftest"):
         module = import_module(f"firmware.{name}")
         groups = [one for one in vars(module).values() if hasattr(one, "params")]
         for command in [
