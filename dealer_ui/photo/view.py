@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -56,7 +56,7 @@ class RowShown:
 
 @dataclass(frozen=True)
 class SeatShown:
-    """A hand; `x` and `y`: where it lies in the picture."""
+    """A hand; `x` and `y`: where its number stands in the picture, before its front."""
 
     seat: int
     rows: tuple[RowShown, ...]
@@ -158,7 +158,7 @@ def _seats(
             rows.append(
                 RowShown(name, tuple(shown[card.number] for card in cards), named, row_said(found), bonus)
             )
-        of_it = [card for row in rows for card in row.cards]
+        front, middle = (_mean(row.cards) for row in rows[:2])
         won = recorded.paid.get(one.seat, 0) if recorded else 0
         yield SeatShown(
             one.seat,
@@ -166,9 +166,12 @@ def _seats(
             tuple(seat_marks(judged, why=why.get(one.seat, ""))),
             money_with_sign(won) if recorded else "",
             trend(won),
-            sum(card.x for card in of_it) // len(of_it),
-            sum(card.y for card in of_it) // len(of_it),
+            *(round(1.8 * a - 0.8 * b) for a, b in zip(front, middle, strict=True)),
         )
+
+
+def _mean(cards: Sequence[CardShown]) -> tuple[float, float]:
+    return sum(card.x for card in cards) / len(cards), sum(card.y for card in cards) / len(cards)
 
 
 def _settled(recorded: RecordedSettlement) -> SettlementView:

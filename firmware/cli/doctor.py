@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from firmware.health.check import Check
 
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
-BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket")
+BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket", "feltwatch-photo.socket")
 """Units that run only if they were enabled by hand."""
 HEALTH_WITHIN: Final = 5.0
 """Seconds in which a table that is well tells its facts."""

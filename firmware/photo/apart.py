@@ -19,14 +19,14 @@ from firmware.photo.grouping import Place
 MOST_BYTES: Final = 16_000_000
 """Of a photograph's file: four times what a phone takes."""
 MOST_PIXELS: Final = 50_000_000
-FORMATS: Final = ("JPEG", "MPO", "PNG", "WEBP")
-"""By Pillow's names; MPO is a JPEG with a second picture behind it, such as a phone's depth map."""
+FORMATS: Final = ("JPEG", "PNG", "WEBP")
+"""By Pillow's names; of a JPEG with a second picture behind it, such as a phone's depth map, the first is read."""
 SHOWN_PX: Final = 1600
 """The long side of the picture that is kept to be shown: turned upright, written anew, without metadata."""
 LONGEST_S: Final = 300.0
 
 _GAVE_UP: Final = Message("This picture could not be read: it is damaged, or needs too much memory.")
-NAMED: Final = Message("This picture")
+NAMED: Final = Message("This file")
 """What a photograph is called in the sentences about it."""
 
 

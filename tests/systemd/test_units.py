@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from dealer_ui.photo.codes import SECRET as PHOTO_SECRET
 from dealer_ui.remote.cli import PAGE as PAGE_OF_REVIEW
 from dealer_ui.remote.cli import PORT as PORT_OF_REVIEW
 from dealer_ui.remote.cli import SECRETS
@@ -51,6 +52,8 @@ EXPOSED: Final = {
     "feltwatch-join": 1.2,
     "feltwatch-review": 0.4,
     "feltwatch-review-page": 0.4,
+    "feltwatch-photo": 0.4,
+    "feltwatch-photo-page": 0.4,
     "feltwatch-fault@": 0.9,
     "feltwatch-poweroff": 0.9,
     "feltwatch-stick": 1.6,
@@ -103,6 +106,7 @@ def test_the_users_can_be_made(tmp_path: Path) -> None:
             "feltwatch-ui",
             "feltwatch-kiosk",
             "feltwatch-review",
+            "feltwatch-photo",
             "feltwatch-front",
             "feltwatch-uplink",
         }
@@ -205,7 +209,7 @@ def test_the_review_for_other_machines_waits_for_a_technician_and_has_no_way_to_
     ours = {"feltwatch-review.service", "feltwatch-review.socket", "feltwatch-review-page.service"}
     assert {*ours, "feltwatch-review-page.socket"} <= set(names)
     for unit in UNITS:
-        if not unit.name.startswith("feltwatch-review"):
+        if not unit.name.startswith(("feltwatch-review", "feltwatch-photo")):  # they share the certificate
             assert "feltwatch-review" not in unit.read_text(), "nothing that boots asks for it"
     begun = re.findall(r"systemctl (?:enable|start) .*", (HERE / "install").read_text())
     assert [line for line in begun if "feltwatch.target" not in line] == []
@@ -216,6 +220,25 @@ def test_the_review_for_other_machines_waits_for_a_technician_and_has_no_way_to_
     assert f"BindReadOnlyPaths=/var/lib/feltwatch {SECRETS}" in page
     assert f"d {SECRETS} 0700 feltwatch-review feltwatch -\n" in (HERE / "feltwatch.tmpfiles").read_text()
     assert f"ListenStream={PORT_OF_REVIEW}\n" in (HERE / "units/feltwatch-review.socket").read_text()
+
+
+def test_the_page_for_photographs_waits_for_a_technician_and_has_neither_record_nor_table() -> None:
+    for unit in UNITS:
+        if not unit.name.startswith("feltwatch-photo"):
+            assert "feltwatch-photo" not in unit.read_text(), "nothing that boots asks for it"
+    page = (HERE / "units/feltwatch-photo-page.service").read_text().splitlines()
+    assert f"ExecStart={BASE}/bin/feltwatch photo-page --secret {PHOTO_SECRET}" in page
+    assert {"RestrictAddressFamilies=none", "PrivateNetwork=yes", "TemporaryFileSystem=/var:ro /run:ro"} <= {
+        *page
+    }
+    assert [line for line in page if line.startswith("Bind")] == [f"BindPaths={PHOTO_SECRET.parent}"]
+    assert {"Nice=19", "CPUSchedulingPolicy=idle", "CPUWeight=1"} <= {*page}
+    assert Settings.photo == ""
+    front = (HERE / "units/feltwatch-photo.service").read_text()
+    assert "review front --photographs --page /run/feltwatch-photo.sock\n" in front
+    assert (
+        "ListenStream=/run/feltwatch-photo.sock\n" in (HERE / "units/feltwatch-photo-page.socket").read_text()
+    )
 
 
 def test_nginx_before_the_review_has_one_socket_to_reach_and_neither_record_nor_passphrases() -> None:
