@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from firmware.record.journal.captures import images_in
 from firmware.record.journal.row_index import ABOUT_TYPES, INDEXED, hand_of
+from firmware.rules.profiles.profile import hash_with_options
 from firmware.table import events as ev
 
 SCHEMA: Final = """
@@ -21,7 +22,7 @@ CREATE TABLE hands (
     settled INTEGER NOT NULL, corrections INTEGER NOT NULL, fouls INTEGER NOT NULL, naturals INTEGER NOT NULL,
     cards INTEGER NOT NULL, unsure INTEGER NOT NULL, irregularities INTEGER NOT NULL, reopened INTEGER NOT NULL,
     disputes INTEGER NOT NULL, disputed INTEGER NOT NULL, reviewed INTEGER NOT NULL, images INTEGER NOT NULL,
-    image_bytes INTEGER NOT NULL, lost INTEGER NOT NULL
+    image_bytes INTEGER NOT NULL, lost INTEGER NOT NULL, game TEXT NOT NULL
 ) STRICT;
 CREATE INDEX by_time ON hands (opened_ms, hand);
 CREATE INDEX by_profile ON hands (profile, hand);
@@ -87,6 +88,8 @@ class HandLine:
     images: int = 0
     image_bytes: int = 0
     lost: int = 0
+    game: str = ""
+    """The hash of the rules (`Profile.hash`), options of this hand included: two houses may have games of one name."""
     seats: list[SeatLine] = field(default_factory=list)
     names: set[str] = field(default_factory=set, repr=False, compare=False)
     """The images counted so far while the index is built: two events may name the same one."""
@@ -197,8 +200,14 @@ def _begin_line(seq: int, hand: int, wall_ms: int, answer: dict[str, Any]) -> Ha
         profile=answer["profile"],
         dealer=answer.get("dealer", ""),
         down=answer.get("down", 0),
+        game=_game_of(answer),
         seats=[SeatLine(seat["seat"], seat["player"]) for seat in answer["seats"]],
     )
+
+
+def _game_of(answer: dict[str, Any]) -> str:
+    digest, options = str(answer.get("profile_hash", "")), answer.get("options")
+    return hash_with_options(digest, options) if options else digest
 
 
 def _add_settled(line: HandLine, payload: str) -> None:

@@ -15,6 +15,8 @@ from firmware.table.events import HandDisputed
 from pit.store.database import Connection, Database, rows_by_name
 
 PAGE: Final = 50
+GAME_HASH: Final = 8
+"""The letters of a game's hash that stand behind its name, where several games have that name."""
 MARKS: Final = {
     "foul": "hand.fouls > 0",
     "natural": "hand.naturals > 0",
@@ -46,6 +48,7 @@ class SearchFilter:
     dealer: str = ""
     table: str = ""
     profile: str = ""
+    """A game's name, and with `by_game`'s hash behind it only the game of these rules."""
     marks: frozenset[str] = frozenset()
     since_ms: int | None = None
     until_ms: int | None = None
@@ -87,7 +90,12 @@ def query(wanted: SearchFilter, limit: int = PAGE) -> tuple[str, list[Any]]:
     if by_player:
         where.append("s.player = %s")
         values.append(wanted.player)
-    for text, value in (("hand.dealer = %s", wanted.dealer), ("hand.profile = %s", wanted.profile)):
+    profile, _, game = wanted.profile.partition(" ")
+    for text, value in (
+        ("hand.dealer = %s", wanted.dealer),
+        ("hand.profile = %s", profile),
+        (f"left(hand.game, {GAME_HASH}) = %s", game),
+    ):
         if value:
             where.append(text)
             values.append(value)

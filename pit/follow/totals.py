@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from firmware.record.shift_counts import Counts, Down, Report
 from firmware.record.shift_report import HOUR_MS
+from pit.follow.search import GAME_HASH
 from pit.store.database import Database, rows_by_name
 
 DAYS: Final = 14
@@ -123,21 +125,33 @@ def _group_by(database: Database, span: Span, by: str) -> list[Group]:
 
 
 def by_game(database: Database, span: Span) -> list[Group]:
-    """Return the totals of each game, from its hands: faults and the collection belong to downs, not to games."""
+    """Return the totals of each game, from its hands: faults and the collection belong to downs, not to games.
+
+    Games of one name under different rules have each its own, with the beginning of the rules' hash in its name.
+    """
     with database.transaction() as connection:
         rows = rows_by_name(
             connection,
-            "SELECT profile, count(*) FILTER (WHERE outcome = 'settled') AS hands,"
+            "SELECT profile, game, count(*) FILTER (WHERE outcome = 'settled') AS hands,"
             " count(*) FILTER (WHERE outcome = 'void') AS voids,"
             " count(*) FILTER (WHERE outcome = 'misdeal') AS misdeals,"
             " sum(fouls) AS fouls, sum(naturals) AS naturals, sum(reopened) AS reopened,"
             " sum(corrections) AS corrected, sum(cards) AS cards, sum(unsure) AS unsure"
             " FROM counted_hand JOIN gaming_table USING (table_id)"
             " WHERE outcome <> 'open' AND opened_ms >= %s AND opened_ms < %s AND (%s = '' OR name = %s)"
-            " GROUP BY 1 ORDER BY 1",
+            " GROUP BY 1, 2 ORDER BY 1, 2",
             (span.since_ms, span.until_ms, span.table, span.table),
         )
-    return [Group(row["profile"], counts_of(row)) for row in rows]
+    times = Counter(row["profile"] for row in rows)
+    return [
+        Group(
+            f"{row['profile']} {row['game'][:GAME_HASH]}".strip()
+            if times[row["profile"]] > 1
+            else row["profile"],
+            counts_of(row),
+        )
+        for row in rows
+    ]
 
 
 def _where(span: Span) -> tuple[str, list[Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pit.follow.search import SearchFilter, search
 from pit.follow.totals import DAY_MS, LEAST_CARDS, LEAST_DAYS, Day, Span, Unusual, days_of, outside, unusual
 from pit.follow.totals import by_dealer as of_dealers
 from pit.follow.totals import by_game as of_games
@@ -109,6 +110,15 @@ def test_totals_by_table_dealer_and_game_are_the_sums_of_their_downs_and_hands(d
     ]
     assert figures(of_dealers(database, span)) == [("Bo", 4, 1, 0, 200, 0), ("Lin", 16, 0, 3, 800, 6)]
     assert figures(of_games(database, span)) == [("a", 1, 1, 2, 104, 4), ("b", 1, 0, 1, 52, 2)]
+    with database.transaction() as connection:  # another house's rules of the same name
+        connection.execute("UPDATE hand SET game = 'f00dcafe99' WHERE profile = 'a' AND outcome = 'void'")
+    assert figures(of_games(database, span)) == [
+        ("a", 1, 0, 1, 52, 2),
+        ("a f00dcafe", 0, 1, 1, 52, 2),
+        ("b", 1, 0, 1, 52, 2),
+    ]
+    found = [search(database, SearchFilter(profile=name)) for name in ("a", "a f00dcafe", "a 00000000")]
+    assert [len(hands) for hands in found] == [2, 1, 0]
     whole = report(database, span)
     assert (whole.total.hands, whole.total.collection) == (20, 14_000)
     assert [(at % 3_600_000, count) for at, count in whole.hours] == [(0, 2)]

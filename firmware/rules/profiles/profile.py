@@ -197,6 +197,12 @@ class Profile:
             sections.setdefault(section, {})[name] = value
         changed = {section: replace(getattr(self, section), **values) for section, values in sections.items()}
         stated = tuple(path for path in self.weaker_pays_more if path not in options)
-        text = json.dumps(options, sort_keys=True, default=str)
-        digest = hashlib.sha256(f"{self.hash}\n{text}".encode()).hexdigest()
-        return replace(self, **changed, weaker_pays_more=stated, stated_hash=digest)
+        return replace(
+            self, **changed, weaker_pays_more=stated, stated_hash=hash_with_options(self.hash, options)
+        )
+
+
+def hash_with_options(profile_hash: str, options: Mapping[str, object]) -> str:
+    """Return the hash of a profile with options set."""
+    text = json.dumps(options, sort_keys=True, default=str)
+    return hashlib.sha256(f"{profile_hash}\n{text}".encode()).hexdigest()

@@ -130,6 +130,7 @@ CREATE TABLE hand (
     image_bytes bigint NOT NULL, image_names text[] NOT NULL,
     house uuid NOT NULL,
     lost int NOT NULL DEFAULT 0,                 -- images that a restore of the table did not find
+    game text NOT NULL DEFAULT '',               -- the hash of its rules
     PRIMARY KEY (record_id, hand)
 );
 CREATE TABLE hand_seat (
