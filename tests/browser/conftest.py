@@ -106,6 +106,26 @@ def window(chromium: Browser) -> Iterator[Window]:
         yield Window(chromium, server)
 
 
+FreshWindow = Callable[[int], Page]
+
+
+@pytest.fixture
+def fresh_window(chromium: Browser) -> Iterator[FreshWindow]:
+    """Opens a window on a port; nothing in its console may complain."""
+    said: list[str] = []
+    with ExitStack() as undo:
+
+        def open_window(port: int) -> Page:
+            page = own_window(chromium)
+            undo.callback(page.close)
+            page.on("pageerror", lambda error: said.append(str(error)))
+            page.goto(f"http://127.0.0.1:{port}/")
+            return page
+
+        yield open_window
+    assert said == []
+
+
 @dataclass
 class PageServer:
     """`feltwatch ui` as a process of its own."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
@@ -22,6 +22,7 @@ from tests.firmware.running_table import reading_json
 from tests.waiting import until
 
 Rows = Mapping[str, str]
+PIN: Final = "258053"
 
 
 @dataclass

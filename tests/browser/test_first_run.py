@@ -5,28 +5,17 @@ The finger knows the buttons by what they do, not by their words: so it goes the
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import socketserver
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import cv2
-import numpy as np
 import pytest
-from flask import Flask
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.text.i18n import html_language
-from dealer_ui.web.services import services
-from firmware.access.sessions import SESSION_S
 from firmware.devices.panel.interface import LAMPS, LampName
 from firmware.devices.puck.reading import Disks
 from firmware.record.evidence.verify import verify
@@ -36,40 +25,18 @@ from firmware.runtime.liveness.presses import SEEN_S
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Ask, Phase
 from firmware.table import events as ev
-from tests.browser.conftest import Show, own_window
-from tests.browser.dealer import Dealer, key_pin
+from tests.browser.conftest import FreshWindow
+from tests.browser.dealer import PIN, Dealer
 from tests.browser.visits import LAYOUT
 from tests.dealer_ui.felt import HANDS
-from tests.dealer_ui.house import config as small_table
-from tests.dealer_ui.panel import Panel
 from tests.dealer_ui.served import served
-from tests.firmware.running_table import Table
 from tests.waiting import DEADLINE, until
 from vision.felt.layout import TableLayout
 from vision.reading.enrolment import spread
 
 pytestmark = pytest.mark.browser
 
-PIN: Final = "258053"
 CHINESE: Final = re.compile(r"[\u4e00-\u9fff]")
-Window = Callable[[int], Page]
-
-
-@pytest.fixture
-def window(chromium: Browser) -> Iterator[Window]:
-    """Opens a window on a port; nothing in its console may complain."""
-    said: list[str] = []
-    with ExitStack() as undo:
-
-        def open_window(port: int) -> Page:
-            page = own_window(chromium)
-            undo.callback(page.close)
-            page.on("pageerror", lambda error: said.append(str(error)))
-            page.goto(f"http://127.0.0.1:{port}/")
-            return page
-
-        yield open_window
-    assert said == []
 
 
 class Finger:
@@ -260,7 +227,7 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
 
 @pytest.mark.parametrize("code", ["en", pytest.param("zh_Hans", marks=pytest.mark.exhaustive)])
 def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
-    window: Window, tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch
+    fresh_window: FreshWindow, tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
         "firmware.runtime.device_tests.SLOW_MS", 1000 * DEADLINE
@@ -274,7 +241,7 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
         SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
         served(create_app(Settings(config.data, config.socket))) as port,
     ):
-        page = window(port)
+        page = fresh_window(port)
         finger = Finger(page, table, JournalReader(config.data), code)
         finger.language()
         finger.people()
@@ -315,7 +282,9 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
 MOST_TOUCHES: Final = 25
 
 
-def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_path: Path) -> None:
+def test_a_fresh_box_deals_its_first_hand_within_25_touches(
+    fresh_window: FreshWindow, tmp_path: Path
+) -> None:
     """Every touch from the first page to the hand that is opened counts, a name of three letters and a PIN, too."""
     config = Config(data=tmp_path / "data", screen=NO_SCREEN)
     (tmp_path / "room").mkdir()
@@ -323,7 +292,7 @@ def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_
         SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
         served(create_app(Settings(config.data, config.socket))) as port,
     ):
-        page = window(port)
+        page = fresh_window(port)
         page.add_init_script(
             "addEventListener('click', () => sessionStorage.setItem('touches', "
             "1 + Number(sessionStorage.getItem('touches') || 0)), true)"
@@ -364,51 +333,11 @@ def test_a_fresh_box_deals_its_first_hand_within_25_touches(window: Window, tmp_
         }
 
 
-# ---- sessions ----
-
-
-def sign_on(page: Page) -> None:
-    """Key the PIN on the page that asks for it."""
-    key_pin(page, PIN, "ada")
-    expect(page).to_have_url(re.compile("/set-up$"))
-
-
-def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dealers(
-    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Time passes only as told, for the sessions and for the page, which asks for them every twenty seconds."""
-    now = [0.0]
-    with running(tmp_path) as (table, app, port):
-        table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
-        monkeypatch.setattr(services(app).sessions, "_clock", lambda: now[0])
-        page = window(port)
-        page.clock.install()
-        page.goto(f"http://127.0.0.1:{port}/set-up")
-        sign_on(page)
-        expect(page.locator("#session")).to_contain_text("Ada")
-        warned = page.locator("#session-ends")
-        expect(warned).to_be_hidden()
-        now[0] += SESSION_S - 9
-        page.reload()
-        expect(warned).to_be_visible()
-        page.locator("[data-stay]").tap()
-        expect(warned).to_be_hidden()
-        page.locator("[data-lock]").first.tap()
-        expect(page).to_have_url(re.compile(f":{port}/$"))
-        expect(page.locator("#session")).to_be_hidden()
-        page.goto(f"http://127.0.0.1:{port}/set-up")
-        sign_on(page)
-        expect(page.locator("#session")).to_contain_text("Ada")
-        now[0] += SESSION_S
-        page.clock.fast_forward(20_000)  # no timer fires twice: a request's limit begins with its request
-        expect(page).to_have_url(re.compile("/pin"))
-
-
 UNKNOWN_TAG: Final = "04FEED00C0FFEE"
 
 
 def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
-    window: Window, tmp_path: Path
+    fresh_window: FreshWindow, tmp_path: Path
 ) -> None:
     config = Config(data=tmp_path / "data", screen=NO_SCREEN)
 
@@ -421,7 +350,7 @@ def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
         start("room", True) as table,
         served(create_app(Settings(config.data, config.socket))) as port,
     ):
-        page = window(port)
+        page = fresh_window(port)
         finger = Finger(page, table, record, "en")
         finger.language()
         finger.person("technician", "ada", PIN)
@@ -442,125 +371,3 @@ def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
     with start("room-2", False) as table:
         table.puck.lay(UNKNOWN_TAG, 4)
         until(lambda: record.recover()[0].puck.seat == 4)
-
-
-@pytest.fixture
-def clock_unit(tmp_path: Path) -> Iterator[tuple[Path, list[dict[str, str]]]]:
-    """What stands where the root unit stands: it takes every time but one."""
-    asked: list[dict[str, str]] = []
-
-    class Unit(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            asked.append(json.loads(self.rfile.readline()))
-            sound = not asked[-1]["date"].startswith("2026-13")
-            self.wfile.write(json.dumps({"ok": sound, "why": "" if sound else "time"}).encode())
-
-    path = tmp_path / "clock.sock"
-    zone = os.environ.get("TZ")
-    with socketserver.ThreadingUnixStreamServer(str(path), Unit) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        yield path, asked
-        server.shutdown()
-        thread.join()
-    os.environ.pop("TZ", None)
-    if zone is not None:
-        os.environ["TZ"] = zone
-    time.tzset()
-
-
-def test_date_time_and_zone_are_set_by_touch_and_the_record_says_who_set_what(
-    show: Show, clock_unit: tuple[Path, list[dict[str, str]]]
-) -> None:
-    unit, asked = clock_unit
-    screen = show(lambda felt: Panel(felt, clock_unit=unit), own=True, set_up=False)
-    page, felt = screen.page, screen.felt
-    root = page.url.partition("/set-up")[0]
-    page.goto(f"{root}/set-up/clock")
-    for keyed in ("202613012130", "202611222130"):
-        page.locator("[data-open=wrong]").tap()
-        for figure in keyed:
-            page.locator(f"#wrong [data-key='{figure}']").tap()
-        page.locator("#wrong [data-done]").tap()
-        if keyed.startswith("202613"):
-            expect(page.locator("#error")).to_contain_text("That is no date and time")
-            assert lies_on_top(page, "#error"), "the reason lies above the dialog"
-            page.locator("#wrong [data-close]").tap()
-            page.reload()
-    screen.until(lambda: len(asked) == 2)
-    assert asked[1] == {"date": "2026-11-22", "time": "21:30", "zone": ""}
-    expect(page.locator("#wrong")).to_be_hidden()
-    page.locator("a[href='/set-up/clock/zone']").tap()
-    page.locator("a[href$='of=Europe']").tap()
-    madrid = page.locator("[data-zone='Europe/Madrid']")
-    madrid.wait_for()
-    page.wait_for_load_state()  # its script hears touches then
-    madrid.tap()
-    expect(page.locator(".foot a[href$=zone]")).to_contain_text("Europe/Madrid")
-    rows = [entry for entry in JournalReader(felt.folder).events_since(0) if entry.type == "clock_set"]
-    assert len(rows) == 2
-    assert rows[-1].event.to_zone == "Europe/Madrid"  # type: ignore[attr-defined]
-    assert not any("timedatectl" in text for text in (page.content(),))
-
-
-@contextmanager
-def running(tmp_path: Path) -> Iterator[tuple[Table, Flask, int]]:
-    """Yield a table process, its page's application, and where that is served."""
-    table = Table(small_table(tmp_path))
-    try:
-        app = create_app(Settings(table.config.data, table.config.socket))
-        with served(app) as port:
-            yield table, app, port
-    finally:
-        table.stop()
-
-
-def lies_on_top(page: Page, selector: str) -> bool:
-    """Say whether what is painted there is this: what lies outside a dialog takes no touch, but may be above it."""
-    part = page.locator(selector)
-    seen = cv2.imdecode(np.frombuffer(part.screenshot(), np.uint8), cv2.IMREAD_COLOR)
-    assert seen is not None
-    colour = part.evaluate("(e) => getComputedStyle(e).backgroundColor.match(/[0-9]+/g).map(Number)")
-    off = np.abs(seen.astype(int) - np.array(colour[2::-1])).max(axis=2)
-    return float((off < 12).mean()) > 0.4
-
-
-def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
-    window: Window, tmp_path: Path
-) -> None:
-    with running(tmp_path) as (_table, _app, port):
-        page = window(port)
-        page.goto(f"http://127.0.0.1:{port}/set-up/people")
-        page.locator("[data-add=technician]").tap()
-        page.locator("#letters [data-letter=a]").tap()
-        page.locator("#letters-done").tap()
-        for _figure in range(6):
-            page.locator("#new-pin [data-key='1']").tap()
-        page.locator("#new-pin [data-done]").tap()
-        expect(page.locator("#error")).to_contain_text("too easy to guess")  # before it is keyed once more
-        expect(page.locator("#new-pin-title")).to_contain_text("A PIN for")
-        assert lies_on_top(page, "#error")
-
-
-def test_a_wrong_pin_is_counted_down_on_the_page(window: Window, tmp_path: Path) -> None:
-    with running(tmp_path) as (table, _app, port):
-        table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')
-        page = window(port)
-        page.goto(f"http://127.0.0.1:{port}/set-up")
-        waits: Any = page.locator("#pin-waits")
-        page.locator("#who").tap()
-        for letter in "ada":
-            page.locator(f"#letters [data-letter='{letter}']").tap()
-        page.locator("#letters-done").tap()
-        for left in (2, 1, 0):
-            for _ in range(4):
-                page.locator("[data-key='1']").tap()
-            page.locator("[data-done]").tap()
-            expect(page.locator("#error")).to_contain_text("30 s" if left == 0 else f"{left} more")
-        expect(waits).to_be_visible()
-        before = waits.inner_text()
-        expect(waits).not_to_have_text(before)
-        expect(page.locator("[data-key='1']")).to_be_disabled()
-        page.reload()
-        expect(waits).to_be_visible()
-        assert [e.type for e in table.reader.events_since(0)].count("pin_tried") == 3
