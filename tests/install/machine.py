@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 import zlib
 from collections.abc import Callable, Sequence
@@ -132,7 +133,7 @@ class Booted:
     """A machine that is up, whatever it runs in: what is typed at it, and what its page answers."""
 
     PATIENCE_S = LONG
-    PAUSE_S = 0.2
+    PAUSE_S = 0.5
     """Between two looks at what is waited for."""
 
     def run(self, *command: str, check: bool = False) -> subprocess.CompletedProcess[str]:
@@ -361,17 +362,15 @@ def sign(release: Path, key: Path, into: Path, machine: str = os.uname().machine
     """Pack an unpacked release into the folder of a repository, which is what is carried to a box, and sign it."""
     archive = into / "targets" / f"{release.name}.tar.gz"
     archive.parent.mkdir(parents=True)
-    packed = [
-        "tar",
-        "--create",
-        "--use-compress-program=gzip -1",
-        "--owner=0",
-        "--group=0",
-        "--file",
-        str(archive),
-    ]
-    subprocess.run([*packed, "--directory", release.parent, release.name], check=True)
+    with tarfile.open(archive, "w:gz", compresslevel=0) as packed:  # wheels are compressed already
+        packed.add(release, release.name, filter=_of_root)
     return sign_release(archive, into, key, made=int((release / "MADE").read_text()), machine=machine)
+
+
+def _of_root(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid = member.gid = 0
+    member.uname = member.gname = ""
+    return member
 
 
 def _rename_and_edit(release: Path, name: str, wheel_edits: Sequence[tuple[str, str, str]]) -> None:
