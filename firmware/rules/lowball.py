@@ -14,6 +14,8 @@ from firmware.rules.strength import Category, Kind, Scale, Wheel, by_suits, scal
 
 Low = Literal["deuce_to_seven", "ace_to_five"]
 MIDDLE: Final = 1
+BEST: Final = -1
+"""In place of a rank: the best low of all."""
 _ACE: Final = 12
 _OF_ONE_SUIT: Final = {
     Category.FLUSH: Category.HIGH_CARD,
@@ -92,6 +94,8 @@ class LowMiddleScale(Scale):
         """Return the lowest sufficient strength; of a low, that of its highest card."""
         if category not in (Category.DEUCE_TO_SEVEN, Category.ACE_TO_FIVE):
             return super().at_least(category, rank)
+        if rank == BEST:
+            return self.size
         return next(
             strength
             for strength in range(self._above, self.size + 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from firmware.rules.lowball import BEST
 from firmware.rules.profiles.options import Pairs
-from firmware.rules.profiles.targets import BEST, Target
+from firmware.rules.profiles.targets import Target
 from firmware.rules.strength import Category, Scale
 
 

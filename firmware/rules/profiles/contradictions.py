@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from firmware.messages import Message
 from firmware.rules.currency import money_text
+from firmware.rules.lowball import BEST
 from firmware.rules.profiles.dealt_cards import dealing_contradictions
 from firmware.rules.profiles.natural_lists import list_troubles
 from firmware.rules.profiles.options import Pairs
 from firmware.rules.profiles.profile import Profile
-from firmware.rules.profiles.targets import BEST, BEST_LOW, Target
+from firmware.rules.profiles.targets import BEST_LOW, Target
 from firmware.rules.strength import HIGHS, LOWS, Category
 from firmware.rules.words import ROW_NAMES
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from firmware.messages import Message, MessageError, Term, Word
 from firmware.rules.cards import RANKS
+from firmware.rules.lowball import BEST
 from firmware.rules.strength import HIGHS, LOWS, WHEEL, Category
 from firmware.rules.words import HIGH, ONE, SEVERAL
 
@@ -41,9 +42,8 @@ def quote(value: object) -> str:
 
 _SAME: Final = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND, 4: Category.FOUR_OF_A_KIND}
 """Categories of one rank, named by it: "QQ", "QQQ", "QQQQ"."""
-BEST: Final = -1
-"""The rank of the best low, 7-5-4-3-2."""
 BEST_LOW: Final = "7-5-4-3-2"
+"""The best low from deuce to seven."""
 _FRONT: Final = (Category.ONE_PAIR, Category.THREE_OF_A_KIND)
 _FIRST_RANKS: Final = {
     **dict.fromkeys(_SAME.values(), range(13)),

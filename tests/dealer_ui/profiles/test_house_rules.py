@@ -88,8 +88,9 @@ VALUES = {
 @pytest.mark.parametrize("path", VALUES)
 def test_every_value_of_an_option_is_said_in_words_of_its_own(path: str) -> None:
     """In a game where the option matters; two values in the same words would tell players nothing."""
-    for name in EIGHT:
-        profile = load_profile(name).with_options({"surrender.points": 3})
+    lowball = load_profile("washington-1-unit").with_options({"hands.middle": "deuce_to_seven"})
+    for profile in (*map(load_profile, EIGHT), lowball):
+        profile = profile.with_options({"surrender.points": 3})
         texts = []
         for value in VALUES[path]:
             with suppress(RulesError):

@@ -26,6 +26,8 @@ from tests.tools import SHARED
 EIGHT = profile_names()
 ALL = list(sources().values())
 HANDS = 150
+LOWBALL = load_profile("washington-1-unit").with_options({"hands.middle": "deuce_to_seven"})
+"""A game in which the options of a lowball middle matter."""
 LONGEST = 40
 """Words of a quotation: the documents are not the repository's to copy."""
 
@@ -121,8 +123,7 @@ def test_a_page_without_its_list_or_its_quotations_is_found_out() -> None:
 @pytest.mark.slow
 def test_the_hands_show_the_effect_of_every_option_in_some_profile() -> None:
     shown = set()
-    for name in EIGHT:
-        profile = load_profile(name)
+    for profile in (*map(load_profile, EIGHT), LOWBALL):
         settlements = Settlements(profile, [*built_hands(), *random_hands(profile, HANDS)])
         shown |= {flip.path for flip in flips(profile) if settlements.differ(flip.profile)}
     every = {path for path, _, _ in profile.options() if not path.startswith("irregularities.")}

@@ -1,4 +1,4 @@
-"""Two published games, written as a house would: Pineapple open-face and Progressive Pineapple, with worked hands."""
+"""Published games without naturals, written as a house would, with worked hands."""
 
 from __future__ import annotations
 
@@ -41,3 +41,31 @@ def test_trips_in_front_keep_fantasy_land(profile: Profile, dealt: int, cards: i
     settlement = play(profile, {1: TRIPS, 2: LOW.replace("6c", "Qd")}, fantasyland={1: dealt})
     assert settlement.hands[0].fantasyland_cards == cards
     assert not play(profile, {1: QUEENS, 2: FOUL}, fantasyland={1: dealt}).hands[0].fantasyland_next
+
+
+KINGS_AND_WHEEL = "Ks Kh 2d / 7c 5d 4d 3h 2h / As Ad 9c 9d 4c"
+QUEENS_AND_NINE = "Qs Qh 3d / 9h 8c 6s 5c 3c / Ac Ah 8d 8h 6d"
+
+
+def test_with_a_lowball_middle_kings_or_the_best_low_earn_fantasy_land_and_queens_do_not() -> None:
+    profile = load_profile(PUBLISHED / "deuce-pineapple.toml")
+    settlement = play(profile, {1: KINGS_AND_WHEEL, 2: QUEENS_AND_NINE})
+    assert settlement.points[1] == 3 + 3 + 8 + 8 - 7 - 1  # rows, scoop, kings, 7-5-4-3-2; queens, nine low
+    assert {hand.seat: hand.fantasyland_cards for hand in settlement.hands} == {1: 14, 2: 0}
+    wheel = KINGS_AND_WHEEL.replace("Ks Kh", "Js Th")
+    assert play(profile, {1: wheel, 2: QUEENS_AND_NINE}, fantasyland={1: 14}).hands[0].fantasyland_cards == 14
+
+
+def test_dutch_words_change_no_points() -> None:
+    dutch = load_profile(PUBLISHED / "dutch-pineapple.toml")
+    assert play(dutch, {1: KINGS, 2: LOW}).points == play(PINEAPPLE, {1: KINGS, 2: LOW}).points
+    assert play(dutch, {1: QUEENS, 2: FOUL}).points[1] == 6 + 7
+
+
+def test_four_two_scoring_with_the_low_in_the_middle() -> None:
+    """A row each way and the lower middle: two rows to one, and the point for them. 5-4-3-2-A is ace low."""
+    profile = load_profile(PUBLISHED / "low-in-the-middle.toml")
+    rows = "Ac Kd 2h / 7c 6d 4s 3h 2s / Qh Qd 8c 8d 5s", "Kc Qs 3d / As 5h 4d 3c 2c / Ah Ad 9c 9d 6s"
+    assert play(profile, dict(enumerate(rows, start=1))).points == {1: 2, 2: -2}
+    pair = rows[1].replace("As 5h", "Qc 5d").replace("4d 3c", "4h 4c")
+    assert not any(hand.fault for hand in play(profile, {1: rows[0], 2: pair}).hands)
