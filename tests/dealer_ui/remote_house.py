@@ -24,6 +24,7 @@ from dealer_ui.remote.access import RemoteSessions
 from dealer_ui.remote.app import create_app, remote_access
 from dealer_ui.web.serve_behind_nginx import make_unix_server
 from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
+from firmware.photo.apart import MOST_BYTES
 from tests.dealer_ui.serving import running
 from tests.tools import NGINX, need
 from tests.waiting import DEADLINE, until
@@ -104,20 +105,20 @@ CLAIMED: Final = (r"(listen [^;]+);( #.*)?$", r"\1 proxy_protocol; set_real_ip_f
 
 
 @contextmanager
-def served(app: Flask, secrets: Path, *edits: tuple[str, str]) -> Iterator[Served]:
+def served(app: Flask, secrets: Path, *edits: tuple[str, str], photographs: bool = False) -> Iterator[Served]:
     """Serve the application through nginx by our own site file, as the box does; an ordinary user's processes.
 
-    `edits`: what is put for what in that file, as regular expressions.
+    `edits`: what is put for what in that file, as regular expressions. `photographs`: the page takes some.
     """
     need(NGINX)
     with ExitStack() as stack:
         folder = Path(
             stack.enter_context(tempfile.TemporaryDirectory(prefix="fw-"))
         )  # a socket's path is short
-        _serve_page(app, folder / "page.sock", stack)
+        _serve_page(app, folder / "page.sock", stack, photographs=photographs)
         listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         own = _own_files(secrets, folder)
-        text = front.site([listening], folder / "page.sock", own, own)
+        text = front.site([listening], folder / "page.sock", own, own, photographs=photographs)
         for old, new in edits:
             text, count = re.subn(old, new, text, count=1, flags=re.MULTILINE)
             assert count, f"{old} is not in the site file"
@@ -128,12 +129,13 @@ def served(app: Flask, secrets: Path, *edits: tuple[str, str]) -> Iterator[Serve
         yield there
 
 
-def _serve_page(app: Flask, place: Path, stack: ExitStack) -> None:
+def _serve_page(app: Flask, place: Path, stack: ExitStack, *, photographs: bool) -> None:
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(str(place))
     place.chmod(0o666)
     parts: dict[int, Any] = {}
-    stack.enter_context(running(make_unix_server(app, listening, parts), parts))
+    more: dict[str, Any] = {"largest": MOST_BYTES, "gone": lambda: None} if photographs else {}
+    stack.enter_context(running(make_unix_server(app, listening, parts, **more), parts))
 
 
 def _own_files(secrets: Path, folder: Path) -> Path:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import struct
 import subprocess
 import sys
 import zlib
 from collections.abc import Callable
+from contextlib import closing, suppress
 from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from PIL import Image
@@ -20,6 +24,8 @@ from dealer_ui.web import guard
 from firmware.photo.apart import MOST_BYTES, MOST_PIXELS, PhotoRefused, read_apart
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.photo_phone import example, laid_reading, let_in, phone, photo_app, read_here
+from tests.dealer_ui.remote_house import served
+from tests.waiting import DEADLINE
 
 
 def png(width: int, height: int, data: bytes = b"") -> bytes:
@@ -173,6 +179,32 @@ def test_every_answer_of_the_phones_page_has_its_headers_and_lies_in_no_browsers
         assert headers["Cache-Control"] == "no-store"
         assert "script-src 'self'" in headers["Content-Security-Policy"]
         assert headers["X-Frame-Options"] == "DENY"
+
+
+def test_through_nginx_photographs_come_in_and_nothing_that_is_longer(tmp_path: Path) -> None:
+    app = photo_app(lambda _data: laid_reading(2))
+    with served(app, tmp_path, photographs=True) as there:
+
+        def ask(method: str, path: str, body: bytes, **headers: str) -> http.client.HTTPResponse:
+            asked = http.client.HTTPSConnection(
+                "localhost", there.port, context=there.spoken, timeout=DEADLINE
+            )
+            with closing(asked):
+                asked.request(method, path, body, headers)
+                answer = asked.getresponse()
+                answer.read()
+                return answer
+
+        code = urlencode({"code": desk(app).codes.shown().code}).encode()
+        let = ask("POST", "/log-in", code, **{"Content-Type": "application/x-www-form-urlencoded"})
+        assert let.status == 303
+        cookie = {"Cookie": str(let.getheader("Set-Cookie")).partition(";")[0]}
+        assert ask("POST", "/picture", bytes(5_000_000), **cookie).status == 200
+        assert ask("POST", "/picture", bytes(5_000_000)).status == 401
+        with suppress(OSError):  # nginx may close the connection while the rest is still being sent
+            assert ask("POST", "/answer", bytes(20_000), **cookie).status == 413
+        with suppress(OSError):
+            assert ask("POST", "/picture", bytes(17_500_000), **cookie).status == 413
 
 
 def test_the_touchscreen_has_no_page_for_photographs_unless_the_house_opens_it(felt: Felt) -> None:

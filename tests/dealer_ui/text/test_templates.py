@@ -58,7 +58,7 @@ CONSOLE: Final = frozenset(
 """Errors that only a console shows, in English; and their subclasses."""
 CONSOLE_MODULES: Final = re.compile(
     r"firmware/(bench|cli|photo|simulation)/|firmware/command_options|firmware/update/(release|repository|files|install)|firmware/record/evidence/dispute_verifier|vision/|firmware/rules/"
-    r"|dealer_ui/(photo/command|server/(command|kiosk|openapi\w*)|remote/(access|command|front)|web/(serve|serve_behind_nginx|tls))\.py"
+    r"|dealer_ui/(\w+/cli|server/(kiosk|openapi\w*)|remote/(access|front)|web/(serve|serve_behind_nginx|tls))\.py"
 )
 """Modules whose sentences are said at a console; those of the rules and of vision that are shown are marked."""
 NO_PLACES: Final = frozenset({"roles", "wait_s"})
