@@ -231,6 +231,30 @@ def _selftest(_: str) -> str:
     )
 
 
+def _acceptance(_: str) -> str:
+    from firmware.acceptance.steps import STEPS as MEASURED
+
+    return table(
+        ("step", "its name", "minutes, about"),
+        (
+            (step.title, f"`{step.id}`", f"{step.minutes:.0f}" if step.minutes >= 1 else "")
+            for step in MEASURED
+        ),
+    )
+
+
+def _acceptance_limits(_: str) -> str:
+    from firmware.acceptance.limits import LIMITS
+
+    return table(
+        ("figure", "limit", "where it stands"),
+        (
+            (limit.title, limit.text or "recorded only", f"`{limit.source}`" if limit.is_set else "")
+            for limit in LIMITS.values()
+        ),
+    )
+
+
 def _locks(_: str) -> str:
     return (
         f"A PIN has {LEAST_DIGITS} to {MOST_DIGITS} figures. After {FREE_TRIES} wrong ones in a row the screen waits "
@@ -345,6 +369,8 @@ def _legend(_: str) -> str:
 
 
 FACTS: Final[Mapping[str, Callable[[str], str]]] = {
+    "acceptance": _acceptance,
+    "acceptance-limits": _acceptance_limits,
     "assembly": _assembly,
     "clock-setting": _clock_setting,
     "commands": _commands,

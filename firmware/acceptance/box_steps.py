@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 from firmware.acceptance import table_trial
@@ -11,6 +12,7 @@ from firmware.acceptance.limits import HEAT_MINUTES, STILL_MINUTES
 from firmware.acceptance.run_file import now_utc
 from firmware.acceptance.walk import TOLD_EVERY_S, NotMeasurable, Walk
 from firmware.record.journal.journal import JournalReader
+from firmware.table.entry import Entry
 from firmware.table.errors import TableError
 from firmware.table.events import TableStarted
 
@@ -46,20 +48,24 @@ def cut(walk: Walk) -> Result:
     raise NotMeasurable(f"The plug was not pulled within {CUT_MINUTES:g} minutes.")
 
 
-def _note(data: Any) -> dict[str, Any]:
+def _note(data: Path) -> dict[str, Any]:
     reader = JournalReader(data)
     state, seq = reader.recover()
     (row,) = reader.events_since(seq - 1, 1)
     return {"seq": seq, "hash": row.hash, "boot": row.boot, "hand": state.hand, "phase": str(state.phase)}
 
 
-def _started_after(data: Any, noted: dict[str, Any]) -> Any:
-    """Return the row of the first start since then, of another boot; None: the box was not started again."""
+def _started_after(data: Path, noted: dict[str, Any]) -> Entry | None:
+    """Return the row of the first start in the present boot; None: the box was not started again since then.
+
+    Its number says nothing: a record that lost rows counts on from where it ends.
+    """
     rows = JournalReader(data).of_type(TableStarted.type)
-    return next((row for row in rows if row.seq > noted["seq"] and row.boot != noted["boot"]), None)
+    boot = rows[-1].boot if rows else noted["boot"]
+    return None if boot == noted["boot"] else next(row for row in rows if row.boot == boot)
 
 
-def _after_cut(walk: Walk, noted: dict[str, Any], started: Any) -> Result:
+def _after_cut(walk: Walk, noted: dict[str, Any], started: Entry) -> Result:
     from firmware.record.evidence.verify import verify
 
     if not walk.technician.ask("Did you pull the plug, with nothing shut down before?"):
@@ -75,7 +81,7 @@ def _after_cut(walk: Walk, noted: dict[str, Any], started: Any) -> Result:
     except TableError as error:
         hands_lost, problems = 0, [str(error)]
     figures = {
-        "rows_lost": 0.0 if is_kept else float(max(1, noted["seq"] - reader.head()[0])),
+        "rows_lost": 0.0 if is_kept else float(max(1, noted["seq"] - started.seq + 1)),
         "hands_lost": float(hands_lost),
         "record_problems": float(len(problems)),
         "start_s": started.monotonic_ns / 1e9,

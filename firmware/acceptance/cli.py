@@ -92,12 +92,14 @@ def _run(
     is_new: bool,
 ) -> int:
     from firmware.acceptance.run_file import RunFile
+    from firmware.acceptance.selftest import reports_folder
     from firmware.acceptance.table_trial import TableTrial
     from firmware.acceptance.walk import Walk
     from firmware.record.evidence.signing import DeviceKey
     from firmware.record.journal.journal import JournalReader
     from firmware.runtime.house_config import SOFTWARE
 
+    reports_folder(data)
     if DeviceKey.existing(key_folder) is None:
         say(f"There is no key in {key_folder}: the report will NOT be signed.", err=True)
     person = AtConsole()

@@ -69,7 +69,7 @@ def command(
 
     results: list[Check] = []
     with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
-        folder = _folder(data)
+        folder = reports_folder(data)
         for number, result in enumerate(test.run(frozenset(left_out)), start=1):
             results.append(result)
             show(line(number, result))
@@ -120,7 +120,7 @@ def _store(number: int, result: Check) -> dict[str, Any]:
     }
 
 
-def _folder(data: Path) -> Path:
+def reports_folder(data: Path) -> Path:
     """Return the reports' folder; fails before the run if nothing could be stored. Raises click.ClickException."""
     from firmware.record.journal.disk import make_folder
 
@@ -135,7 +135,7 @@ def _folder(data: Path) -> Path:
     except OSError as error:
         raise click.ClickException(
             f"The report cannot be kept in {folder}: {error.strerror}. "
-            "Run it as the table's user: sudo -u feltwatch-table feltwatch selftest"
+            f"Run it as the table's user: sudo -u feltwatch-table feltwatch {click.get_current_context().info_name}"
         ) from error
     return folder
 

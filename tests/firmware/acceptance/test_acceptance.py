@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from firmware.acceptance import limits, table_trial
+from firmware.acceptance.box_steps import CUT
 from firmware.acceptance.cli import PDF, go_on, measure, write_report
 from firmware.acceptance.findings import Result, Verdict
 from firmware.acceptance.run_file import FIGURES, RunFile
@@ -26,9 +27,12 @@ from firmware.devices.panel import debounce
 from firmware.devices.panel.interface import ButtonName
 from firmware.devices.puck.simulated import DEALER_TAG
 from firmware.record.evidence.signing import DeviceKey
+from firmware.record.journal.clocks import Clock
+from firmware.runtime.timestamps import box_clock
 from firmware.simulation.live.table import SimulatedTable
+from firmware.table_client import TableLink
 from tests.firmware.acceptance.table import PIN, Hands, Pi, open_table, walk_of
-from tests.waiting import until
+from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
 
@@ -223,10 +227,13 @@ def test_lamps_that_are_not_what_was_asked_fail(room: Room) -> None:
 # ---- heat ----
 
 
+draw = table_trial.drawn_table
+
+
 @cache
 def drawn_once() -> Callable[[], tuple[str, int]]:
     """The drawn table, read for real, and once."""
-    return cache(table_trial.drawn_table())
+    return cache(draw())
 
 
 @pytest.fixture
@@ -276,6 +283,43 @@ def cut_at(hands: Hands, words: str) -> None:
             raise Cut
 
     hands.tell = tell  # type: ignore[method-assign]
+
+
+def booted(boot: str) -> Clock:
+    """The box's clock in a boot of this name."""
+    clock = box_clock()
+    return lambda: clock()._replace(boot=boot)
+
+
+def test_after_the_plug_was_pulled_the_record_and_its_hand_are_compared(tmp_path: Path) -> None:
+    data, place = tmp_path / "data", tmp_path / "room"
+    (plug,) = (step for step in STEPS if step.id == CUT)
+    with open_table(data, place, 0.2, wall=booted("first")) as table:
+        link = TableLink(data / "table.sock", timeout=DEADLINE)
+        for order in ({"do": "log_on", "person": "Robin"}, {"do": "next"}):
+            assert link.send(order)["ok"]
+        hands = Hands(table)
+        cut_at(hands, "Pull the plug now")
+        with walk_of(table, hands, data) as walk, pytest.raises(Cut):
+            measure(walk, plug)
+    with (
+        open_table(data, place, 0.2, wall=booted("second")) as table,
+        walk_of(table, Hands(table), data) as walk,
+    ):
+        noted = walk.run.pending(CUT)
+        assert noted is not None
+        well = measure(walk, plug)
+        assert (well.verdict, well.notes["hand at the cut"]) == (Verdict.PASS, f"1, {noted['phase']}")
+        assert well.figures["start_s"], "recorded only"
+        walk.run.note(CUT, noted | {"seq": noted["seq"] + 40, "hand": 3})
+        lost = measure(walk, plug)
+        assert (lost.verdict, lost.figures["hands_lost"]) == (Verdict.FAIL, 2.0)
+        assert (lost.figures["rows_lost"] or 0) > 1
+        walk.run.note(CUT, noted)
+        shut_down = Hands(table)
+        shut_down.says_yes = False
+        walk.technician = shut_down
+        assert measure(walk, plug).verdict is Verdict.UNMEASURED, "no power cut"
 
 
 def test_a_run_that_is_broken_off_goes_on_where_it_was(room: Room) -> None:
