@@ -236,8 +236,8 @@ def _clears(results: Mapping[str, Result], type_: Type) -> Iterable[Flowable]:
     """Yield the places in the repository that say UNTESTED and that this run clears, by step."""
     yield from type_.titled("What this run clears")
     yield type_.text(
-        "Each step names the places that say UNTESTED because of what it measures. A step that passed, at the first "
-        "table that was built, replaces them; a step that did not leaves them as they are.",
+        "Each step names the places that say UNTESTED because of what it measures. At the first table that is built, a "
+        "place loses the word once every step that names it has passed. The rows of docs/untested.md name their steps.",
         type_.small,
     )
     rows: list[list[str | Flowable]] = [["Step", "Verdict", "Places that say UNTESTED"]]
