@@ -195,7 +195,7 @@ release: .venv/dev.stamp sbom
 image: .venv/dev.stamp sbom
 	rm -f dist/feltwatch-*-aarch64.tar.gz
 	systemd/release aarch64 3.13
-	systemd/image/make $(ARGS)
+	systemd/image/make
 
 test-image: .venv/dev.stamp
 	$(BIN)/python -m tests.image.twin $(ARGS)
