@@ -5,6 +5,7 @@ A page requests one of `FACTS` with a block whose language is `{made}`; `docs/di
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import tomllib
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from docutils.nodes import make_id
 
 from dealer_ui.setup.steps import STEPS
 from dealer_ui.text.i18n import LANGUAGES
@@ -355,6 +357,34 @@ def _assembly(section: str) -> str:
     )
 
 
+def _model(_: str) -> str:
+    """Return the assembly in three dimensions: the model itself, so that the page needs no server, and its steps."""
+    model = base64.b64encode((ROOT / "hardware/out/table.glb").read_bytes()).decode()
+    steps = [
+        {
+            "id": step.id,
+            "title": step.title,
+            "at": make_id(step.title),
+            "down": step.seen[3],
+            "round": step.seen[5],
+            "whole": step.scene == "table",
+            "once": step.scene == "prints",
+        }
+        for step in Assembly.load(ROOT / "hardware/assembly.toml").step
+    ]
+    return "\n".join(
+        (
+            "```{raw} html",
+            '<div class="table-model">',
+            '<p class="none" hidden>This browser draws nothing in three dimensions: pictures below show each step.</p>',
+            f'<script type="application/json" class="steps">{json.dumps(steps)}</script>',
+            f'<script type="application/octet-stream" class="glb">{model}</script>',
+            '</div><script src="../_static/model.js" defer></script>',
+            "```",
+        )
+    )
+
+
 def _clock_setting(_: str) -> str:
     """Return the command that puts the clock's setting into the Pi's configuration."""
     electric: dict[str, Any] = tomllib.loads((ROOT / "hardware/electric.toml").read_text(encoding="utf-8"))
@@ -379,6 +409,7 @@ FACTS: Final[Mapping[str, Callable[[str], str]]] = {
     "help": _help,
     "languages": _languages,
     "legend": _legend,
+    "model": _model,
     "locks": _locks,
     "may": _may,
     "naturals": lambda _: table(("kind", "what it is"), natural_rows()),

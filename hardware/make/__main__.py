@@ -17,6 +17,7 @@ from hardware.make.build import Assembly
 from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
 from hardware.make.frame import Frame, frame_page, top_page
 from hardware.make.mech import PARTS, build_stl, draw_scene, parameters, write_stamps
+from hardware.make.model import MODEL, build_model
 from hardware.make.protect import electric_page
 from hardware.make.rules import Sources, broken, judge, rules_page
 from hardware.make.sheet import PAPERS, bind
@@ -88,6 +89,7 @@ def build(out: Path) -> None:
         build_stl(HARDWARE / "mech", part, out / f"{part}.stl")
     for task in Assembly.load(HARDWARE / "assembly.toml").step:
         draw_scene(HARDWARE / "mech", task, out / f"assembly-{task.scene}.png")
+    build_model(HARDWARE / "mech", HARDWARE / MODEL)
 
 
 @click.group(invoke_without_command=True)

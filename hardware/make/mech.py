@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from PIL import Image, ImageChops
@@ -59,11 +59,20 @@ def parameters(frame: Frame) -> str:
     return head + "".join(f"{name} = {json.dumps(value)};\n" for name, value in told.items())
 
 
+def run_openscad(*asked: str) -> None:
+    """Run OpenSCAD. Raises ToolMissing."""
+    _run(["openscad", *asked])
+
+
+def read_stl(path: Path) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Return the triangles of a binary STL."""
+    return np.frombuffer(path.read_bytes(), _TRIANGLE, offset=_HEAD).copy()
+
+
 def build_stl(folder: Path, part: str, out: Path) -> None:
     """Build one part's STL, its triangles in a fixed order: the same source is the same file. Raises ToolMissing."""
-    _run(["openscad", "--export-format", "binstl", "-o", str(out), str(folder / f"{part}.scad")])
-    written = out.read_bytes()
-    triangles = np.frombuffer(written, _TRIANGLE, offset=_HEAD).copy()
+    run_openscad("--export-format", "binstl", "-o", str(out), str(folder / f"{part}.scad"))
+    written, triangles = out.read_bytes(), read_stl(out)
     corners = triangles["corners"]
     first = np.lexsort(corners.transpose(2, 0, 1)[::-1])[:, 0]
     turned = (first[:, None] + np.arange(3)) % 3  # the same way round
@@ -112,6 +121,8 @@ def stamps(root: Path) -> dict[str, dict[str, str]]:
     for task in Assembly.load(root / "assembly.toml").step:
         made, view = f"out/assembly-{task.scene}.png", f"{task.camera} {SCENE_PX}"
         found[made] = {"from": sha256(*every, view=view), "is": sha256(made)}
+    model = sha256(*every, "mech/model.scad")
+    found["out/table.glb"] = {"from": model, "is": sha256("out/table.glb")}
     for board in BOARDS:
         project = [f"{FOLDER}/{board}.kicad_{ending}" for ending in ("sch", "pcb", "pro")]
         for made in (f"out/board-{board}{ending}" for ending in (".zip", "-bom.csv", ".png")):
