@@ -27,7 +27,7 @@ class CardShown:
     Attributes:
         row: front, middle or back; "" if it lies in none.
         label: what is written on it.
-        words: the same for who cannot see it.
+        words: the same for who cannot see it, which begins with the label.
         letter: the height of the label.
     """
 
@@ -129,13 +129,15 @@ def _card(card: PhotoCard, seat: int, row: str) -> CardShown:
     name = card_name(card.card)
     what = name if card.sure else _("%(card)s, not sure", card=name)
     where = _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row)) if seat else _("in no row")
+    label = rank_text(card.card) + _SIGNS[card.card[1]] if card.sure else "?"
+    words = _("Card %(number)s: %(what)s, %(where)s", number=card.number, what=what, where=where)
     x, y = card.middle
     return CardShown(
         card.number,
         row,
         card.sure,
-        rank_text(card.card) + _SIGNS[card.card[1]] if card.sure else "?",
-        _("Card %(number)s: %(what)s, %(where)s", number=card.number, what=what, where=where),
+        label,
+        f"{label} {words}",
         " ".join(f"{px:.0f},{py:.0f}" for px, py in card.corners),
         round(x),
         round(y),

@@ -99,9 +99,10 @@
 
   function touch(target) {
     const { number, likely, missing, answer, card } = target.dataset;
+    const title = target.dataset.title ?? target.getAttribute("aria-label");
     if (number && target.closest("[data-rows]")) mark(target);
-    else if (number) choose("card", number, target.getAttribute("aria-label"), likely);
-    else if (missing) choose("missing", missing, target.getAttribute("aria-label"), "");
+    else if (number) choose("card", number, title, likely);
+    else if (missing) choose("missing", missing, title, "");
     else if (answer) post("/answer", JSON.parse(answer));
     else if (card) { pad().close(); say(asked.kind, card, asked.key); }
     else if ("oneRow" in target.dataset) say("rows", marked().join(" "));
