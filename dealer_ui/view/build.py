@@ -94,7 +94,7 @@ def view(
         silent_since=table.silent_since,
         phase=state.phase,
         phase_title=title,
-        next_step=step,
+        next_step=_white(step, state),
         profile=rules.title if rules else "",
         unit=_unit(state),
         hand=state.hand if state.opened else None,
@@ -202,6 +202,16 @@ def _phase(
                     reason=say(state.void_reason),
                 ),
             )
+
+
+def _white(words: str, state: State) -> str:
+    """Return what white does; where there is no push-button, by the page's own field.
+
+    In each language a sentence ends with what white does, after the same words.
+    """
+    if "panel" not in state.without:
+        return words
+    return words.replace(_("White push-button:"), _("White field on this page:"))
 
 
 def _after_the_payments(refused: Message | None, puck: PuckDue | None) -> str:

@@ -71,7 +71,8 @@ def run(config: Config) -> None:
     rules_to_start_with(config)  # reports an invalid configuration before anything is created
     times = config.times
     camera = partial(make_camera, config.camera)
-    spec = ReaderSpec(config.data, camera, config.camera.layout, still_within=times.still)
+    sheets = len(config.seats) if config.camera.sheets else 0
+    spec = ReaderSpec(config.data, camera, config.camera.layout, sheets, still_within=times.still)
     limits = ReadingLimits.of(times)
     power_off = PowerOff(config.power)
     wall = box_clock()

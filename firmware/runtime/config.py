@@ -114,6 +114,8 @@ class CameraConfig(_Section):
     """
     layout: Path | None = None
     """The felt's layout, a TOML file; without one, the built-in layout."""
+    sheets: bool = False
+    """Whether four marker sheets may lie on the table in place of the printed felt (`feltwatch felt`)."""
     mains_hz: Literal[50, 60] = 50
     exposure_ms: float | None = Field(default=None, gt=0, le=100)
     """Milliseconds, a multiple of half the mains period: 10 at 50 Hz, 8.33 or 16.67 at 60 Hz. Default: one half period

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import JsonValue
 
@@ -29,12 +29,17 @@ Calibrates = Literal["felt", "lens", "deck"]
 """What can be calibrated: the felt's position, the lens distortion, and the faces of the house's deck."""
 
 
+SHEETS: Final = "sheets"
+"""In what a felt's calibration stands on: its layout is its own, measured from four sheets."""
+
+
 @dataclass(frozen=True)
 class Calibration:
     """A calibration: `hash` is the SHA-256 of its text in the journal's content table.
 
     `name` is the deck's name. `stands_on` holds the hashes of what the calibration depends on. For a felt these are its
     "layout" and "lens" ("" for none). For a deck this is its "model". `figures` are measurements for people to compare.
+    `SHEETS` stands there for a felt whose layout was measured too.
     """
 
     hash: str

@@ -8,9 +8,9 @@ from typing import Final
 
 from firmware.devices.camera.files import PICTURES, is_video
 from firmware.devices.camera.network import PORTS, parts_of
-from firmware.devices.camera.source import CameraMissing
 from firmware.devices.camera.v4l2 import is_capture
 from firmware.runtime.config import CameraConfig
+from firmware.runtime.errors import AppError
 
 DEVICES: Final = Path("/dev")
 WAYS: Final = (
@@ -24,7 +24,7 @@ def choose(
 ) -> CameraConfig:
     """Return the settings of the camera that a person named; None for the first webcam.
 
-    `named`: a webcam's number or file, an address, a video, a picture, a folder of pictures. Raises CameraMissing;
+    `named`: a webcam's number or file, an address, a video, a picture, a folder of pictures. Raises AppError;
     DeviceSettings for an address that is none.
     """
     if named is None:
@@ -39,15 +39,11 @@ def choose(
         return _webcam(path, devices)
     if path.is_dir():
         if not folder_pictures(path):
-            raise CameraMissing(
-                "There is no picture in %(path)s: put some there, or name another folder.", path=path
-            )
+            raise AppError(f"There is no picture in {path}: put some there, or name another folder.")
     elif not path.is_file():
-        raise CameraMissing(
-            "There is no camera, no file and no folder %(named)s: %(ways)s", named=named, ways=WAYS
-        )
+        raise AppError(f"There is no camera, no file and no folder {named}: {WAYS}")
     elif path.suffix.lower() not in PICTURES and not is_video(path):
-        raise CameraMissing("%(path)s is neither a picture nor a video that can be played.", path=path)
+        raise AppError(f"{path} is neither a picture nor a video that can be played.")
     return CameraConfig(kind="files", device=path.absolute())
 
 
@@ -62,11 +58,10 @@ def _first(devices: Path, captures: Callable[[Path], bool]) -> Path:
         return first
     closed = next((path for path in found if not _may_open(path)), None)
     if closed is not None:
-        raise CameraMissing(
-            "The camera %(device)s may not be opened by this user: add the user to the group video.",
-            device=closed,
+        raise AppError(
+            f"The camera {closed} may not be opened by this user: add the user to the group video."
         )
-    raise CameraMissing("No webcam is connected: %(ways)s", ways=WAYS)
+    raise AppError(f"No webcam is connected: {WAYS}")
 
 
 def _numbered(device: Path, devices: Path, captures: Callable[[Path], bool]) -> Path:
@@ -74,12 +69,8 @@ def _numbered(device: Path, devices: Path, captures: Callable[[Path], bool]) -> 
         return device
     others = [path.name.removeprefix("video") for path in filter(captures, _webcams(devices))]
     if others:
-        raise CameraMissing(
-            "There is no webcam %(device)s; there is: --camera %(others)s.",
-            device=device,
-            others=", ".join(others),
-        )
-    raise CameraMissing("There is no webcam %(device)s: %(ways)s", device=device, ways=WAYS)
+        raise AppError(f"There is no webcam {device}; there is: --camera {', '.join(others)}.")
+    raise AppError(f"There is no webcam {device}: {WAYS}")
 
 
 def _webcams(devices: Path) -> list[Path]:

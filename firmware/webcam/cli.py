@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
-from firmware.page_process import PageProcess, need_free, page_process
+from firmware.page_process import HOST, PageProcess, need_free, page_process
 from firmware.runtime.errors import AppError
 from firmware.table_client import SOCKET, TableLink
 from firmware.terminal import say
@@ -100,6 +100,7 @@ def make_config(folder: Path, rooms: Path, camera: CameraConfig, players: int, p
 
     if camera.kind == "files" and camera.device.is_dir():
         camera = camera.model_copy(update={"device": rooms / "picture"})
+    camera = camera.model_copy(update={"sheets": True})
     return Config(
         data=folder,
         key=folder.with_name(folder.name + "-key"),
@@ -153,18 +154,16 @@ def _alone(folder: Path, port: int) -> Iterator[None]:
         lock = (folder / LOCK).open("a+", encoding="ascii")
     except OSError as error:
         raise AppError(
-            "The record cannot be kept in %(folder)s (%(why)s): name another folder with --data.",
-            folder=folder,
-            why=error.strerror,
+            f"The record cannot be kept in {folder} ({error.strerror}): name another folder with --data."
         ) from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             lock.seek(0)
+            running = lock.read().strip() or port
             raise AppError(
-                "It is running already: http://127.0.0.1:%(port)s/ is its page. Ctrl-C where it was started ends it.",
-                port=lock.read().strip() or port,
+                f"It is running already: http://{HOST}:{running}/ is its page. Ctrl-C where it was started ends it."
             ) from None
         lock.truncate(0)
         lock.write(str(port))

@@ -43,6 +43,7 @@ ELSEWHERE: Final = {
     "demo": "appliance/test_demo.py",
     "doctor": "firmware/cli/test_doctor.py",
     "enrol": "vision/reading/test_enrolment.py",
+    "felt": "firmware/webcam/test_try.py",
     "hands": "firmware/cli/test_hands.py",
     "keep": "firmware/cli/test_retention.py",
     "kiosk": "dealer_ui/server/test_kiosk.py",

@@ -34,6 +34,9 @@ MAX_WANDER_PX: Final = 1.0
 MAX_TILT_DEG: Final = 2.0
 """Beyond, the far side is noticeably smaller and out of focus (docs/calibration.md)."""
 
+MAX_SHEETS_TILT_DEG: Final = 40.0
+"""The same over sheets: the camera stands where it can, and what it sees too small is said by the resolution."""
+
 MIN_MARGIN_PX: Final = 10.0
 """Markers whose white border came nearer to the picture's edge were missed (docs/calibration.md)."""
 
@@ -160,7 +163,7 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
         raise CalibrationError(
             "Not every marker was seen (%(missing)s missing): clear the felt's edges, keep hands away, "
             "and calibrate again.",
-            missing=", ".join(map(str, missing)),
+            missing=", ".join(map(layout.markers.name, missing)),
         )
     wander = _wander_px(views)
     if wander > MAX_WANDER_PX:
@@ -237,6 +240,7 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
     found, wanted = len(view.markers), len(layout.markers.at)
     hangs = pose(view, layout)
     margin = margin_px(view, layout)
+    most_tilt = MAX_SHEETS_TILT_DEG if layout.markers.are_sheets else MAX_TILT_DEG
     return [
         Verdict.of(
             "markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN
@@ -252,9 +256,9 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
         ),
         Verdict.of(
             "tilt",
-            hangs.tilt_deg <= MAX_TILT_DEG,
+            hangs.tilt_deg <= most_tilt,
             hangs.tilt_deg,
-            MAX_TILT_DEG,
+            most_tilt,
             "°",
             N_("The camera looks straight down."),
             N_("The camera leans: level it above the middle of the felt."),
@@ -273,9 +277,8 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
 
 def margin_px(view: FeltView, layout: TableLayout) -> float:
     """Return the least distance between the markers' white borders and the picture's edge."""
-    out = layout.markers.quiet_mm
-    grow = np.array([[-out, -out], [out, -out], [out, out], [-out, out]])
-    corners = np.concatenate([layout.markers.corners_mm(marker.id) + grow for marker in layout.markers.at])
+    side = layout.markers.side_mm + 2 * layout.markers.quiet_mm
+    corners = np.concatenate([marker.box_mm(side) for marker in layout.markers.at])
     at = view.to_image(corners)
     far = np.array(view.size) - 1 - at
     return float(min(at.min(), far.min()))

@@ -29,7 +29,7 @@ from vision.base.errors import (
 from vision.felt.cut_markers import cut_corners
 from vision.felt.edges import refine_corners
 from vision.felt.faults import TORN, is_torn, why_unclear
-from vision.felt.layout import TableLayout, Zone
+from vision.felt.layout import SHEETS, TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.markers import dictionary
 
@@ -301,6 +301,10 @@ def _not_cut(corners: Points, picture: Image) -> bool:
 def _nothing(found: Sequence[FoundMarker], grey: Image, layout: TableLayout) -> NoMarkersError:
     if _is_mirrored(grey, layout):
         return NoMarkersError(MIRRORED)
+    if {marker.id for marker in found} & {*SHEETS}:
+        return NoMarkersError(
+            "Marker sheets lie on the table, but where they lie was not measured yet: calibrate the felt."
+        )
     if found:
         wanted = ", ".join(str(marker.id) for marker in layout.markers.at)
         return NoMarkersError(

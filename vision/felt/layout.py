@@ -47,13 +47,26 @@ class CardSize:
     row_gap_mm: float
 
 
+SHEETS = (11, 12, 13, 14)
+"""The markers of the four sheets that lie in place of a printed felt, clockwise from the far left one (`sheets.py`)."""
+
+
 @dataclass(frozen=True)
 class Marker:
-    """An ArUco marker's number and the centre of its black square."""
+    """An ArUco marker's number, the centre of its black square, and how far it is turned."""
 
     id: int
     x_mm: float
     y_mm: float
+    turned_deg: float = 0.0
+
+    def to_felt(self, points_mm: Points) -> Points:
+        """Map n×2 points around the upright marker's centre to felt millimetres."""
+        return points_mm @ _turn(self.turned_deg).T + (self.x_mm, self.y_mm)
+
+    def box_mm(self, side_mm: float) -> Points:
+        """Return the corners of a square around the marker's centre, turned as it is: 4×2, felt millimetres."""
+        return _box(self.x_mm, self.y_mm, side_mm, side_mm, self.turned_deg)
 
 
 @dataclass(frozen=True)
@@ -67,8 +80,20 @@ class Markers:
 
     def corners_mm(self, marker_id: int) -> Points:
         """Return the four corners of a marker's black square in OpenCV's order, 4×2, felt millimetres."""
-        marker = next(m for m in self.at if m.id == marker_id)
-        return _box(marker.x_mm, marker.y_mm, self.side_mm, self.side_mm, 0.0)
+        return self.marker(marker_id).box_mm(self.side_mm)
+
+    def marker(self, marker_id: int) -> Marker:
+        """Return the marker of this number."""
+        return next(m for m in self.at if m.id == marker_id)
+
+    @property
+    def are_sheets(self) -> bool:
+        """Whether they are sheets on a table, laid by hand and measured there, rather than a printed felt's."""
+        return {marker.id for marker in self.at} == {*SHEETS}
+
+    def name(self, marker_id: int) -> str:
+        """Return what people call a marker: a sheet has its own number printed on it."""
+        return str(SHEETS.index(marker_id) + 1 if self.are_sheets and marker_id in SHEETS else marker_id)
 
 
 @dataclass(frozen=True)
@@ -307,7 +332,8 @@ def _markers(table: _Table) -> Markers:
         raise LayoutError(f"markers.dictionary {dictionary} is not one of OpenCV's, such as DICT_4X4_50")
     at = []
     for entry in table.tables("at"):
-        at.append(Marker(entry.count("id", zero=True), entry.number("x_mm"), entry.number("y_mm")))
+        turned = entry.number("turned_deg") if "turned_deg" in entry.names() else 0.0
+        at.append(Marker(entry.count("id", zero=True), entry.number("x_mm"), entry.number("y_mm"), turned))
         entry.done()
     markers = Markers(dictionary, table.length("side_mm"), table.length("quiet_mm", zero=True), tuple(at))
     table.done()
@@ -380,7 +406,7 @@ def _natural_marker(top: _Table) -> NaturalMarker:
 def _check(layout: TableLayout) -> None:
     """Refuse a felt on which things overlap, stick out, or lie the wrong way round."""
     border = layout.markers.side_mm + 2 * layout.markers.quiet_mm
-    boxes = [(f"marker {m.id}", _box(m.x_mm, m.y_mm, border, border, 0.0)) for m in layout.markers.at]
+    boxes = [(f"marker {m.id}", m.box_mm(border)) for m in layout.markers.at]
     boxes += [(f"zone {zone.name}", zone.corners_mm) for zone in layout.zones]
     slack = 0.01  # millimetres: neighbours that share an edge do not overlap
     for name, box in boxes:

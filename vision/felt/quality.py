@@ -215,12 +215,11 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
 
 def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int, share: float = 85) -> float:
     """Return the grey level of a marker's white: the upper quarter over the marker and half its white border."""
-    corners = layout.markers.corners_mm(marker_id)
-    out = layout.markers.quiet_mm / 2
-    grid = np.linspace(0, 1, 48)
-    low, high = corners[0] - out, corners[2] + out
-    x, y = np.meshgrid(low[0] + grid * (high[0] - low[0]), low[1] + grid * (high[1] - low[1]))
-    at = view.to_image(np.column_stack([x.ravel(), y.ravel()])).astype(np.float32)
+    markers = layout.markers
+    grid = np.linspace(-0.5, 0.5, 48) * (markers.side_mm + markers.quiet_mm)
+    x, y = np.meshgrid(grid, grid)
+    points = markers.marker(marker_id).to_felt(np.column_stack([x.ravel(), y.ravel()]))
+    at = view.to_image(points).astype(np.float32)
     levels = cv2.remap(grey, at[:, 0].reshape(48, 48), at[:, 1].reshape(48, 48), cv2.INTER_LINEAR)
     return float(np.percentile(levels, share))
 
@@ -275,7 +274,7 @@ def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrin
         fill(zone.to_felt(unit * grown - away), 0)
     side = layout.markers.side_mm + 2 * (layout.markers.quiet_mm + away / 2)
     for marker in layout.markers.at:
-        fill((unit - 0.5) * side + (marker.x_mm, marker.y_mm), 0)
+        fill(marker.box_mm(side), 0)
     return mask
 
 

@@ -23,7 +23,7 @@ from vision.felt.calibration import (
     set_up_verdicts,
 )
 from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
-from vision.felt.layout import TableLayout
+from vision.felt.layout import SHEETS, TableLayout
 from vision.felt.lens import Lens
 from vision.felt.quality import Verdict, colour, judge
 
@@ -84,8 +84,11 @@ def survey(
     layout: TableLayout,
     lens: Lens | None = None,
     calibration: FeltCalibration | None = None,
+    trouble: MarkersError | None = None,
 ) -> Survey:
     """Survey a frame (BGR, h × w × 3); with the calibration in force, also what moved since.
+
+    `trouble`: why four sheets cannot be used; their markers are then shown, and no felt is looked for.
 
     Raises:
         PictureError: it is not a usable picture.
@@ -99,8 +102,11 @@ def survey(
     def outline(name: str, corners: Points) -> Outline:
         return Outline(name, (corners + 0.5) / times - 0.5)
 
-    known = {marker.id for marker in layout.markers.at}
+    name = layout.markers.name
+    known = {marker.id for marker in layout.markers.at} if trouble is None else {*SHEETS}
     try:
+        if trouble is not None:
+            raise trouble
         view = find_felt(frame, layout, lens)
     except (MarkersError, CalibrationError) as error:
         seen = find_markers(grey, layout)
@@ -117,7 +123,7 @@ def survey(
             (width, height),
             shown,
             error,
-            found=tuple(outline(str(m.id), m.corners) for m in seen if m.id in known),
+            found=tuple(outline(name(m.id), m.corners) for m in seen if m.id in known),
             missing=(),
             strange=tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
             zones=(),
@@ -137,9 +143,9 @@ def survey(
         (width, height),
         shown,
         why,
-        found=tuple(outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(present)),
+        found=tuple(outline(name(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(present)),
         missing=tuple(
-            outline(str(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(known - present)
+            outline(name(i), view.to_image(layout.markers.corners_mm(i))) for i in sorted(known - present)
         ),
         strange=tuple(
             outline(str(m.id), lens.for_size(width, height).distort(m.corners) if lens else m.corners)

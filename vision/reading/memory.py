@@ -90,6 +90,8 @@ class TableMemory:
 
     def _markers_alike(self, small: Small, layout: TableLayout) -> bool:
         side = layout.markers.side_mm + 2 * layout.markers.quiet_mm
-        at = [Zone(f"marker {m.id}", "", m.x_mm, m.y_mm, side, side, 0.0, 0) for m in layout.markers.at]
+        at = [
+            Zone(f"marker {m.id}", "", m.x_mm, m.y_mm, side, side, m.turned_deg, 0) for m in layout.markers.at
+        ]
         seen = [self.is_alike(area, small[1].rectify(small[0], area, SMALL_PX_PER_MM)) for area in at]
         return all(seen)  # each was looked at: what is alike later is alike to this frame

@@ -189,11 +189,12 @@ class _Plan:
         whites = {}
         ring = np.concatenate([[(t, -1), (t, 1), (-1, t), (1, t)] for t in np.linspace(-1, 1, 20)])
         for marker in layout.markers.at:
-            at = np.array([marker.x_mm, marker.y_mm])
             side = layout.markers.side_mm / 2 + layout.markers.quiet_mm
             for mask in (printed, busy):
-                _fill(mask, _px(at + box * (side + _LINE_MM / 2)), 255)
-            x, y = np.round(_px(at + ring * (side - layout.markers.quiet_mm / 2))).astype(np.intp).T
+                _fill(mask, _px(marker.to_felt(box * (side + _LINE_MM / 2))), 255)
+            x, y = (
+                np.round(_px(marker.to_felt(ring * (side - layout.markers.quiet_mm / 2)))).astype(np.intp).T
+            )
             whites[marker.id] = ((y, x), _surfaces(x, y, shape))
         rows, columns = (5 * n for n in np.nonzero(busy[::5, ::5] == 0))
         middles = [(np.arange(-(-n // 8)) + 0.5) * 8 - 0.5 for n in shape]

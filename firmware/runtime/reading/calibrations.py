@@ -10,6 +10,7 @@ from firmware.runtime.reading.messages import ReaderSetup, ReadingDone
 from firmware.table.entry import content_hash
 from firmware.table.events import Calibration
 from firmware.table.house import House
+from firmware.table.values import SHEETS
 
 KINDS: Final[Mapping[str, str]] = {"felt": "felt calibration", "lens": "lens calibration", "deck": "deck"}
 """The kind of each in the journal's content table."""
@@ -41,14 +42,23 @@ def reader_setup(
     for what, made in calibrations.items():
         name, now = stands_on.get(what, ("", ""))
         data = content(made.hash)
-        if name and now and made.stands_on.get(name, now) != now:
+        if name and now and SHEETS not in made.stands_on and made.stands_on.get(name, now) != now:
             problems.append(DROPPED[what])
         elif data is None or content_hash(data) != made.hash:
             problems.append(MISSING[what])
         else:
             texts[what] = data.decode()
+    own = calibrations["felt"].stands_on if "felt" in texts else {}
+    if SHEETS in own:
+        data = content(own["layout"])
+        if data is None or content_hash(data) != own["layout"]:
+            problems.append(MISSING["felt"])
+            del texts["felt"]
+        else:
+            texts["layout"] = data.decode()
     if "lens" in calibrations and "lens" not in texts:
-        texts.pop("felt", None)
+        for what in ("felt", "layout"):
+            texts.pop(what, None)
     return ReaderSetup(**texts), in_turn(problems)
 
 

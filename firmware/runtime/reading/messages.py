@@ -30,6 +30,8 @@ class ReaderSpec:
     data: Path
     camera: Callable[[], FrameSource]
     layout: Path | None = None
+    sheets: int = 0
+    """Number of players at a table on which four marker sheets may lie in place of the felt; 0: the felt alone."""
     threads: int = field(default_factory=reading_threads)
     still_within: float = 10.0
     """Seconds that the table may take to come to rest."""
@@ -90,11 +92,15 @@ class ReadingJob:
 
 @dataclass(frozen=True)
 class ReaderSetup:
-    """The camera's setup: the calibrations in force as JSON texts, "" for none."""
+    """The camera's setup: the calibrations in force as JSON texts, "" for none.
+
+    `layout`: that of the sheets on which the felt's calibration stands, as TOML; "" for the configured felt.
+    """
 
     felt: str = ""
     lens: str = ""
     deck: str = ""
+    layout: str = ""
 
 
 CameraWork = Literal[
@@ -132,11 +138,15 @@ class JobProgress:
 
 @dataclass(frozen=True)
 class JobDone:
-    """A camera job's result as plain data; `text` is content for the record, `picture` a JPEG to show."""
+    """A camera job's result as plain data; `text` is content for the record, `picture` a JPEG to show.
+
+    `layout`: the text of sheets that were measured, content too.
+    """
 
     number: int
     result: dict[str, Any]
     text: str = ""
+    layout: str = ""
     picture: bytes = b""
     frame: dict[str, Any] | None = None
 

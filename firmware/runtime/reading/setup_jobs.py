@@ -246,6 +246,8 @@ class CameraJobs:
         if what is not None:
             before = record.state.calibrations.get(what)
             digest = self._journal.keep(KINDS[what], done.text.encode())
+            if done.layout:
+                self._journal.keep("layout", done.layout.encode())
             made = Calibration(
                 digest,
                 done.result.get("name", ""),

@@ -7,16 +7,18 @@ count shows.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import numpy as np
 
 from firmware.runtime.reading.messages import CameraJob, JobDone, JobProgress
+from firmware.table.values import SHEETS
 from vision.base.arrays import Image
-from vision.base.errors import CalibrationError, EnrolmentError
+from vision.base.errors import CalibrationError, EnrolmentError, MarkersError
 from vision.felt.calibration import FRAMES, FeltCalibration, calibrate_felt, movement
-from vision.felt.geometry import reduce_picture
+from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import (
     MAX_ERROR_PX,
@@ -30,6 +32,7 @@ from vision.felt.lens import (
     reach,
 )
 from vision.felt.qr_code import qr_text
+from vision.felt.sheets import measure_sheets, sheets_among
 from vision.felt.survey import SHOWN_PX, jpeg, survey
 from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, read_spread
 from vision.reading.network import CardReader
@@ -71,8 +74,11 @@ class CameraBench:
         reader: CardReader,
         frame: Callable[[], Image],
         still: Callable[[TableLayout], tuple[Image, TableReading]],
+        sheets: int = 0,
     ) -> None:
-        self._layout = layout
+        """`sheets`: number of players at a table on which four sheets may lie; 0: none may."""
+        self._base = self._layout = layout
+        self._sheets = sheets
         self._reader = reader
         self._frame = frame
         self._still = still
@@ -83,9 +89,19 @@ class CameraBench:
         self._lessons: list[Lesson] = []
         self._last: Image | None = None
 
-    def use(self, lens: Lens | None, felt: FeltCalibration | None, deck: str = "") -> None:
-        """Use this lens and this felt calibration from now on; `deck`: the hash of the deck that the reader has."""
+    def use(
+        self,
+        lens: Lens | None,
+        felt: FeltCalibration | None,
+        deck: str = "",
+        layout: TableLayout | None = None,
+    ) -> None:
+        """Use this lens and this felt calibration from now on; `deck`: the hash of the deck that the reader has.
+
+        `layout`: that of the sheets on which the felt's calibration stands.
+        """
         self._lens, self._felt, self._deck = lens, felt, deck
+        self._layout = layout or self._base
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
         """Run a job. Raises VisionError, CameraError."""
@@ -118,8 +134,42 @@ class CameraBench:
     # ---- the felt ----
 
     def _look(self, job: CameraJob) -> JobDone:
-        seen = survey(self._frame(), self._layout, self._lens, self._felt)
-        return JobDone(job.number, seen.to_json(), picture=seen.picture)
+        frame = self._frame()
+        trouble: MarkersError | None = None
+        layout, felt = self._layout, self._felt
+        try:
+            if (found := self._lying([frame])) is not None:
+                layout, felt = found, felt if found == self._layout else None
+        except MarkersError as error:
+            trouble = error
+        seen = survey(frame, layout, self._lens, felt, trouble)
+        return JobDone(
+            job.number, seen.to_json() | {"sheets": layout.markers.are_sheets}, picture=seen.picture
+        )
+
+    def _lying(self, frames: Sequence[Image]) -> TableLayout | None:
+        """Return the layout of what lies on the table: that in force where it fits, else as measured from the pictures.
+
+        None where no sheets are seen. Raises MarkersError for sheets that cannot be used.
+        """
+        each = [find_markers(as_grey(frame), self._base) for frame in frames] if self._sheets else []
+        felts = {marker.id for marker in self._base.markers.at}
+        if not each or sum(marker.id in felts for marker in each[-1]) > 1:
+            return None if self._layout is self._base else self._base
+        sheets = [sheets_among(markers) for markers in each]
+        if not sheets[-1]:
+            return None
+        if self._layout is not self._base:
+            with suppress(MarkersError):
+                find_felt(frames[-1], self._layout, self._lens)
+                return self._layout
+        height, width = frames[-1].shape[:2]
+        lens = self._lens.for_size(width, height) if self._lens else None
+        seen = {}
+        for number in set.intersection(*map(set, sheets)):
+            corners = np.mean([found[number].corners for found in sheets], axis=0)
+            seen[number] = lens.undistort(corners) if lens else corners
+        return measure_sheets(seen, (width, height), self._base, self._sheets)
 
     def _read_code(self, job: CameraJob) -> JobDone:
         frame = self._frame()
@@ -134,10 +184,12 @@ class CameraBench:
                 time.sleep(BETWEEN_FRAMES_S)
             frames.append(self._frame())
         show(JobProgress(job.number, FRAMES, FRAMES + 1))
-        made = calibrate_felt(frames, self._layout, self._lens)
+        layout = self._lying(frames) or self._layout
+        made = calibrate_felt(frames, layout, self._lens)
+        own = {SHEETS: "1"} if layout.markers.are_sheets else {}
         result: dict[str, Any] = {
             "figures": made.figures,
-            "stands_on": {"layout": made.layout, "lens": made.lens},
+            "stands_on": {"layout": made.layout, "lens": made.lens, **own},
             "moved": None,
         }
         if self._felt is not None and (self._felt.layout, self._felt.lens) == (made.layout, made.lens):
@@ -146,9 +198,9 @@ class CameraBench:
             except CalibrationError:
                 pass  # another camera mode: there is nothing to compare with
             else:
-                moved = movement(made.homography, before, self._layout)
+                moved = movement(made.homography, before, layout)
                 result["moved"] = {name: round(value, 4) for name, value in vars(moved).items()}
-        return JobDone(job.number, result, made.to_text()), frames[-1]
+        return JobDone(job.number, result, made.to_text(), layout.text if own else ""), frames[-1]
 
     # ---- the lens ----
 

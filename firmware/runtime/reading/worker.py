@@ -111,7 +111,7 @@ class _Worker:
         self._store = CaptureStore(spec.data)
         self._savers = ThreadPoolExecutor(SAVED_AT_ONCE)
         self._still_within = spec.still_within
-        self._layout = TableLayout.load(spec.layout)
+        self._base = self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
         cv2.setNumThreads(spec.threads)  # more would wait for work by spinning
         self._camera = spec.camera()
@@ -123,18 +123,20 @@ class _Worker:
         self._lens: Lens | None = None
         self._calibration: FeltCalibration | None = None
         self._bench = CameraBench(
-            self._layout, self._reader, self._frame_image, partial(self._look, dealt=False)
+            self._base, self._reader, self._frame_image, partial(self._look, dealt=False), spec.sheets
         )
 
     def use(self, setup: ReaderSetup) -> None:
         """Use these calibrations from now on. Raises VisionError for an invalid one."""
         self._lens = Lens.from_text(setup.lens) if setup.lens else None
         self._calibration = FeltCalibration.from_text(setup.felt) if setup.felt else None
+        own = TableLayout.parse(setup.layout) if setup.layout else None
+        self._layout = own or self._base
         self._reader.deck = profile_of_json(setup.deck, model_of(self._reader)) if setup.deck else None
         self._memory.forget()
         self._watch = TableWatch(self._reader, lens=self._lens, felt=self._calibration, memory=self._memory)
         deck = content_hash(setup.deck.encode()) if setup.deck else ""
-        self._bench.use(self._lens, self._calibration, deck)
+        self._bench.use(self._lens, self._calibration, deck, own)
 
     def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobDone | JobLost:
         """Run a camera job between hands and report its progress. Raises CameraHung."""

@@ -19,7 +19,7 @@ from firmware.table.people import AT_TABLE, FLOOR
 from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, OPEN, Phase
 from firmware.table.seen import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
-from firmware.table.values import Opening, SeatEnd
+from firmware.table.values import SHEETS, Opening, SeatEnd
 
 
 class HandOpened(Opening, Event, leads=leads_to(BETWEEN_HANDS, Phase.DEALING)):
@@ -197,7 +197,7 @@ def open_hand(state: State, house: House) -> HandOpened:
         profile=house.profile,
         profile_hash=house.profile_hash,
         unit=house.unit,
-        layout_hash=house.layout_hash,
+        layout_hash=_layout_hash(state, house),
         model_hash=house.model_hash,
         software=house.software,
         **state.lasting,
@@ -216,6 +216,12 @@ def open_hand(state: State, house: House) -> HandOpened:
         closed=_can_be_taken_back(state),
         passed=tuple(sorted(state.passes)),
     )
+
+
+def _layout_hash(state: State, house: House) -> str:
+    """Return the layout in force: the house's, or that of the sheets on which the felt's calibration stands."""
+    felt = state.calibrations.get("felt")
+    return felt.stands_on["layout"] if felt is not None and SHEETS in felt.stands_on else house.layout_hash
 
 
 def _can_be_taken_back(state: State) -> int:

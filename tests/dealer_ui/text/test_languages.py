@@ -56,6 +56,19 @@ def catalogue(code: str) -> Catalog:
         return read_po(file, locale=code)
 
 
+@each_language
+def test_each_sentence_says_what_white_does_after_the_same_words(code: str) -> None:
+    """Without a panel these words are replaced by those of the page's button (`dealer_ui.view.build`)."""
+    prefix, checked = catalogue(code).get("White push-button:"), 0
+    assert prefix is not None
+    for message in messages(catalogue(code)):
+        if "White push-button:" in str(message.id):
+            said = message.string if isinstance(message.string, tuple) else (message.string,)
+            assert all(str(prefix.string) in one for one in said), message.id
+            checked += 1
+    assert checked >= 9
+
+
 def messages(found: Catalog) -> Iterator[CatalogMessage]:
     return (message for message in found if message.id)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import pypdfium2
 import pytest
 from click.testing import CliRunner, Result
 
@@ -15,7 +16,12 @@ from firmware.cli.main import main
 from firmware.devices.camera.files import VideoFrames
 from firmware.devices.errors import DeviceError
 from firmware.page_process import HOST
+from firmware.runtime.errors import AppError
 from firmware.webcam.choice import choose
+from firmware.webcam.sheets_pdf import sheets
+from vision.felt.geometry import as_grey, find_markers
+from vision.felt.layout import SHEETS, TableLayout
+from vision.felt.sheets import SIDE_MM
 
 
 def tried(*arguments: object, data: Path) -> Result:
@@ -27,7 +33,7 @@ def taken_port() -> socket.socket:
 
 
 def refused(named: str | None, devices: Path) -> str:
-    with pytest.raises(DeviceError) as caught:
+    with pytest.raises((AppError, DeviceError)) as caught:
         choose(named, devices, lambda path: path.read_text() == "captures")
     return str(caught.value)
 
@@ -73,6 +79,23 @@ def test_a_folder_that_cannot_be_written_and_a_port_in_use_are_said_in_a_sentenc
     assert (
         done.output == f"Error: Port {port} is taken (Address already in use); choose another with --port.\n"
     )
+
+
+@pytest.mark.parametrize("paper", ["a4", "letter"])
+def test_the_four_sheets_are_printed_true_to_scale_with_a_bar_to_measure(paper: str, tmp_path: Path) -> None:
+    path = tmp_path / "sheets.pdf"
+    done = CliRunner().invoke(main, ["felt", "--paper", paper, "--out", str(path)])
+    assert done.exit_code == 0, done.output
+    printed = pypdfium2.PdfDocument(path)
+    px_per_mm = 72 / 25.4
+    for page, number in zip([printed[i] for i in range(len(printed))], SHEETS, strict=True):
+        picture = np.asarray(page.render(scale=1).to_numpy(), np.uint8)
+        (marker,) = find_markers(as_grey(picture), TableLayout.load())
+        assert marker.id == number
+        assert marker.side_px / px_per_mm == pytest.approx(SIDE_MM, rel=0.005)
+        assert "100 mm: measure it" in page.get_textpage().get_text_range()
+    printed.close()
+    assert path.read_bytes() == sheets(paper)
 
 
 def test_a_video_plays_at_its_own_speed_and_begins_again(tmp_path: Path) -> None:
