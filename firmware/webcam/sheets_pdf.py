@@ -62,11 +62,10 @@ def sheets(paper: str) -> bytes:
     canvas = Canvas(made, pagesize=(width * mm, height * mm), invariant=1)
     canvas.setTitle("Feltwatch: four marker sheets")
     canvas.setViewerPreference("PrintScaling", "None")
-    canvas.scale(mm, mm)  # from here on in millimetres
     for number in range(len(CORNERS)):
+        canvas.scale(mm, mm)  # from here on in millimetres
         _sheet(canvas, number, width, height)
         canvas.showPage()
-        canvas.scale(mm, mm)
     canvas.save()
     return made.getvalue()
 
