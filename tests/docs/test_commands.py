@@ -76,6 +76,7 @@ MADE: Final = {
         "audit(LOCK, whole)",
     ),
     "bench": ("feltwatch bench", "firmware/bench/test_rules.py", '"bench"'),
+    "boards": ("-m hardware.make boards", "hardware/test_boards.py", "check.judge("),
     "cards": ("vision.synthetic.deck.card_svg(c)", "dealer_ui/web/test_static.py", "card_svg("),
     "demo": ("feltwatch demo", "appliance/test_demo.py", '"demo"'),
     "docs": (

@@ -57,6 +57,9 @@ class Branch:
     def hands(self) -> list[tuple[Any, ...]]:
         return ask(self.url, f"SELECT {', '.join(COLUMNS['hand'])} FROM hand ORDER BY record_id, hand")
 
+    def records(self) -> list[tuple[Any, ...]]:
+        return ask(self.url, "SELECT genesis, branch FROM record")
+
     @property
     def for_reader(self) -> str:
         return self.url.replace(f"://{OWNER}@", f"://{READER}@")
@@ -75,8 +78,13 @@ class Chain:
             f"SELECT {', '.join(COLUMNS['hand'])} FROM hand WHERE house = '{number}' ORDER BY record_id, hand",
         )
 
+    def records(self) -> list[tuple[Any, ...]]:
+        return ask(self.url, "SELECT genesis, branch FROM record ORDER BY genesis, branch")
+
     def arrived(self) -> None:
+        """Wait for the hands and the records: a table that is first copied comes apart from the others."""
         until(lambda: all(self.has(branch) == branch.hands() for branch in self.branches))
+        until(lambda: self.records() == sorted(row for branch in self.branches for row in branch.records()))
 
 
 @pytest.fixture(scope="module")
