@@ -57,8 +57,10 @@ _root = click.option(
 )
 @click.option("--check", "only_check", is_flag=True, help="Check the release, and change nothing.")
 @click.option("--machine", default=platform.machine(), help="With --check: check the release of another one.")
-@click.option("--disks", type=ANY_PATH, default="/sys/block", hidden=True)
-@click.option("--devices", type=ANY_PATH, default="/dev", hidden=True)
+@click.option(
+    "--disks", type=ANY_PATH, default="/sys/block", hidden=True, help="Where the kernel lists disks."
+)
+@click.option("--devices", type=ANY_PATH, default="/dev", hidden=True, help="Where their devices lie.")
 @_root
 @_base
 def command(

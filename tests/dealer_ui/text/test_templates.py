@@ -57,7 +57,7 @@ CONSOLE: Final = frozenset(
 )
 """Errors that only a console shows, in English; and their subclasses."""
 CONSOLE_MODULES: Final = re.compile(
-    r"firmware/(bench|cli|photo|simulation|webcam)/|firmware/command_options|firmware/page_process|firmware/update/(release|repository|files|install)|firmware/record/evidence/dispute_verifier|vision/|firmware/rules/"
+    r"firmware/(acceptance|bench|cli|photo|simulation|webcam)/|firmware/command_options|firmware/page_process|firmware/update/(release|repository|files|install)|firmware/record/evidence/dispute_verifier|vision/|firmware/rules/"
     r"|dealer_ui/(\w+/cli|server/(kiosk|openapi\w*)|remote/(access|front)|web/(serve|serve_behind_nginx|tls))\.py"
 )
 """Modules whose sentences are said at a console; those of the rules and of vision that are shown are marked."""
