@@ -96,15 +96,16 @@ def make_server(
     parts: dict[int, Any],
     kind: type[AServer],
     *,
-    largest: int = LARGEST_BODY,
-    whole_s: float = WHOLE_S,
+    largest: int = 0,
+    whole_s: float = 0.0,
     gone: Callable[[], None] | None = None,
     **more: Any,
 ) -> AServer:
     """Make waitress's server. `parts` is the map that its loop polls; `more` are further settings of waitress.
 
-    `largest`: bytes of a request's body, kept in memory; `whole_s`: seconds that a request may take to arrive. `gone`
-    is called when a client has disconnected that is being served; by default it wakes the streams.
+    `largest`: bytes of a request's body, kept in memory, else `LARGEST_BODY`; `whole_s`: seconds that a request may
+    take to arrive, else `WHOLE_S`. `gone` is called when a client has disconnected that is being served; by default
+    it wakes the streams.
     """
     # Below the level of errors it logs every client who disconnects, with the unescaped address. It logs a long queue,
     # too, which is normal.
@@ -120,15 +121,15 @@ def make_server(
         channel_timeout=SILENT_S,
         cleanup_interval=max(1, SILENT_S // 4),
         channel_request_lookahead=1,  # else nobody notices that the client of a stream has disconnected
-        max_request_body_size=largest,
-        inbuf_overflow=max(largest, 1 << 19),
+        max_request_body_size=largest or LARGEST_BODY,
+        inbuf_overflow=max(largest or LARGEST_BODY, 1 << 19),
         ident=None,
         expose_tracebacks=False,
         clear_untrusted_proxy_headers=True,
         **more,
     )
     server.gone = gone or stream_source(app).wake
-    server.whole_s = whole_s
+    server.whole_s = whole_s or WHOLE_S
     return server
 
 
