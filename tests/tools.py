@@ -72,7 +72,7 @@ GO: Final = _debian(
 )
 KICAD: Final = Tool(
     "KiCad 9",
-    "sudo apt-get install kicad (Debian 13; Debian 12: from its backports)",
+    "see hardware/boards/README.md: Debian 13's kicad",
     _all("kicad-cli"),
 )
 KIOSK: Final = _debian(

@@ -35,6 +35,7 @@ ROUTES: dict[str, set[Role]] = {
     **dict.fromkeys(("/", "/rules", "/view.json", "/screen", "/events", "/static/pages.css"), ALL),
     **dict.fromkeys(("/healthz", "/metrics", "/openapi.json", "/menu", "/pin", "/pin/new", "/session"), ALL),
     **dict.fromkeys(("/command", "/painted", "/deck-check", "/setup/job/1", "/slip", "/slip.pdf"), ALL),
+    "/photo": ALL,
     **dict.fromkeys(("/profiles", "/profiles/compare", "/profiles/traditional"), ALL),
     **dict.fromkeys(("/profiles/_file", "/profiles/_file/stick"), ALL),
     **dict.fromkeys(("/profiles/traditional/edit", "/profiles/traditional/house-rules.pdf"), ALL),

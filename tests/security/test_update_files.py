@@ -37,7 +37,7 @@ def test_metadata_longer_than_any_is_refused_although_its_signature_is_right(
     path.write_bytes(path.read_bytes() + b" " * most)
     box.refuses(new, "It was not signed by the maker")
     monkeypatch.setattr(
-        trust, "UpdaterConfig", lambda **_: UpdaterConfig(**{f"{limit}_max_length": 3 * most})
+        metadata, "UpdaterConfig", lambda **_: UpdaterConfig(**{f"{limit}_max_length": 3 * most})
     )
     box.takes(new, NEW)
 
