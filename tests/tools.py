@@ -72,7 +72,7 @@ GO: Final = _debian(
 )
 KICAD: Final = Tool(
     "KiCad 9",
-    "see hardware/boards/README.md: Debian 13's kicad",
+    "KiCad 9, from Debian 13 or the backports of Debian 12",
     _all("kicad-cli"),
 )
 KIOSK: Final = _debian(

@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from tuf.ngclient import UpdaterConfig
 
-from firmware.update import files, install, trust
+from firmware.update import files, install, metadata, trust
 from firmware.update.files import copy_plain
 from firmware.update.release import MAKER, TARGETS, sign_release
 from tests.firmware.update.rig import HERE, LATER, NEW, NOW, OLD, Box, Maker, pack, signed_with
