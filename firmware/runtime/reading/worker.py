@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -39,6 +38,7 @@ from firmware.runtime.reading.messages import (
 from firmware.runtime.reading.setup_worker import CameraBench, SpreadError, model_of
 from firmware.table import CaptureError
 from firmware.table.entry import content_hash
+from firmware.threads import Worker
 from vision.base.arrays import Image, Points
 from vision.base.errors import VisionError
 from vision.felt.calibration import FeltCalibration
@@ -109,7 +109,7 @@ class _Worker:
     def __init__(self, spec: ReaderSpec, show: Callable[[ReaderState], None]) -> None:
         self._show = show
         self._store = CaptureStore(spec.data)
-        self._savers = ThreadPoolExecutor(SAVED_AT_ONCE)
+        self._savers = tuple(Worker(f"picture {n}") for n in range(SAVED_AT_ONCE))
         self._still_within = spec.still_within
         self._base = self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
@@ -206,12 +206,14 @@ class _Worker:
             if short_places(facts["zones"], job.full):
                 bare = [zone | {"capture": None} for zone in facts["zones"]]
                 return ReadingDone(job.number, facts | {"zones": bare, "frame": None})
-            saved = self._savers.submit(self._save, f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-            crops = self._savers.map(
-                lambda zone: self._crop(job, zone["place"], zone["row"], image), facts["zones"]
-            )
+            first, *others = self._savers  # the frame takes as long as all crops
+            saved = first.submit(self._save, f"{job.name}-frame.jpg", image, FRAME_QUALITY)
+            crops = [
+                others[n % len(others)].submit(self._crop, job, zone["place"], zone["row"], image)
+                for n, zone in enumerate(facts["zones"])
+            ]
             for zone, crop in zip(facts["zones"], crops, strict=True):
-                zone["capture"] = crop
+                zone["capture"] = crop.result()
             frame = saved.result()
             facts["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
