@@ -38,7 +38,7 @@ def page() -> str | Redirect:
     if "kiosk" in request.args:
         after_this_request(_is_the_kiosk)
     moment = services().live.now()
-    if moment.screen.answering and not moment.trouble and not services().live.state().set_up:
+    if moment.wants_set_up:
         return redirect("/set-up/next")
     return render_template(
         "glance.html",

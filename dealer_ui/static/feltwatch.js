@@ -19,6 +19,7 @@
 
   function show(message) {
     if (message.language !== document.documentElement.lang) { location.reload(); return; } // the language has changed
+    if (!message.set_up) { location.reload(); return; } // the table answers now, and the address leads to the set-up
     for (const [id, html] of Object.entries(message.parts)) {
       const part = $(id);
       if (!part || shown.get(id) === html) continue;

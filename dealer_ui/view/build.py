@@ -91,6 +91,7 @@ def view(
         language=supported_language(state.house.language),
         sums=currency().pattern,
         answering=answering,
+        set_up=state.set_up,
         silent_since=table.silent_since,
         phase=state.phase,
         phase_title=title,

@@ -49,6 +49,11 @@ class Snapshot:
     """Makes screen and trouble again, in the language spoken then."""
     _others: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
 
+    @property
+    def wants_set_up(self) -> bool:
+        """Whether the table answers, and its record can be read, and says that the box was never set up."""
+        return self.screen.answering and not self.trouble and not self.screen.set_up
+
     def spoken(self, code: str) -> Snapshot:
         """Return the same snapshot in a language. Made once for each language."""
         if code == SOURCE or self.made is None:

@@ -123,6 +123,7 @@ class _LanguageMessages:
             "sums": screen.sums,
             "paid": sum(pay.state == "paid" for pay in screen.payments),
             "answering": screen.answering,
+            "set_up": not moment.wants_set_up,
             "since": screen.silent_since,
         }
         self._version, self._parts, self._texts = moment.version, rendered, {}

@@ -384,6 +384,8 @@ class Screen:
     """The table's, whatever this screen is said in."""
     answering: bool
     """Whether the table process answers; where it does not, nothing is offered and no device is called well."""
+    set_up: bool
+    """Whether the box was set up; until then this page leads to the set-up."""
     silent_since: str
     """The box's time since when it does not; "" while it does, or where it has not since the page started."""
     phase: str

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -238,10 +239,13 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
     )
     (tmp_path / "room").mkdir()
     with (
-        SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5) as table,
         served(create_app(Settings(config.data, config.socket))) as port,
+        ExitStack() as table_programs,
     ):
-        page = fresh_window(port)
+        page = fresh_window(port)  # the browser is there first: the page waits, and leads on once the table answers
+        expect(page.locator("body.glance")).to_be_visible()
+        room = SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5)
+        table = table_programs.enter_context(room)
         finger = Finger(page, table, JournalReader(config.data), code)
         finger.language()
         finger.people()
