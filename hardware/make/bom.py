@@ -145,6 +145,28 @@ class Loss(DataTable):
         return self.share <= MOST_LOST
 
 
+class Candidate(DataTable):
+    """A piece by its maker's number: the figures that were read, where, and what it lacks or nobody has read."""
+
+    name: Text
+    figures: Text
+    where: Text
+    lacks: Text
+
+
+class Optical(DataTable):
+    """What light passes: what is asked for, candidates, and how the piece that came is tested.
+
+    `of` names the part of the list that it belongs to.
+    """
+
+    of: Text
+    what: Text
+    asked: Text
+    candidates: tuple[Candidate, ...]
+    test: Text
+
+
 class Bom(DataTable):
     """One table's bill of materials."""
 
@@ -152,6 +174,7 @@ class Bom(DataTable):
     currency: Text
     supply: Annotated[tuple[Supply, ...], Field(min_length=1)]
     part: Annotated[tuple[Part, ...], Field(min_length=1)]
+    optical: tuple[Optical, ...] = ()
 
     @model_validator(mode="after")
     def _names_agree(self) -> Self:
@@ -159,6 +182,8 @@ class Bom(DataTable):
             twice = [name for name, times in Counter(ids).items() if times > 1]
             if twice:
                 raise ValueError(f"{twice[0]} is named twice")
+        if lost := sorted({it.of for it in self.optical} - {part.id for part in self.part}):
+            raise ValueError(f"an optical piece belongs to {lost[0]}, which is no part")
         drawing = {part.id: part.supply for part in self.part if part.supply is not None}
         for part in self.part:
             if part.supply is not None and part.supply not in self.volts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from hardware.make.bom import Bom, bom_page
 from hardware.make.tables import DataTableError
 from tests.hardware.cases import BOM, NOW, bom
+from vision.felt.optics import cameras
 
 TODAY = "price = 90.0, dated = 2026-11-24"
 
@@ -69,6 +72,7 @@ def test_a_cable_that_is_too_thin_and_a_supply_that_is_too_small_are_said() -> N
         ('feeds = ["display"]', 'feeds = ["display", "psu"]', "psu draws nothing"),
         ('feeds = ["display"]', 'feeds = ["display", "lamps"]', "one supply of this list"),
         (TODAY, "price = 65.0", "dated"),
+        ('of = "polarisers"', 'of = "mirrors"', "mirrors, which is no part"),
     ],
 )
 def test_a_list_that_contradicts_itself_is_refused_with_a_sentence(
@@ -95,3 +99,18 @@ def test_old_prices_are_told_and_break_the_rule() -> None:
     assert NOW.bom.prices().ok
     assert not bom(TODAY, "price = 65.0, dated = 2026-05-01").prices().ok
     assert not bom(TODAY, "price = 65.0, dated = 2027-05-01").prices().ok, "nobody knows tomorrow's price"
+
+
+def test_what_the_arrived_lens_is_tested_for_is_what_the_frame_was_computed_with() -> None:
+    """By hand, for the build's pictures: 6 mm over pixels of 1.55 µm, and the barrel along half the diagonal."""
+    tested = next(it.test for it in NOW.bom.optical if it.what == "lens")
+    camera, wide, high = cameras()["hq-6mm"], 4032, 3024
+    focal = 1000 * camera.focal_mm / camera.pixel_um * wide / camera.width_px
+    shares = (1 - camera.focal_tolerance, 1 + camera.focal_tolerance)
+    limits = [int(number) for number in re.findall(r"(\d+) (?:to|px)", tested)]
+    assert limits[:2] == pytest.approx([focal * share for share in shares], abs=5)
+    assert limits[2] == pytest.approx(
+        NOW.frame.measures["lens"]["barrel"] * math.hypot(wide, high) / 2, abs=1
+    )
+    page = bom_page(NOW.bom)
+    assert all(it.test in page and all(one.name in page for one in it.candidates) for it in NOW.bom.optical)
