@@ -44,7 +44,7 @@ pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds o
 
 
 STATES: Final = "tests/browser/test_states.py"
-BOOK: Final = tuple(f"tests/docs/test_{name}.py" for name in ("book", "paper", "search"))
+BOOK: Final = tuple(f"tests/docs/test_{name}.py" for name in ("book", "model", "paper", "search"))
 WORKERS_PER_CORE: Final = 2
 """Many tests wait for other processes, so one worker a core would leave the cores idle."""
 
