@@ -214,7 +214,8 @@ def _hand() -> Schema:
             ),
             "fantasyland_next": _or_null(
                 _flag(
-                    "Whether the seat plays its next hand in Fantasy Land; null while there are irregularities."
+                    "Whether this hand puts its player in Fantasy Land for the next one, or keeps them there; null "
+                    "while there are irregularities. Where a player has two hands, each says it for itself."
                 )
             ),
             "fantasyland_cards": _whole(
