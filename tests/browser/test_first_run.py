@@ -242,7 +242,8 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
         served(create_app(Settings(config.data, config.socket))) as port,
         ExitStack() as table_programs,
     ):
-        page = fresh_window(port)  # the browser is there first: the page waits, and leads on once the table answers
+        # The browser is there first: the page waits, and leads on once the table answers.
+        page = fresh_window(port)
         expect(page.locator("body.glance")).to_be_visible()
         room = SimulatedTable(config, tmp_path / "room", seed=1, fresh=True, scale=0.5)
         table = table_programs.enter_context(room)
