@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from firmware.table_client import DATA
+from firmware.record_folder import DATA
 
 ANY_PATH: Final = click.Path(path_type=Path)
 FILE: Final = click.Path(path_type=Path, dir_okay=False)

@@ -7,10 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
@@ -37,11 +35,14 @@ class PageProcess:
         return f"http://{HOST}:{self.port}/"
 
     def wait(self) -> None:
-        """Wait until it answers. Raises AppError if it does not start."""
+        """Wait until it answers, be it that it starts. Raises AppError if it does not."""
+        import urllib.error
+        import urllib.request
+
         deadline = time.monotonic() + STARTS_WITHIN
         while self.process.poll() is None and time.monotonic() < deadline:
             try:
-                with urllib.request.urlopen(self.address, timeout=10):
+                with suppress(urllib.error.HTTPError), urllib.request.urlopen(self.address, timeout=10):
                     pass
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
@@ -82,14 +83,18 @@ def page_process(module: str, arguments: Sequence[object], port: int, folder: Pa
                 page.wait()
 
 
+def listen(port: int) -> socket.socket:
+    """Open the page's port. Raises AppError."""
+    try:
+        return socket.create_server((HOST, port))
+    except OSError as error:
+        why = os.strerror(error.errno or 0)
+        raise AppError(f"Port {port} is taken ({why}); choose another with --port.") from error
+
+
 def need_free(port: int) -> None:
     """Check that the port is free: another program on it would answer instead of the page. Raises AppError."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError as error:
-            raise AppError(f"Port {port} is taken ({error.strerror}); choose another with --port.") from error
+    listen(port).close()
 
 
 def end_with_starter() -> None:

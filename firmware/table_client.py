@@ -11,16 +11,10 @@ from typing import Any, Final
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.table.errors import TableError
 
-DATA: Final = Path("/var/lib/feltwatch")
-"""The folder of the record on a box."""
-SOCKET: Final = "table.sock"
-"""The table process's socket, in the folder of the record."""
 LONGEST_REPLY = 2 * 1024 * 1024  # bytes; a reply is one short sentence, or a picture of the bare felt
 ANSWER_FLOOR_S: Final = 3.0
 ANSWER_CEILING_S: Final = 30.0
 """Bounds of the limit for an answer, in seconds. The table answers after the event is durable."""
-
-
 HEARTBEAT_WITHIN_S: Final = 1.2
 """Seconds in which a table process that is well answers a heartbeat."""
 

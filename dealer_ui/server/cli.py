@@ -12,7 +12,7 @@ import click
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from firmware.command_options import ANY_PATH, PORT_NUMBER, config_option, configured_data_option
-from firmware.table_client import DATA, SOCKET
+from firmware.record_folder import DATA, SOCKET
 from firmware.terminal import say
 
 TRAINING_SOCKET: Final = Path("/run/feltwatch-training/table.sock")

@@ -24,10 +24,11 @@ from firmware.health.device_checks import device_check, name_of
 from firmware.messages import Message
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.journal.journal import JournalReader
+from firmware.record_folder import SOCKET
 from firmware.runtime.errors import AppError
 from firmware.table.errors import TableError
 from firmware.table.events import DeckChecked
-from firmware.table_client import SOCKET, TableLink, TableUnreachable
+from firmware.table_client import TableLink, TableUnreachable
 
 SETTLES_IN_S: Final = 15.0
 """Seconds for a device to report its state without user action."""

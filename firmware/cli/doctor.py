@@ -80,7 +80,8 @@ def examine(data: Path, key_folder: Path | None = None, *, full: bool = False) -
 
 def _of_table(data: Path) -> dict[str, Any] | None:
     """Return the running table's facts; None if no table answers."""
-    from firmware.table_client import SOCKET, TableLink, TableUnreachable
+    from firmware.record_folder import SOCKET
+    from firmware.table_client import TableLink, TableUnreachable
 
     try:
         answer = TableLink(data / SOCKET, timeout=HEALTH_WITHIN).send({"do": "health"})

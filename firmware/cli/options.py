@@ -14,8 +14,8 @@ import click
 from click.core import ParameterSource
 
 from firmware.command_options import ANY_PATH, record_option
+from firmware.record_folder import SOCKET
 from firmware.runtime.config import KEY
-from firmware.table_client import SOCKET
 from firmware.terminal import say
 
 WITHIN: Final = 60.0

@@ -37,8 +37,8 @@ from firmware.devices.camera.mains import half_periods
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.names import check_name, look_alike, looks_like
 from firmware.pulse import PULSE
+from firmware.record_folder import DATA, SOCKET
 from firmware.runtime.errors import ConfigError
-from firmware.table_client import DATA, SOCKET
 
 KEY: Final = Path("/var/lib/feltwatch-key")
 """The folder of the device's key: outside the record that it signs."""

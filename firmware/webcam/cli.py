@@ -6,8 +6,6 @@ import fcntl
 import logging
 import os
 import tempfile
-import time
-import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -17,8 +15,8 @@ import click
 
 from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
 from firmware.page_process import HOST, PageProcess, need_free, page_process
+from firmware.record_folder import SOCKET
 from firmware.runtime.errors import AppError
-from firmware.table_client import SOCKET, TableLink
 from firmware.terminal import say
 from firmware.threads import start_thread
 
@@ -30,7 +28,6 @@ SEATS: Final = {2: "AD", 3: "ADC", 4: "ABCD"}
 LOCK: Final = "try.lock"
 TURN_UP_S: Final = 1.0
 """The cards often lie open already when the showdown is called."""
-RETRY_S: Final = 0.1
 LONGEST_PATH: Final = 100
 """Bytes of a Unix socket's path, and some room."""
 
@@ -81,15 +78,17 @@ def command(
             page_process("firmware.webcam.serve", (folder, folder / SOCKET), port, rooms)
         )
         # Imported while the page starts: a table, a camera and their settings take as long.
-        from firmware.cli.run import run
         from firmware.webcam.choice import choose, folder_pictures
-        from firmware.webcam.hand_pictures import HandPictures
 
         chosen = choose(camera)
         config = make_config(folder, rooms, chosen, players, profile)
+        start_thread(_welcome, page, not no_browser, name="welcome")
+        from firmware.cli.run import run
+
         if config.camera.device != chosen.device:
+            from firmware.webcam.hand_pictures import HandPictures
+
             HandPictures(folder_pictures(chosen.device), config.camera.device, folder).follow()
-        start_thread(_welcome, page, folder, not no_browser, name="welcome")
         run(config)
     say("Ended. The record is kept; the next start goes on with it.", err=True)
 
@@ -119,21 +118,16 @@ def make_config(folder: Path, rooms: Path, camera: CameraConfig, players: int, p
     )
 
 
-def _welcome(page: PageProcess, folder: Path, opens: bool) -> None:
-    """Say where the page is, once it answers, and show it: first what the camera sees, later the table."""
-    from firmware.record.journal.journal import JournalReader
+def _welcome(page: PageProcess, opens: bool) -> None:
+    """Say where the page is, once it answers, and show it."""
+    from firmware.webcam.serve import FIRST
 
-    link = TableLink(folder / SOCKET)
     try:
         page.wait()
     except AppError as error:
         say(error, err=True)
         return
-    while link.heartbeat() is None:
-        time.sleep(RETRY_S)
-    link.send({"do": "end_set_up", "skipped": True})  # refused where it is over: then nothing is to be done
-    knows_felt = "felt" in JournalReader(folder).recover()[0].calibrations
-    address = page.address if knows_felt else f"{page.address}setup/camera"
+    address = page.address.rstrip("/") + FIRST
     say(f"The table's page: {address}   (Ctrl-C ends it)", err=True)
     if opens and not _open_browser(address):
         say("No browser could be opened here: open that address yourself.", err=True)
@@ -141,6 +135,8 @@ def _welcome(page: PageProcess, folder: Path, opens: bool) -> None:
 
 def _open_browser(address: str) -> bool:
     """Open a browser in a window; none that would take this terminal over."""
+    import webbrowser
+
     if not {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"} & os.environ.keys():
         return False
     return webbrowser.open(address)

@@ -17,10 +17,11 @@ import pytest
 
 from firmware.cli.run import run
 from firmware.record.journal.journal import JournalReader
+from firmware.record_folder import SOCKET
 from firmware.runtime import device_factory as equipment
 from firmware.runtime.config import NO_SCREEN, CameraConfig, Config, PowerConfig, PuckConfig
 from firmware.runtime.table_devices import Devices
-from firmware.table_client import SOCKET, TableLink
+from firmware.table_client import TableLink
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ from flask import Flask
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
 
 from dealer_ui.server.app import Settings, create_app
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.browser.shared_server import EMPTY, OWN_WORKER, SharedServer, shared_server
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served

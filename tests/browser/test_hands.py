@@ -16,11 +16,11 @@ from playwright.sync_api import Browser, expect
 
 from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.journal import Journal
+from firmware.record_folder import SOCKET
 from firmware.runtime.liveness.presses import PAID_S
 from firmware.runtime.reading.messages import ReaderState
 from firmware.table import State
 from firmware.table import events as ev
-from firmware.table_client import SOCKET
 from tests.browser.conftest import Window, own_window
 from tests.browser.dealer import Cards, Dealer
 from tests.browser.test_stream import Line

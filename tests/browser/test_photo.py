@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from dealer_ui.photo.codes import Codes
 from dealer_ui.server.app import Settings, create_app
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.browser.axe import barriers, has_axe
 from tests.browser.golden import MOST, different, load
 from tests.browser.photo_page import LOOKED_AT, phones_page, seen, sent

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.web.services import StreamLimiter, services
 from dealer_ui.web.stream import HEARTBEAT_S
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.browser.conftest import PageServer, Show, own_window, pausing
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served

@@ -21,10 +21,10 @@ from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import AccessControl
 from firmware.access.pins import PinStore
+from firmware.record_folder import SOCKET
 from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.people import Role
-from firmware.table_client import SOCKET
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold, key_pin
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt

@@ -22,8 +22,8 @@ from dealer_ui.text.i18n import COOKIE as LANGUAGE
 from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware import table_client
+from firmware.record_folder import SOCKET
 from firmware.table.events import PersonListed
-from firmware.table_client import SOCKET
 from tests.browser.axe import barriers
 from tests.browser.shared_server import OWN_WORKER, shared_server
 from tests.browser.state import PIT, STICK, State

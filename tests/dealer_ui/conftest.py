@@ -11,7 +11,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.server.app import Settings, create_app
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.dealer_ui.felt import Felt
 
 Lay = Callable[..., Felt]

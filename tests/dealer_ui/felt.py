@@ -16,6 +16,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Clock, now
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.record.reopening import end_of_hand
+from firmware.record_folder import SOCKET
 from firmware.rules import load_profile, profile_toml
 from firmware.runtime.device_tests import DeviceTestCommand
 from firmware.table import INITIAL, CommandRefused, Phase, State
@@ -31,7 +32,6 @@ from firmware.table.topics.camera import CameraCommand
 from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.screen import LIVENESS_COMMANDS
 from firmware.table.topics.setup import AskHealth
-from firmware.table_client import SOCKET
 
 Spot = tuple[int, ev.Row, int]
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from dealer_ui.server.app import Settings, create_app
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.browser.golden import different, load
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served

@@ -21,7 +21,8 @@ import pytest
 from flask import Flask
 
 from firmware.pulse import read_pulse
-from firmware.table_client import SOCKET, TableLink
+from firmware.record_folder import SOCKET
+from firmware.table_client import TableLink
 from pit.pages.app import create_app
 from pit.pages.floor import TableTile
 from pit.pages.people import PitRole

@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from dealer_ui.server.app import Settings, create_app
-from firmware.table_client import SOCKET
+from firmware.record_folder import SOCKET
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.house import house
 from tests.dealer_ui.past import played

@@ -26,10 +26,10 @@ from dealer_ui.web.tls import KEY
 from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
+from firmware.record_folder import DATA, SOCKET
 from firmware.runtime.config import Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
 from firmware.table.people import PINS_FOLDER
-from firmware.table_client import DATA, SOCKET
 from firmware.uplink.cli import DROP_IN, STATE
 from firmware.uplink.cli import FOLDER as UPLINK
 from firmware.uplink.join_request import FOLDER as JOIN

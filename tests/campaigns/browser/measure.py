@@ -26,9 +26,9 @@ from dealer_ui.text.i18n import LANGUAGES, speaking
 from dealer_ui.view.build import view
 from dealer_ui.view.live import Snapshot
 from dealer_ui.view.render import parts
+from firmware.record_folder import SOCKET
 from firmware.rules import paying_in
 from firmware.table.house import currency_now
-from firmware.table_client import SOCKET
 from tests.browser.chrome import launched
 from tests.browser.drawn import PROFILES, Drawn, drawn
 from tests.browser.shared_server import OWN_WORKER

@@ -23,9 +23,9 @@ from firmware.record.dispute_file import export_path
 from firmware.record.evidence.dispute_verifier import MANIFEST
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.stick_request import SILENT_S, Progress
+from firmware.record_folder import SOCKET
 from firmware.runtime.sticks import disks as stick_disks
 from firmware.runtime.sticks import write as stick
-from firmware.table_client import SOCKET
 from tests.dealer_ui.felt import Felt
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32)))).public

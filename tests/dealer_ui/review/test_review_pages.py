@@ -18,8 +18,8 @@ from dealer_ui.review.filters import BadFilter, Filter, filter_of
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.clocks import Timestamp
+from firmware.record_folder import SOCKET
 from firmware.table.people import Role
-from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import drop_pictures, place, played, reopen, ticking

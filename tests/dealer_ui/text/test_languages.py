@@ -29,6 +29,7 @@ from dealer_ui.text.messages import say, say_answer, say_json
 from dealer_ui.text.rule_texts import texts
 from dealer_ui.text.rule_words import option_says
 from firmware.messages import Message, one_of
+from firmware.record_folder import SOCKET
 from firmware.rules import CARDS, NATURAL_WORDS, NaturalEntry, load_profile, profile_names, scale, settle_json
 from firmware.rules.recorded import read_settlement
 from firmware.rules.strength import Category
@@ -38,7 +39,6 @@ from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.events import BY_TYPE, HandSettled
 from firmware.table.phase import Phase
-from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.pseudo import known, outside, unsaid

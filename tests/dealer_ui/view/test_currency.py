@@ -19,10 +19,10 @@ from dealer_ui.web.services import services
 from firmware.cli.hands import command as hands_command
 from firmware.cli.report import command as report_command
 from firmware.record.journal.journal import JournalReader
+from firmware.record_folder import SOCKET
 from firmware.rules import DOLLARS
 from firmware.rules.currency import is_symbol
 from firmware.table.events import parse
-from firmware.table_client import SOCKET
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected
