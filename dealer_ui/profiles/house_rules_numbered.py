@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dealer_ui.profiles.house_rules_said import Rule, Ruled, Values, format_list, sentences
+from dealer_ui.profiles.house_rules_said import Rule, Statement, Values, format_list, sentences
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.rules import Profile
@@ -123,7 +123,7 @@ def numbered_sections(rules: Values) -> Iterator[tuple[str, tuple[NumberedRule |
         yield f"{number} {title}", _number_rules(number, [missing])
 
 
-def _number_rules(section: int, statement: Iterable[Ruled]) -> tuple[NumberedRule | DocumentTable, ...]:
+def _number_rules(section: int, statement: Iterable[Statement]) -> tuple[NumberedRule | DocumentTable, ...]:
     found: list[NumberedRule | DocumentTable] = []
     place = 0
     for part in statement:

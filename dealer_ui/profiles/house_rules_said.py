@@ -36,7 +36,7 @@ class Rule:
     about: tuple[str, ...]
 
 
-Ruled = Rule | DocumentTable
+Statement = Rule | DocumentTable
 
 
 class Values:
@@ -148,9 +148,9 @@ class Values:
         return any(entry.kind in kinds for entry in self["naturals.kinds"])
 
 
-def sentences(name: str, rules: Values) -> list[Ruled]:
+def sentences(name: str, rules: Values) -> list[Statement]:
     """Return a section's rules and tables in the current language: the block `name` of the template."""
-    found: list[Ruled] = []
+    found: list[Statement] = []
 
     def rule(text: str, *about: str) -> str:
         found.append(Rule(text, about))

@@ -15,7 +15,7 @@ from firmware.table.state import State
 SENDING_S: Final = 5.0
 """So long a call may be on its way before the page says that the pit has not got it; usually it takes half a second."""
 
-PitFound = Callable[[], Mapping[str, Any] | None]
+PitNews = Callable[[], Mapping[str, Any] | None]
 """What is known of the pit (`firmware.uplink.heard.read`); None where the table sends to none."""
 
 
@@ -31,7 +31,7 @@ class CallState(StrEnum):
 class CallClock:
     """Follows whether the pit has the row of the call that is open."""
 
-    def __init__(self, pit: PitFound) -> None:
+    def __init__(self, pit: PitNews) -> None:
         self._pit = pit
         self._called: tuple[int, float] | None = None
         self._heard = False

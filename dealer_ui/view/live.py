@@ -14,7 +14,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import speaking_of
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
-from dealer_ui.view.floor_call import CallClock, CallState, PitFound
+from dealer_ui.view.floor_call import CallClock, CallState, PitNews
 from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
@@ -64,7 +64,7 @@ class Snapshot:
         return self._others[code]
 
 
-Shown = Callable[[Screen, State, Profile | None], Screen]
+ScreenFilter = Callable[[Screen, State, Profile | None], Screen]
 
 
 class Live(SnapshotFollower[Snapshot]):
@@ -76,9 +76,9 @@ class Live(SnapshotFollower[Snapshot]):
         self,
         reader: JournalReader,
         heartbeat: Callable[[], Mapping[str, Any] | None],
-        shown: Shown | None = None,
+        shown: ScreenFilter | None = None,
         beside: Beside | None = None,
-        pit: PitFound = lambda: None,
+        pit: PitNews = lambda: None,
     ) -> None:
         """`heartbeat` returns the table's answer to a heartbeat, None without one.
 

@@ -39,7 +39,7 @@ class _Times:
         self._counts = [0] * (len(BOUNDS_S) + 1)
         self._sum = 0.0
 
-    def saw(self, seconds: float) -> None:
+    def add(self, seconds: float) -> None:
         self._sum += seconds
         self._counts[sum(seconds > bound for bound in BOUNDS_S)] += 1
 
@@ -62,7 +62,7 @@ class Tallies:
         self._faults: Counter[str] = Counter()
         self._reading_s = _Times()
         self._settling_s = _Times()
-        self._taken_at: int | None = None
+        self._read_at_ns: int | None = None
 
     def families(self) -> Iterator[Metric]:
         """Read the new events of the record and return all counts."""
@@ -96,26 +96,26 @@ class Tallies:
 
     def _take(self, row: Entry) -> None:
         self._counts[row.type] += 1
-        match row.event if row.type in _LOOKED_INTO else None:
+        match row.event if row.type in _DECODED_TYPES else None:
             case ev.ReadingTaken() as reading:
                 for zone in reading.rows:
                     for card in zone.cards:
                         self._counts["card:yes" if card.sure else "card:no"] += 1
                 if reading.ms:
-                    self._reading_s.saw(reading.frame_ms / 1000)
-                self._taken_at = row.monotonic_ns
+                    self._reading_s.add(reading.frame_ms / 1000)
+                self._read_at_ns = row.monotonic_ns
             case ev.HandSettled():
-                if self._taken_at is not None and row.monotonic_ns >= self._taken_at:
-                    self._settling_s.saw((row.monotonic_ns - self._taken_at) / 1e9)
-                self._taken_at = None
+                if self._read_at_ns is not None and row.monotonic_ns >= self._read_at_ns:
+                    self._settling_s.add((row.monotonic_ns - self._read_at_ns) / 1e9)
+                self._read_at_ns = None
             case ev.DeviceFault() as fault:
                 self._faults[fault.device] += 1
 
 
-_LOOKED_INTO: Final = frozenset({ev.ReadingTaken.type, ev.HandSettled.type, ev.DeviceFault.type})
+_DECODED_TYPES: Final = frozenset({ev.ReadingTaken.type, ev.HandSettled.type, ev.DeviceFault.type})
 
 
-class _Now(Collector):
+class _Scrape(Collector):
     """One scrape: the counts so far, and the current state."""
 
     def __init__(self, tallies: Tallies, facts: Facts, state: State) -> None:
@@ -174,5 +174,5 @@ _NUMBERS: Final = {"absent": 0, "ok": 0, "unknown": 1, "look": 2, "bad": 3}
 def exposition(tallies: Tallies, facts: Facts, state: State) -> bytes:
     """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Now(tallies, facts, state))
+    registry.register(_Scrape(tallies, facts, state))
     return generate_latest(registry)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.acceptance import table_trial
-from firmware.acceptance.findings import Result, Verdict
+from firmware.acceptance.findings import Result, StepVerdict
 from firmware.acceptance.limits import HEAT_MINUTES, STILL_MINUTES
 from firmware.acceptance.run_file import now_utc
 from firmware.acceptance.walk import TOLD_EVERY_S, NotMeasurable, Walk
@@ -143,7 +143,7 @@ def heat(walk: Walk) -> Result:
             wanted_minutes=HEAT_MINUTES,
         )
         if wrong:
-            result.verdict = Verdict.FAIL
+            result.verdict = StepVerdict.FAIL
         if minutes >= length:
             return result
         walk.run.keep(result)
@@ -187,9 +187,9 @@ def of_selftest(name: str) -> Callable[[Walk], Result]:
     """Return a step of the self-test as one of the acceptance."""
     (step,) = (one for one in table_trial.STEPS if one.name == name)
     verdicts = {
-        table_trial.PASS: Verdict.PASS,
-        table_trial.FAIL: Verdict.FAIL,
-        table_trial.SKIP: Verdict.UNMEASURED,
+        table_trial.PASS: StepVerdict.PASS,
+        table_trial.FAIL: StepVerdict.FAIL,
+        table_trial.SKIP: StepVerdict.UNMEASURED,
     }
 
     def run(walk: Walk) -> Result:

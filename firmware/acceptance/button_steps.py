@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from firmware.acceptance.findings import Result, Verdict
+from firmware.acceptance.findings import Result, StepVerdict
 from firmware.acceptance.limits import PRESSES
 from firmware.acceptance.walk import NotMeasurable, Walk
 from firmware.health.device_checks import NAMES, NOT_INSTALLED, name_of
@@ -64,8 +64,8 @@ def presses(walk: Walk) -> Result:
     if worst is not None:
         said.append(f"The longest bounce is of {name_of(worst[0])}.")
     result = walk.result("buttons.presses", figures, " ".join(said), curves={BOUNCES: histogram(bounces)})
-    if result.verdict is Verdict.PASS and walk.presses < PRESSES:
-        result.verdict = Verdict.SHORT
+    if result.verdict is StepVerdict.PASS and walk.presses < PRESSES:
+        result.verdict = StepVerdict.SHORT
         result.says = f"{walk.presses} of {PRESSES} presses each. {result.says}"
     result.notes |= {f"presses of {name_of(name)}": str(counted[name]) for name in BUTTONS}
     return result

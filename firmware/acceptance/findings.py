@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Verdict(StrEnum):
+class StepVerdict(StrEnum):
     """How a step came out. Only `PASS` is well, and only `RECORDED` is neither well nor bad."""
 
     PASS = "pass"
@@ -75,7 +75,7 @@ class Result:
     """A step's outcome. `minutes` and `wanted_minutes`: of a long measurement; `curves`: points by title."""
 
     step: str
-    verdict: Verdict
+    verdict: StepVerdict
     says: str
     figures: dict[str, float | None] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -90,7 +90,7 @@ class Result:
     @property
     def is_done(self) -> bool:
         """Whether the next start of the command may leave it as it is."""
-        return self.verdict in (Verdict.PASS, Verdict.FAIL, Verdict.RECORDED)
+        return self.verdict in (StepVerdict.PASS, StepVerdict.FAIL, StepVerdict.RECORDED)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
@@ -99,7 +99,7 @@ class Result:
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Result:
         """Return a result from its JSON. Raises ValueError, TypeError for other JSON."""
-        return cls(**{**kept, "verdict": Verdict(kept["verdict"])})
+        return cls(**{**kept, "verdict": StepVerdict(kept["verdict"])})
 
 
 def judge(
@@ -107,7 +107,7 @@ def judge(
     figures: Figures,
     minutes: float | None = None,
     wanted_minutes: float | None = None,
-) -> Verdict:
+) -> StepVerdict:
     """Return the verdict that follows from figures and how long was measured.
 
     One broken limit fails the step, however short it was. A figure with a limit that could not be learnt makes it "not
@@ -115,9 +115,9 @@ def judge(
     """
     set_ = {name: value for name, value in figures.items() if limits[name].is_set}
     if any(value is not None and not limits[name].holds(value) for name, value in set_.items()):
-        return Verdict.FAIL
+        return StepVerdict.FAIL
     if any(value is None for value in set_.values()):
-        return Verdict.UNMEASURED
+        return StepVerdict.UNMEASURED
     if minutes is not None and wanted_minutes is not None and minutes < wanted_minutes:
-        return Verdict.SHORT
-    return Verdict.PASS if set_ else Verdict.RECORDED
+        return StepVerdict.SHORT
+    return StepVerdict.PASS if set_ else StepVerdict.RECORDED

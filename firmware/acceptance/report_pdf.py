@@ -18,7 +18,7 @@ from reportlab.platypus import Flowable, Image, KeepTogether, Spacer
 
 from dealer_ui.reports.pdf import INK, RED, WIDTH, Type, document
 from firmware.acceptance import box_steps, button_steps, camera_steps
-from firmware.acceptance.findings import Limit, Result, Verdict, show
+from firmware.acceptance.findings import Limit, Result, StepVerdict, show
 from firmware.acceptance.limits import LIMITS
 from firmware.acceptance.run_file import FIGURES, RunFile
 from firmware.acceptance.steps import STEPS
@@ -30,12 +30,12 @@ PICTURE_WIDE: Final = 92 * mm
 GREEN: Final = colors.HexColor("#1f7d4a")
 _DRAWN: Final = colors.HexColor("#2f7d5b")
 AMBER: Final = colors.HexColor("#9a6b00")
-_COLOURS: Final[Mapping[Verdict, colors.Color]] = {
-    Verdict.PASS: GREEN,
-    Verdict.FAIL: RED,
-    Verdict.SHORT: AMBER,
-    Verdict.UNMEASURED: AMBER,
-    Verdict.RECORDED: INK,
+_COLOURS: Final[Mapping[StepVerdict, colors.Color]] = {
+    StepVerdict.PASS: GREEN,
+    StepVerdict.FAIL: RED,
+    StepVerdict.SHORT: AMBER,
+    StepVerdict.UNMEASURED: AMBER,
+    StepVerdict.RECORDED: INK,
 }
 _LINES: Final = {
     camera_steps.MOVED: "moved_mm",
@@ -47,10 +47,10 @@ _LINES: Final = {
 
 def overall(results: Mapping[str, Result]) -> tuple[bool, str]:
     """Return whether the table is accepted, and the sentence that says so: only if every step passed."""
-    verdicts = [results[step.id].verdict if step.id in results else Verdict.UNMEASURED for step in STEPS]
+    verdicts = [results[step.id].verdict if step.id in results else StepVerdict.UNMEASURED for step in STEPS]
     counted = Counter(verdicts)
-    parts = ", ".join(f"{counted[one]} {one}" for one in Verdict if counted[one])
-    is_well = all(one in (Verdict.PASS, Verdict.RECORDED) for one in verdicts)
+    parts = ", ".join(f"{counted[one]} {one}" for one in StepVerdict if counted[one])
+    is_well = all(one in (StepVerdict.PASS, StepVerdict.RECORDED) for one in verdicts)
     return is_well, f"{'ACCEPTED' if is_well else 'NOT accepted'}: of {len(STEPS)} steps {parts}."
 
 
@@ -124,7 +124,7 @@ def _share(limit: Limit, value: float) -> float:
 
 
 def _verdict(result: Result | None, type_: Type) -> Flowable:
-    verdict = result.verdict if result else Verdict.UNMEASURED
+    verdict = result.verdict if result else StepVerdict.UNMEASURED
     return type_.text(str(verdict), _in(type_.head, _COLOURS[verdict]))
 
 

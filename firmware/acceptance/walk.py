@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from firmware.acceptance.findings import Figures, Result, Verdict, judge
+from firmware.acceptance.findings import Figures, Result, StepVerdict, judge
 from firmware.acceptance.limits import LIMITS, PRESSES
 from firmware.acceptance.run_file import RunFile, now_utc
 from firmware.acceptance.table_trial import HANDS_S, TableTrial
@@ -84,7 +84,7 @@ class Walk:
 
     def unmeasured(self, step: str, says: str) -> Result:
         """Return the result of a step that was not measured."""
-        return Result(step, Verdict.UNMEASURED, says, at=now_utc(), by=self.by)
+        return Result(step, StepVerdict.UNMEASURED, says, at=now_utc(), by=self.by)
 
     def length(self, wanted_minutes: float) -> float:
         """Return how many minutes to measure."""

@@ -45,7 +45,7 @@ page. Real processes on the simulated table: rendered frames of the reference ca
 journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given while
 one card is missing. It is laid once the table says so, and the time runs from the moment when it lies still."""
 ANSWERS_WITHIN: Final = 60.0
-Measured = Mapping[str, float]
+HandTimes = Mapping[str, float]
 """One hand's times in milliseconds, by stage."""
 
 
@@ -60,7 +60,7 @@ def command(hands: int, seed: int) -> Result:
     Four hands of 13 cards lie under the simulated camera. Hands in which the dealer would be asked about a card are
     not counted.
     """
-    measured: list[Measured] = []
+    measured: list[HandTimes] = []
     played = 0
     with table_with_player(seed) as (_, play), progress_bar("hands") as progress:
         while len(measured) < hands:
@@ -71,7 +71,7 @@ def command(hands: int, seed: int) -> Result:
     return result(measured, played - hands)
 
 
-def result(measured: Sequence[Measured], asked: int) -> Result:
+def result(measured: Sequence[HandTimes], asked: int) -> Result:
     """Return medians and 95th percentiles by stage; `asked`: hands that are not counted."""
     found = {stage: spread([one[stage] for one in measured]) for stage in STAGES}
     share = round(found["commit"]["median"] / found["total"]["median"], 4)
@@ -92,7 +92,7 @@ def result(measured: Sequence[Measured], asked: int) -> Result:
 
 
 @contextmanager
-def table_with_player(seed: int) -> Iterator[tuple[Path, Callable[[], Measured | None]]]:
+def table_with_player(seed: int) -> Iterator[tuple[Path, Callable[[], HandTimes | None]]]:
     """Give the data folder of a table with a page, and what plays and measures its next hand.
 
     It returns None for a hand in which the dealer would be asked about a card. Raises AppError if the table or the page
@@ -123,7 +123,7 @@ class _Play:
         self._rng = random.Random(seed)
         self._places = {seat.seat: seat.place for seat in table.house.seats}
 
-    def hand(self) -> Measured | None:
+    def hand(self) -> HandTimes | None:
         self._table.clear()
         due = due_button(self._reader.recover()[0], self._table.house)
         self._do("next")
@@ -171,7 +171,7 @@ class _Play:
             raise AppError(f"The table refused {do}: {answer['error']}")
 
 
-def _times(hand: list[Entry], still: float, commit: float, received: float) -> Measured:
+def _times(hand: list[Entry], still: float, commit: float, received: float) -> HandTimes:
     """Split one hand's time. The reading's own times are in its event; the settlement is committed with it."""
     taken = next(entry for entry in reversed(hand) if entry.type == "reading_taken")
     settled = next(entry for entry in reversed(hand) if entry.type == "settled")

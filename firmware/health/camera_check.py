@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from firmware.health.check import Found, Verdict
+from firmware.health.check import CheckFinding, Verdict
 from firmware.messages import Message, in_turn, message_of
 
 NAMES: Final[Mapping[str, Message]] = {
@@ -24,7 +24,7 @@ ITS_OWN: Final = Message(
 )
 
 
-def check_settings(settings: Sequence[Mapping[str, str]] | None) -> Found | None:
+def check_settings(settings: Sequence[Mapping[str, str]] | None) -> CheckFinding | None:
     """Return what the camera made of its settings; None where nothing is told of them.
 
     The nearest value is well: what it does to a picture is judged from the picture.

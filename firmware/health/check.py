@@ -25,7 +25,7 @@ class Verdict(StrEnum):
     WAITS = "waits"
 
 
-Found = tuple[Verdict, str, Message, Message | None]
+CheckFinding = tuple[Verdict, str, Message, Message | None]
 """What a check finds: verdict, figure, sentence and advice."""
 
 

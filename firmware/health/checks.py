@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Final
 
 from firmware.health.camera_check import check_settings
-from firmware.health.check import Check, Found, Verdict
-from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, clock_found, device_check
+from firmware.health.check import Check, CheckFinding, Verdict
+from firmware.health.device_checks import LITTLE_ROOM, MAKE_ROOM, ROOM_MB, device_check, judge_clock
 from firmware.health.facts import Facts
 from firmware.health.picture_checks import MEASURES, picture_check
 from firmware.health.pit_check import check_pit
@@ -49,11 +49,11 @@ PAGE_SHOWS: Final = Message("The page shows all that the lamps show.")
 LOOK_FIRST: Final = Message("Look through the camera between hands: set-up, camera.")
 
 
-def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> Found:
+def _unknown(advice: Message | None = None, says: Message = UNKNOWN) -> CheckFinding:
     return Verdict.UNKNOWN, "", says, advice
 
 
-Judged = Callable[[Facts], Found | None]
+Judge = Callable[[Facts], CheckFinding | None]
 """Judges the facts; None where there is nothing to check."""
 
 
@@ -63,10 +63,10 @@ def _fault(facts: Facts, device: str) -> Message | None:
     return message_of(fault) if fault else None
 
 
-def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Judged:
+def _unless(judged: Judge, *faults: tuple[str, Verdict, Message | None]) -> Judge:
     """Return a check that these faults of the table process precede: each a device, its verdict and advice."""
 
-    def check(facts: Facts) -> Found | None:
+    def check(facts: Facts) -> CheckFinding | None:
         for device, verdict, advice in faults:
             if says := _fault(facts, device):
                 return verdict, "", says, advice
@@ -75,18 +75,18 @@ def _unless(judged: Judged, *faults: tuple[str, Verdict, Message | None]) -> Jud
     return check
 
 
-def _if_installed(part: str, judged: Judged) -> Judged:
+def _if_installed(part: str, judged: Judge) -> Judge:
     """Return a check of a part that some tables have not."""
     absent = (Verdict.ABSENT, "", ABSENT_WORDS[part], None)
     return lambda facts: absent if part in (facts.without or ()) else judged(facts)
 
 
-def _answering(well: Message) -> Judged:
+def _answering(well: Message) -> Judge:
     """Return the check of a device of which nothing but faults is known while the table process answers."""
     return lambda facts: (OK, "", well, None) if facts.answers else _unknown()
 
 
-def _table(facts: Facts) -> Found:
+def _table(facts: Facts) -> CheckFinding:
     if facts.answers is None:
         return _unknown()
     if not facts.answers:
@@ -95,7 +95,7 @@ def _table(facts: Facts) -> Found:
     return OK, "", Message("The table process answers."), None
 
 
-def _services(facts: Facts) -> Found:
+def _services(facts: Facts) -> CheckFinding:
     if not facts.services:
         return _unknown(says=Message("The services are not seen from here; on the box: feltwatch doctor"))
     down = [name for name, state in facts.services.items() if state != "active"]
@@ -106,8 +106,8 @@ def _services(facts: Facts) -> Found:
     return OK, figure, Message("All services run."), None
 
 
-def _of_picture(name: str, bad: Verdict = BAD) -> Judged:
-    def check(facts: Facts) -> Found:
+def _of_picture(name: str, bad: Verdict = BAD) -> Judge:
+    def check(facts: Facts) -> CheckFinding:
         seen = (facts.picture or {}).get(name)
         if seen is None:
             return _unknown(LOOK_FIRST, UNSEEN)
@@ -126,7 +126,7 @@ def _judge_age(
     old: Message,
     well: Message,
     advice: Message,
-) -> Found:
+) -> CheckFinding:
     """Judge by its age what must be done again after so many days. `done`: whether it was ever done."""
     if done is None:
         return _unknown()
@@ -138,7 +138,7 @@ def _judge_age(
     return (LOOK, f"{days} d", old, advice) if days > most_days else (OK, f"{days} d", well, None)
 
 
-def _calibration(facts: Facts) -> Found:
+def _calibration(facts: Facts) -> CheckFinding:
     return _judge_age(
         facts.calibrated,
         facts.felt_age_ms,
@@ -150,7 +150,7 @@ def _calibration(facts: Facts) -> Found:
     )
 
 
-def _puck(facts: Facts) -> Found:
+def _puck(facts: Facts) -> CheckFinding:
     if facts.readers_ok is None or facts.readers is None:
         return _unknown()
     figure = f"{facts.readers_ok} / {facts.readers}"
@@ -160,7 +160,7 @@ def _puck(facts: Facts) -> Found:
     return OK, figure, Message("Every antenna of the puck reader answers."), None
 
 
-def _buttons(facts: Facts) -> Found:
+def _buttons(facts: Facts) -> CheckFinding:
     if facts.buttons is None:
         return _unknown()
     if not facts.buttons:
@@ -168,7 +168,7 @@ def _buttons(facts: Facts) -> Found:
     return OK, "", Message("No push-button is stuck."), None
 
 
-def _screen(facts: Facts) -> Found | None:
+def _screen(facts: Facts) -> CheckFinding | None:
     if facts.screen is None:
         return _unknown()
     if not facts.screen["expected"]:
@@ -182,7 +182,7 @@ def _screen(facts: Facts) -> Found | None:
     return OK, figure, Message("The touchscreen shows the page."), None
 
 
-def _room(facts: Facts) -> Found:
+def _room(facts: Facts) -> CheckFinding:
     figure = "" if facts.free_mb is None else f"{facts.free_mb} MB"
     if says := _fault(facts, "disk"):
         return BAD, figure, says, MAKE_ROOM
@@ -195,7 +195,7 @@ def _room(facts: Facts) -> Found:
     return OK, figure, Message("There is room for a hundred hands and more."), None
 
 
-def _wear(facts: Facts) -> Found:
+def _wear(facts: Facts) -> CheckFinding:
     if facts.worn_percent is None:
         return _unknown(says=Message("This disk does not say how worn it is."))
     figure = f"{facts.worn_percent} %"
@@ -207,7 +207,7 @@ def _wear(facts: Facts) -> Found:
     return OK, figure, Message("The disk is not worn."), None
 
 
-def _chain(facts: Facts) -> Found:
+def _chain(facts: Facts) -> CheckFinding:
     if facts.rows is None or facts.checked is None:
         says = Message("The record cannot be read.")
         return BAD, "", says, VERIFY_ALL
@@ -223,7 +223,7 @@ def _chain(facts: Facts) -> Found:
     return OK, figure, Message("The record's last rows follow one another."), None
 
 
-def _anchor(facts: Facts) -> Found:
+def _anchor(facts: Facts) -> CheckFinding:
     if facts.unsigned:
         says = Message("Hands ended and are NOT signed: no signed head follows them.")
         return BAD, str(facts.unsigned), says, VERIFY_ALL
@@ -238,17 +238,17 @@ def _anchor(facts: Facts) -> Found:
     )
 
 
-def _clock(facts: Facts) -> Found:
+def _clock(facts: Facts) -> CheckFinding:
     if facts.synchronised is None:
         return _unknown()
-    why = clock_found(facts.synchronised, facts.rtc, facts.jumped_ms)
+    why = judge_clock(facts.synchronised, facts.rtc, facts.jumped_ms)
     jumped = (facts.jumped_ms or 0) / 1000
     found = device_check("clock", "fail", why, {"jumped_s": f"{jumped:+.1f}"})
     well = why in ("clock_synchronised", "clock_battery")
     return OK if well else LOOK, f"{jumped:+.1f} s" if jumped else "", found.says, found.advice
 
 
-def _heat(facts: Facts) -> Found:
+def _heat(facts: Facts) -> CheckFinding:
     if facts.celsius is None:
         return _unknown()
     figure, advice = f"{facts.celsius:.0f} °C", Message("Check the box's fan and the air around it.")
@@ -259,7 +259,7 @@ def _heat(facts: Facts) -> Found:
     return OK, figure, Message("The box is cool enough."), None
 
 
-def _power(facts: Facts) -> Found:
+def _power(facts: Facts) -> CheckFinding:
     advice = Message("Use the 5 V, 5 A supply and its own cable.")
     if facts.weak:
         return BAD, "", Message("The supply is too weak now."), advice
@@ -272,7 +272,7 @@ def _power(facts: Facts) -> Found:
     return OK, "", Message("The supply is well."), None
 
 
-def _pins(facts: Facts) -> Found:
+def _pins(facts: Facts) -> CheckFinding:
     if says := _fault(facts, "pins"):
         return BAD, "", says, None
     if facts.short_pins is None:
@@ -283,7 +283,7 @@ def _pins(facts: Facts) -> Found:
     return OK, "", Message("No wrong PIN was entered again and again."), None
 
 
-def _memory(facts: Facts) -> Found:
+def _memory(facts: Facts) -> CheckFinding:
     if facts.memory_mb is None:
         return _unknown()
     figure = f"{facts.memory_mb} MB"
@@ -293,14 +293,16 @@ def _memory(facts: Facts) -> Found:
     return OK, figure, Message("There is memory enough."), None
 
 
-def _same(used: str | None, meant: str | None, other: Message, well: Message, advice: Message) -> Found:
+def _same(
+    used: str | None, meant: str | None, other: Message, well: Message, advice: Message
+) -> CheckFinding:
     """Compare the hash of what is used with the hash of what is meant."""
     if used is None or meant is None:
         return _unknown()
     return (OK, used[:8], well, None) if used == meant else (BAD, used[:8], other, advice)
 
 
-def _model(facts: Facts) -> Found:
+def _model(facts: Facts) -> CheckFinding:
     return _same(
         facts.model_hash,
         facts.model_named,
@@ -310,7 +312,7 @@ def _model(facts: Facts) -> Found:
     )
 
 
-def _profile(facts: Facts) -> Found:
+def _profile(facts: Facts) -> CheckFinding:
     return _same(
         facts.profile_named,
         facts.profile_hash,
@@ -320,8 +322,8 @@ def _profile(facts: Facts) -> Found:
     )
 
 
-def _of_limit(work: str) -> Judged:
-    def check(facts: Facts) -> Found:
+def _of_limit(work: str) -> Judge:
+    def check(facts: Facts) -> CheckFinding:
         seen = (facts.limits or {}).get(work)
         if seen is None or not seen["recent"]:
             return _unknown(says=Message("Nothing of this was timed here yet."))
@@ -359,7 +361,7 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.1f}" if seconds >= 1 else "< 1"
 
 
-CHECKS: Final[tuple[tuple[str, Message, Judged], ...]] = (
+CHECKS: Final[tuple[tuple[str, Message, Judge], ...]] = (
     ("table", Message("Table process"), _table),
     ("services", Message("Services"), _services),
     (

@@ -150,7 +150,7 @@ def name_of(part: str) -> Message:
     return NAMES.get(part, Message(part))
 
 
-def clock_found(synchronised: bool | None, rtc: bool | None, jumped_ms: int | None) -> str:
+def judge_clock(synchronised: bool | None, rtc: bool | None, jumped_ms: int | None) -> str:
     """Return what is found of the clock, as an identifier of `FOUND`."""
     if jumped_ms:
         return "clock_jumped"

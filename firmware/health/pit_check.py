@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from firmware.health.check import Found, Verdict
+from firmware.health.check import CheckFinding, Verdict
 from firmware.messages import Message, in_turn, message_of, text_of
 
 SILENT_S: Final = 60.0
@@ -15,7 +15,7 @@ _CONFLICT: Final = Message(
 )
 
 
-def check_pit(pit: Mapping[str, Any] | None, rows: int | None) -> Found | None:
+def check_pit(pit: Mapping[str, Any] | None, rows: int | None) -> CheckFinding | None:
     """Return how the pit stands with this table; None for a table that is not enrolled.
 
     `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row. The figure is the last row that the

@@ -36,14 +36,14 @@ from firmware.table.errors import TableError
 
 _PART: Final = ".feltwatch-", ".part"
 """How the name of an unfinished backup begins and ends."""
-Done = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 class BackupError(TableError, OSError):
     """A backup could not be made or used; the record is unchanged."""
 
 
-def back_up(data: Path, to: Path, *, done: Done = lambda rows, of: None) -> Verification:
+def back_up(data: Path, to: Path, *, done: Progress = lambda rows, of: None) -> Verification:
     """Copy the record to a new folder, verify the copy, and return the result. The table may keep running.
 
     A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. What

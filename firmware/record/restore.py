@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from firmware.messages import Message
-from firmware.record.backup import BackupError, Done, copy_images, errors_as_sentences, no_plain
+from firmware.record.backup import BackupError, Progress, copy_images, errors_as_sentences, no_plain
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.differences import Difference, differences
 from firmware.record.evidence.signed_note import write_note
@@ -72,7 +72,7 @@ def restore(
     *,
     key_folder: Path | None = None,
     agreed: Callable[[tuple[Difference, ...]], None] = lambda found: None,
-    done: Done = lambda rows, of: None,
+    done: Progress = lambda rows, of: None,
 ) -> RestoreResult:
     """Replace the record by a backup.
 
@@ -120,7 +120,7 @@ def _prepare(
     clock: Clock,
     key_folder: Path | None,
     agreed: Callable[[tuple[Difference, ...]], None],
-    done: Done,
+    done: Progress,
 ) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     none = BackupError("There is no backup in %(path)s.", path=str(source))

@@ -29,7 +29,7 @@ from firmware.devices.panel.interface import (
     Press,
 )
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
-from firmware.health.device_checks import NOT_INSTALLED, ROOM_MB, SLOW_MS, clock_found
+from firmware.health.device_checks import NOT_INSTALLED, ROOM_MB, SLOW_MS, judge_clock
 from firmware.messages import Message, Text
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime import box_clock
@@ -418,7 +418,7 @@ class DeviceTests:
         figures: Figures = {"wall_ms": now.wall_ms, "synchronised": synchronised, "rtc": now.rtc}
         if now.jumped_ms:
             figures["jumped_s"] = round(now.jumped_ms / 1000, 1)
-        why = clock_found(synchronised, now.rtc, now.jumped_ms)
+        why = judge_clock(synchronised, now.rtc, now.jumped_ms)
         return Finding("pass" if why in ("clock_synchronised", "clock_battery") else "fail", why, figures)
 
     def _set_clock(self, command: SetClock, table: TestedTable, who: Who) -> dict[str, Any]:

@@ -32,7 +32,7 @@ RETRY: Final = 1.0
 KNOWN_COMMANDS: Final = 1000
 """Number of last commands whose ids are remembered; a sender gives up long before."""
 
-Changed = Callable[[State, Sequence[ev.Event], str, float], None]
+ChangeListener = Callable[[State, Sequence[ev.Event], str, float], None]
 """Told of a change: the state before, all events, who acted, and when writing began (monotonic seconds)."""
 
 
@@ -40,7 +40,7 @@ class LiveRecord:
     """State, house settings and rules in force, as the journal has them. Used on the table's own thread."""
 
     def __init__(
-        self, data: Path, journal: Journal, house: House, clock: Callable[[], float], changed: Changed
+        self, data: Path, journal: Journal, house: House, clock: Callable[[], float], changed: ChangeListener
     ) -> None:
         """Recover the state. `house`: the configured settings. Raises TableError: this record cannot be continued."""
         self.journal = journal

@@ -84,7 +84,7 @@ def pending_natural(state: State, rules: Profile) -> int | None:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class NaturalVerdict:
     """The verdict on a seat's natural."""
 
     natural: RankedNatural | None
@@ -95,13 +95,13 @@ class Verdict:
     """The result of the declaration; None without one."""
 
 
-def natural_verdict(state: State, seat: int, rules: Profile) -> Verdict:
+def natural_verdict(state: State, seat: int, rules: Profile) -> NaturalVerdict:
     """Return the verdict on the natural that a seat declared, or that was found in its cards."""
     settled = _settle(state, rules)
     judged = next((hand for hand in settled.hands if hand.seat == seat), None)
     if judged is None or judged.natural is None:
-        return Verdict(None, declaration=judged.declaration if judged else None)
-    return Verdict(judged.natural, settled.natural_bonus(judged), judged.declaration)
+        return NaturalVerdict(None, declaration=judged.declaration if judged else None)
+    return NaturalVerdict(judged.natural, settled.natural_bonus(judged), judged.declaration)
 
 
 def naturals_to_find(state: State, rules: Profile) -> dict[int, str]:

@@ -15,7 +15,7 @@ from hardware.make.bom import MARGIN, Bom
 from hardware.make.finding import Finding, least, most, none
 from hardware.make.wiring import HEADER_BCM, LAMP_OHMS
 
-Said = dict[str, Any]
+TomlTable = dict[str, Any]
 
 HIGH_V: Final = 2.95
 """What a 3.3 V line is at, when a resistor pulls it down from there."""
@@ -53,7 +53,7 @@ def on_usb(bom: Bom) -> list[str]:
     return [name for part in bom.part if "USB cable" in part.name for name in part.feeds]
 
 
-def rails(said: Said, bom: Bom) -> list[Finding]:
+def rails(said: TomlTable, bom: Bom) -> list[Finding]:
     """Judge the current of every supply and rail, and of the Pi's USB ports."""
     usb, plugged = said["usb"], on_usb(bom)
     found = []
@@ -92,7 +92,7 @@ def _list(board: str, parts: tuple[str, ...], bom: Bom) -> Finding:
     return Finding(f"The {board} board's parts are on the list", ", ".join(parts), "in its name", held)
 
 
-def edges(said: Said, bom: Bom, baud: int = config.BAUD) -> list[Finding]:
+def edges(said: TomlTable, bom: Bom, baud: int = config.BAUD) -> list[Finding]:
     """Judge the edges of the readers' bus, and that no reader can block it for the others."""
     bus, readers = said["bus"], len(config.ANTENNAS)
     branch = bus["pf_per_m"] * bom.length_m("antenna-cable") + bus["input_pf"]
@@ -120,7 +120,7 @@ def edges(said: Said, bom: Bom, baud: int = config.BAUD) -> list[Finding]:
     return [*found, shared, _list("puck", parts, bom)]
 
 
-def contacts(said: Said, bom: Bom) -> list[Finding]:
+def contacts(said: TomlTable, bom: Bom) -> list[Finding]:
     """Judge a push-button's edge against the program's time for bouncing, and both levels at the pin."""
     net = said["contact"]
     up, series, down = (net[name] for name in ("pull_up_ohm", "series_ohm", "pull_down_ohm"))
@@ -136,7 +136,7 @@ def contacts(said: Said, bom: Bom) -> list[Finding]:
     ]
 
 
-def regulator(said: Said, bom: Bom) -> Finding:
+def regulator(said: TomlTable, bom: Bom) -> Finding:
     """Judge whether enough volts arrive at the readers' regulator."""
     it = said["regulator"]
     (loss,) = (loss for loss in bom.losses() if loss.cable.id == it["cable"])
@@ -145,7 +145,7 @@ def regulator(said: Said, bom: Bom) -> Finding:
     return least(rule, "{:.2f} V", arrives, needed, "{:.1f} V")
 
 
-def pins(said: Said, pinmap: Said, bom: Bom) -> list[Finding]:
+def pins(said: TomlTable, pinmap: TomlTable, bom: Bom) -> list[Finding]:
     """Judge our pins against the named UPS, the display, overlays that are on, and the Pi's own buses."""
     ups = said["ups"]
     board, lines = ups["board"].split(" for")[0], (ups["fail"], ups["charging"], ups["i2c"])
@@ -181,7 +181,7 @@ def pins(said: Said, pinmap: Said, bom: Bom) -> list[Finding]:
     ]
 
 
-def lamps(said: Said, bom: Bom) -> list[Finding]:
+def lamps(said: TomlTable, bom: Bom) -> list[Finding]:
     """Judge that every lamp gets about the current that it is made for, and that its resistor is the looms'."""
     driver, found = said["driver"], []
     (loss,) = (loss for loss in bom.losses() if loss.cable.id == driver["cable"])
@@ -199,7 +199,7 @@ def lamps(said: Said, bom: Bom) -> list[Finding]:
     return [*found, Finding(rule, here, there, other == LAMP_OHMS and named)]
 
 
-def judge(said: Said, pinmap: Said, bom: Bom) -> list[Finding]:
+def judge(said: TomlTable, pinmap: TomlTable, bom: Bom) -> list[Finding]:
     """Judge everything electric."""
     return [
         *rails(said, bom),

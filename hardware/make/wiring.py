@@ -10,7 +10,7 @@ from hardware.make.bom import Bom
 from hardware.make.loom import Loom
 from hardware.make.tables import fill
 
-Said = dict[str, Any]
+TomlTable = dict[str, Any]
 
 POWER_PINS: Final = {
     **dict.fromkeys((1, 17), "3V3"),
@@ -52,7 +52,7 @@ def colour(signal: str) -> str:
     return COLOURS[name]
 
 
-def panel_wires(pinmap: Said) -> list[Said]:
+def panel_wires(pinmap: TomlTable) -> list[TomlTable]:
     """List what goes from the Pi's header to the panel board, by pin; the power-fail line goes to the UPS."""
     wires = [
         {**entry, "name": f"{kind}{name}", "label": f"BCM {entry['bcm']} {kind}{name}"}
@@ -74,7 +74,7 @@ def _lit(name: str) -> list[str]:
     return [f"contact {name}", "GND", "+5V", f"lamp {name} -"]
 
 
-def looms(pinmap: Said, bom: Bom, electric: Said) -> dict[str, Loom]:
+def looms(pinmap: TomlTable, bom: Bom, electric: TomlTable) -> dict[str, Loom]:
     """Make every loom, by its name: `templates/looms.toml.j2`, filled in."""
     panel = {"wires": panel_wires(pinmap), "cores": panel_cores(pinmap), "lit": _lit, "ohms": LAMP_OHMS}
     panel |= {"colour": colour, "pins": pinmap, "pin_of": {bcm: pin for pin, bcm in HEADER_BCM.items()}}
@@ -83,7 +83,7 @@ def looms(pinmap: Said, bom: Bom, electric: Said) -> dict[str, Loom]:
     return {name: Loom.of(**said) for name, said in tomllib.loads(text).items()}
 
 
-def panel_board_page(pinmap: Said) -> str:
+def panel_board_page(pinmap: TomlTable) -> str:
     """Write what the panel board has between the header's pins and the panel's cores, in Markdown."""
     sinks = {f"lamp {name} -": v for name, v in pinmap["lamps"].items()}
     sinks |= {f"{name} -": v for name, v in pinmap["buzzer"].items()}

@@ -21,11 +21,11 @@ MOST_TILES: Final = 256
 """Tiles in memory, 40 kB each."""
 Tile = list[list[bytes]]
 """Hashes by level, whole subtrees only."""
-Read = Callable[[str, tuple[Any, ...]], list[tuple[Any, ...]]]
+RunQuery = Callable[[str, tuple[Any, ...]], list[tuple[Any, ...]]]
 """Runs a query and returns its rows."""
 
 
-def over(connection: Connection) -> Read:
+def over(connection: Connection) -> RunQuery:
     """Return what reads over a connection."""
     return lambda query, values: connection.execute(query.encode(), values).fetchall()
 
@@ -36,7 +36,7 @@ class Trees:
     def __init__(self) -> None:
         self._tiles: OrderedDict[tuple[int, int, int], Tile] = OrderedDict()
 
-    def of(self, read: Read, epoch: int) -> Subtree:
+    def of(self, read: RunQuery, epoch: int) -> Subtree:
         """Return the tree of an epoch."""
         return partial(self._subtree, read, epoch)
 
@@ -59,11 +59,11 @@ class Trees:
         """Read everything again: what was added was not committed, or another process adds."""
         self._tiles.clear()
 
-    def _whole(self, read: Read, epoch: int, level: int, number: int) -> bytes:
+    def _whole(self, read: RunQuery, epoch: int, level: int, number: int) -> bytes:
         """Return the root of the tile below a stored node."""
         return self._tile(read, epoch, level // HEIGHT - 1, number)[HEIGHT][0]
 
-    def _subtree(self, read: Read, epoch: int, level: int, number: int) -> bytes:
+    def _subtree(self, read: RunQuery, epoch: int, level: int, number: int) -> bytes:
         row, inside = divmod(level, HEIGHT)
         tile = self._tile(read, epoch, row, number >> (HEIGHT - inside))
         at = number & ((1 << (HEIGHT - inside)) - 1)
@@ -72,7 +72,7 @@ class Trees:
             tile = self._tile(read, epoch, row, number >> (HEIGHT - inside))
         return tile[inside][at]
 
-    def _tile(self, read: Read, epoch: int, row: int, number: int) -> Tile:
+    def _tile(self, read: RunQuery, epoch: int, row: int, number: int) -> Tile:
         key = epoch, row, number
         tile = self._tiles.get(key)
         if tile is None:

@@ -31,7 +31,7 @@ from pit.store.database import Connection, Database
 
 MOST_PROBLEMS: Final = 1_000
 """How many problems are listed at most: a rewritten record has one in nearly every row."""
-Done = Callable[[int, int], None]
+Progress = Callable[[int, int], None]
 
 
 @dataclass
@@ -62,7 +62,7 @@ def verify(
     log: bytes,
     *,
     given: Sequence[str] = (),
-    done: Done = lambda rows, of: None,
+    done: Progress = lambda rows, of: None,
 ) -> VerifyReport:
     """Check everything; `done` is called with the rows checked and their total. Raises DatabaseError.
 

@@ -69,7 +69,7 @@ _AGES: Final = (
 """Of a table for which there is none, there is no sample."""
 
 
-class _Now(Collector):
+class _Scrape(Collector):
     def __init__(self, database: Database, now_ms: Callable[[], int], certificate: Path | None) -> None:
         self._database, self._now_ms, self._certificate = database, now_ms, certificate
 
@@ -203,5 +203,5 @@ def _of_tables(rows: list[dict[str, Any]], now_ms: int) -> Iterator[Metric]:
 def metrics() -> Response:
     """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Now(pit().database, pit().live.clock_ms, pit().certificate))
+    registry.register(_Scrape(pit().database, pit().live.clock_ms, pit().certificate))
     return Response(generate_latest(registry), mimetype="text/plain; version=0.0.4")

@@ -28,7 +28,7 @@ from models.training.judge import JudgedCard, Outcome, outcome
 from models.training.samples import TrainingError
 from models.training.unseen import DECKS, JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
-from vision.felt.quality import Verdict
+from vision.felt.quality import PictureVerdict
 from vision.reading.network import Calibration, Calibrations, CardReader, Curve, default_model
 from vision.reading.table_reading import ReadCard, TableReading, ZoneReading
 from vision.synthetic.decks import DrawnDeck
@@ -207,7 +207,9 @@ def reading_of(scene: Scene, names: dict[str, str], fit: bool = True) -> TableRe
                 tuple(ReadCard(name, 5.0, 6.0, 0.9, True, (name,), c.corners) for name, c in named if name),
             )
         )
-    verdicts = {name: Verdict(name, fit, 0.0, 0.0, "", "") for name in ("resolution", "light", "colour")}
+    verdicts = {
+        name: PictureVerdict(name, fit, 0.0, 0.0, "", "") for name in ("resolution", "light", "colour")
+    }
     return TableReading((1, 1), (), tuple(zones), verdicts=verdicts)
 
 

@@ -86,9 +86,9 @@ def command(
         sys.exit(2)
 
 
-Outline = tuple[str, tuple[int, int, int], Points]
+ColouredOutline = tuple[str, tuple[int, int, int], Points]
 """What `--draw` draws for one object: its text, its colour (BGR) and its corners."""
-PictureReader = Callable[[Image], tuple[dict[str, Any], list[Outline]]]
+PictureReader = Callable[[Image], tuple[dict[str, Any], list[ColouredOutline]]]
 """Reads one picture. Returns the result as JSON, and the outlines to draw."""
 
 
@@ -106,24 +106,24 @@ def _track(files: list[Path]) -> Iterable[Path]:
 
 
 def _on_table(layout: TableLayout, reader: CardReader) -> PictureReader:
-    def read_picture(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+    def read_picture(picture: Image) -> tuple[dict[str, Any], list[ColouredOutline]]:
         reading = read(picture, layout, reader)
         return reading.to_json(), _table_outlines(reading)
 
     return read_picture
 
 
-def _table_outlines(reading: TableReading) -> list[Outline]:
+def _table_outlines(reading: TableReading) -> list[ColouredOutline]:
     cards = [card for zone in reading.zones for card in zone.cards]
     return [*map(_card_outline, cards), *((o.what, _OTHER, o.corners) for o in reading.others)]
 
 
-def _card_outline(card: ReadCard) -> Outline:
+def _card_outline(card: ReadCard) -> ColouredOutline:
     return (card.card, _SURE, card.corners) if card.sure else (card.card + "?", _UNSURE, card.corners)
 
 
 def _loose(reader: CardReader) -> PictureReader:
-    def read_picture(picture: Image) -> tuple[dict[str, Any], list[Outline]]:
+    def read_picture(picture: Image) -> tuple[dict[str, Any], list[ColouredOutline]]:
         start = time.perf_counter()
         cards, verdicts = read_photograph(picture, reader)
         h, w = picture.shape[:2]
@@ -162,7 +162,7 @@ def _cards(cards: list[dict[str, Any]]) -> str:
     return " ".join(c["card"] + ("" if c["sure"] else "?") for c in cards) or "-"
 
 
-def _draw(picture: Image, outlines: list[Outline], path: Path) -> None:
+def _draw(picture: Image, outlines: list[ColouredOutline], path: Path) -> None:
     """Write a copy of the picture with the outlines of the reading."""
     canvas = picture.copy()
     line = max(1, round(max(canvas.shape[:2]) / 900))

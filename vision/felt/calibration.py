@@ -20,7 +20,7 @@ from vision.base.errors import N_, CalibrationError
 from vision.felt.geometry import FeltView, camera_matrix, find_felt, project
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens, scaling
-from vision.felt.quality import Verdict, judge
+from vision.felt.quality import PictureVerdict, judge
 
 FRAMES: Final = 5
 """Pictures of one calibration: enough to see that nothing moves, and to halve the corners' noise."""
@@ -235,17 +235,17 @@ def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
 MARKERS_HIDDEN: Final = N_("Markers are hidden: clear the felt's edges and keep sleeves away.")
 
 
-def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
+def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[PictureVerdict]:
     """Judge how the camera is mounted: markers, flatness of the felt, tilt, margin."""
     found, wanted = len(view.markers), len(layout.markers.at)
     hangs = pose(view, layout)
     margin = margin_px(view, layout)
     most_tilt = MAX_SHEETS_TILT_DEG if layout.markers.are_sheets else MAX_TILT_DEG
     return [
-        Verdict.of(
+        PictureVerdict.of(
             "markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN
         ),
-        Verdict.of(
+        PictureVerdict.of(
             "fit",
             view.error_px <= MAX_ERROR_PX,
             view.error_px,
@@ -254,7 +254,7 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
             N_("The felt lies flat."),
             N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
         ),
-        Verdict.of(
+        PictureVerdict.of(
             "tilt",
             hangs.tilt_deg <= most_tilt,
             hangs.tilt_deg,
@@ -263,7 +263,7 @@ def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[Verdict]:
             N_("The camera looks straight down."),
             N_("The camera leans: level it above the middle of the felt."),
         ),
-        Verdict.of(
+        PictureVerdict.of(
             "margin",
             margin >= MIN_MARGIN_PX,
             margin,

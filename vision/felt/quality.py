@@ -65,7 +65,7 @@ LIGHT_IS_RIGHT = N_("The light is right.")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PictureVerdict:
     """One verdict: the figure measured and its limit in ``unit``, whether it is well, and what to do if not.
 
     ``where`` names the zones concerned, joined by commas, if it is not the whole picture. ``by_zone`` are the figures
@@ -113,8 +113,8 @@ def judge(
     *,
     grey: Image | None = None,
     small: tuple[Image, FeltView] | None = None,
-    before: Mapping[str, Verdict] | None = None,
-) -> dict[str, Verdict]:
+    before: Mapping[str, PictureVerdict] | None = None,
+) -> dict[str, PictureVerdict]:
     """Judge a picture in which the felt was found.
 
     Args:
@@ -150,7 +150,7 @@ def judge(
     return {verdict.name: verdict for verdict in verdicts}
 
 
-def colour(frame: Image) -> Verdict:
+def colour(frame: Image) -> PictureVerdict:
     """Judge whether any picture has colours; without them the suits cannot be read by their ink."""
     figure = 0.0
     if frame.ndim == 3:
@@ -161,10 +161,10 @@ def colour(frame: Image) -> Verdict:
         figure = float(np.percentile(_off_the_tint(basis, np.column_stack([red, blue])), 99.9))
     well = N_("The picture has colours.")
     ill = N_("No colour in this picture: set the camera to colour.")
-    return Verdict.of("colour", figure >= MIN_COLOUR, figure, MIN_COLOUR, "levels", well, ill)
+    return PictureVerdict.of("colour", figure >= MIN_COLOUR, figure, MIN_COLOUR, "levels", well, ill)
 
 
-def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Take the worst of the markers, for each zone of those near it: a tilted lens is sharp on one side only."""
     spreads: dict[int, float] = {}
     for marker in view.markers:
@@ -185,11 +185,13 @@ def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
     if figure > MAX_EDGE_MM and min(_contrast(grey, view, layout, m.id) for m in view.markers) < MIN_CONTRAST:
         ill = FOGGED
     where = "" if len(soft) == len(by_zone) else ", ".join(soft)
-    verdict = Verdict.of("sharpness", figure <= MAX_EDGE_MM, figure, MAX_EDGE_MM, "mm", well, ill, where)
+    verdict = PictureVerdict.of(
+        "sharpness", figure <= MAX_EDGE_MM, figure, MAX_EDGE_MM, "mm", well, ill, where
+    )
     return replace(verdict, by_zone=by_zone)
 
 
-def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
+def _resolution(view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Take the zone that is farthest from the camera."""
     figure = math.inf
     for zone in layout.zones:
@@ -198,17 +200,17 @@ def _resolution(view: FeltView, layout: TableLayout) -> Verdict:
         figure = min(figure, math.sqrt(area))
     well = N_("The cards are large enough.")
     ill = N_("The cards are too small: hang the camera lower or use its full resolution.")
-    return Verdict.of("resolution", figure >= MIN_PX_PER_MM, figure, MIN_PX_PER_MM, "px/mm", well, ill)
+    return PictureVerdict.of("resolution", figure >= MIN_PX_PER_MM, figure, MIN_PX_PER_MM, "px/mm", well, ill)
 
 
-def _light(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+def _light(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
     whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
     if max(whites) > MAX_WHITE:
         text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
-        return Verdict("light", False, max(whites), MAX_WHITE, "levels", text)
+        return PictureVerdict("light", False, max(whites), MAX_WHITE, "levels", text)
     ill = N_("The picture is too dark: turn the lamps up or lengthen the exposure.")
-    return Verdict.of(
+    return PictureVerdict.of(
         "light", min(whites) >= MIN_WHITE, min(whites), MIN_WHITE, "levels", LIGHT_IS_RIGHT, ill
     )
 
@@ -230,7 +232,7 @@ def _contrast(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) 
     return 1 - black / max(white, 1.0)
 
 
-def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+def _glare(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Find the largest overexposed patch in any zone."""
     worst, where = 0.0, ""
     for zone in layout.zones:
@@ -243,19 +245,19 @@ def _glare(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
         if area > worst:
             worst, where = area, zone.name
     ill = N_("Glare: move or shade the lamp that is mirrored there.")
-    return Verdict.of(
+    return PictureVerdict.of(
         "glare", worst <= MAX_GLARE_MM2, worst, MAX_GLARE_MM2, "mm²", N_("No glare."), ill, where
     )
 
 
-def _banding(grey: Image, view: FeltView, layout: TableLayout) -> Verdict:
+def _banding(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Measure stripes along the picture's rows, on the felt outside zones and markers."""
     small, shrink = reduce_picture(grey, 800)
     bare = _bare_felt(view, layout, (small.shape[1], small.shape[0]), shrink)
     figure, alike = _stripes(small, bare)
     well = N_("No stripes.")
     ill = FLICKERS if alike else STRIPED
-    return Verdict.of("banding", figure <= MAX_BANDING, figure, MAX_BANDING, "of the light", well, ill)
+    return PictureVerdict.of("banding", figure <= MAX_BANDING, figure, MAX_BANDING, "of the light", well, ill)
 
 
 def _bare_felt(view: FeltView, layout: TableLayout, size: tuple[int, int], shrink: float) -> Image:
@@ -310,11 +312,11 @@ def _off_the_tint(basis: Points, hues: Points) -> Points:
     return np.asarray(np.hypot(*(hues - np.einsum("nk,kc->nc", basis, tint)).T))
 
 
-def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> Verdict:
+def _camera(view: FeltView, layout: TableLayout, reference: Matrix) -> PictureVerdict:
     """Measure how far the felt's corners have moved in the picture, in millimetres on the felt."""
     box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     back = project(np.asarray(np.linalg.inv(reference)), project(view.homography, box))
     figure = float(np.linalg.norm(back - box, axis=1).max())
     well = N_("The camera is where it was.")
     ill = N_("The camera or the felt has moved since it was calibrated: fasten it and calibrate the felt.")
-    return Verdict.of("camera", figure <= MAX_MOVED_MM, figure, MAX_MOVED_MM, "mm", well, ill)
+    return PictureVerdict.of("camera", figure <= MAX_MOVED_MM, figure, MAX_MOVED_MM, "mm", well, ill)

@@ -25,7 +25,7 @@ from vision.felt.calibration import (
 from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
 from vision.felt.layout import SHEETS, TableLayout
 from vision.felt.lens import Lens
-from vision.felt.quality import Verdict, colour, judge
+from vision.felt.quality import PictureVerdict, colour, judge
 
 SHOWN_PX: Final = 1280
 """The long side of the picture that is shown, at most."""
@@ -57,7 +57,7 @@ class Survey:
     missing: tuple[Outline, ...]
     strange: tuple[Outline, ...]
     zones: tuple[Outline, ...]
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[PictureVerdict, ...]
     pose: Pose | None = None
     moved: Movement | None = None
 
@@ -110,7 +110,7 @@ def survey(
         view = find_felt(frame, layout, lens)
     except (MarkersError, CalibrationError) as error:
         seen = find_markers(grey, layout)
-        count = Verdict(
+        count = PictureVerdict(
             "markers",
             False,
             len({m.id for m in seen} & known),

@@ -16,7 +16,7 @@ import numpy as np
 from vision.base.arrays import Image, Matrix, Points
 from vision.felt.geometry import FeltView, project
 from vision.felt.layout import TableLayout, Zone
-from vision.felt.quality import MIN_PX_PER_MM, MIN_WHITE, Verdict, colour
+from vision.felt.quality import MIN_PX_PER_MM, MIN_WHITE, PictureVerdict, colour
 from vision.reading.decode import CLEARLY_THERE, clusters, fuse, name
 from vision.reading.laid import CardPlace
 from vision.reading.loose import check_size, read_at, weigh
@@ -58,7 +58,7 @@ class SurfaceReading:
     """
 
     cards: tuple[tuple[ReadCard, CardPlace], ...]
-    verdicts: dict[str, Verdict]
+    verdicts: dict[str, PictureVerdict]
     ms: float
 
 
@@ -79,8 +79,8 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
         return SurfaceReading((), {seen.name: seen}, round(1000 * (time.perf_counter() - start), 1))
     verdicts = {
         "colour": seen,
-        "light": Verdict("light", False, 0.0, MIN_WHITE, "levels", DARK),  # judged by the cards' paper
-        "resolution": Verdict("resolution", True, view.px_per_mm, MIN_PX_PER_MM, "px/mm", ""),
+        "light": PictureVerdict("light", False, 0.0, MIN_WHITE, "levels", DARK),  # judged by the cards' paper
+        "resolution": PictureVerdict("resolution", True, view.px_per_mm, MIN_PX_PER_MM, "px/mm", ""),
     }
     at, along = _seen_at(view, coarse)
     for reading in range(_MOST_READINGS):

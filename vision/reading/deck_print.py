@@ -9,7 +9,7 @@ import numpy as np
 
 from vision.base.arrays import Image
 from vision.base.errors import N_
-from vision.felt.quality import MIN_WHITE, Verdict
+from vision.felt.quality import MIN_WHITE, PictureVerdict
 from vision.reading.cards import CARDS
 from vision.reading.decode import CLEARLY_THERE, Cluster
 from vision.reading.objects import Other
@@ -23,7 +23,7 @@ _FEW = 4  # cards fewer than these tell nothing of a deck
 _COURTS = np.array([card[0] in "JQK" for card in CARDS])
 
 
-def judge_deck(read: Sequence[tuple[Cluster, bool]], black: int) -> Verdict:
+def judge_deck(read: Sequence[tuple[Cluster, bool]], black: int) -> PictureVerdict:
     """Judge a deck by its cards on the table.
 
     Args:
@@ -35,7 +35,7 @@ def judge_deck(read: Sequence[tuple[Cluster, bool]], black: int) -> Verdict:
     asked, well = sum(not sure for _, sure in courts), sum(sure for _, sure in pips)
     odd = asked if asked >= max(_FEW, len(courts) / 2) and well >= max(_FEW, 0.8 * len(pips)) else 0
     text = BLACK if black else LETTERS if odd else READABLE
-    return Verdict("deck", text == READABLE, float(black or odd), 0.0, "cards", text)
+    return PictureVerdict("deck", text == READABLE, float(black or odd), 0.0, "cards", text)
 
 
 def black_cards(frame: Image, others: Sequence[Other], find: Callable[[], Sequence[Cluster]]) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from vision.base.arrays import Image, Points
 from vision.base.errors import PictureError
-from vision.felt.quality import Verdict, colour
+from vision.felt.quality import PictureVerdict, colour
 from vision.reading.cards import RANKS
 from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
@@ -110,7 +110,7 @@ def check_size(picture: Image) -> list[float]:
     return scales
 
 
-def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, Verdict]]:
+def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard], dict[str, PictureVerdict]]:
     """Read every card in a BGR picture and judge its certainty; return the verdicts on the picture too.
 
     Raises PictureError for a picture that is too small, and for a panorama.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from vision.base.arrays import Image, Points
 from vision.base.errors import N_
 from vision.felt.layout import Zone
-from vision.felt.quality import LIGHT_IS_RIGHT, MAX_WHITE, MIN_WHITE, Verdict
+from vision.felt.quality import LIGHT_IS_RIGHT, MAX_WHITE, MIN_WHITE, PictureVerdict
 from vision.reading.laid import CardPlace
 from vision.reading.network import Floats
 
@@ -40,8 +40,8 @@ Cards = Sequence[tuple[str, CardPlace, Zone | None]]
 
 
 def judge_paper(
-    picture: Image, to_picture: Callable[[Points], Points], cards: Cards, seen: Mapping[str, Verdict]
-) -> tuple[dict[str, Verdict], list[bool]]:
+    picture: Image, to_picture: Callable[[Points], Points], cards: Cards, seen: Mapping[str, PictureVerdict]
+) -> tuple[dict[str, PictureVerdict], list[bool]]:
     """Judge light and colour by the cards that were read.
 
     Args:
@@ -66,12 +66,14 @@ def judge_paper(
     light = seen["light"]
     if not spoilt.any():
         least = float(paper.min())
-        light = light if light.ok else Verdict("light", True, least, MIN_WHITE, "levels", LIGHT_IS_RIGHT)
+        light = (
+            light if light.ok else PictureVerdict("light", True, least, MIN_WHITE, "levels", LIGHT_IS_RIGHT)
+        )
     elif light.ok or not spoilt.all():
         burnt = float(paper[spoilt].max()) > MAX_WHITE
         worst, limit = (paper.max(), MAX_WHITE) if burnt else (paper.min(), MIN_WHITE)
         text = BURNT if burnt else DARK
-        light = Verdict("light", False, float(worst), limit, "levels", text, _zones(cards, spoilt))
+        light = PictureVerdict("light", False, float(worst), limit, "levels", text, _zones(cards, spoilt))
     colour = seen["colour"]
     grey = np.full(len(cards), not colour.ok)
     if colour.ok:
@@ -83,7 +85,9 @@ def judge_paper(
             grey |= (names == name) & (len(here) >= _FEW and float(np.median(here)) < MIN_INK)
         if grey.any():
             least = float(inks[red & grey].min())
-            colour = Verdict("colour", False, least, MIN_INK, "of its paper", GREY, _zones(cards, grey))
+            colour = PictureVerdict(
+                "colour", False, least, MIN_INK, "of its paper", GREY, _zones(cards, grey)
+            )
     return {"light": light, "colour": colour}, (~(spoilt | grey)).tolist()
 
 

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 
 from vision.base.errors import N_
-from vision.felt.quality import Verdict
+from vision.felt.quality import PictureVerdict
 from vision.reading.cards import ALIKE, CARDS
 from vision.reading.decode import CLEARLY_THERE, NamedCluster
 
@@ -44,7 +44,7 @@ _COLOURS = {"cs": "clubs and spades", "dh": "hearts and diamonds"}
 
 def judge_suits(
     named: Sequence[NamedCluster], zones: Sequence[str] = (), *, dealt: bool = True
-) -> tuple[Verdict, list[bool]]:
+) -> tuple[PictureVerdict, list[bool]]:
     """Judge by the named cards whether suits can be distinguished; doubtful cards are ignored.
 
     Args:
@@ -80,7 +80,7 @@ def judge_suits(
         there = bool(spoilt[suits]) and zones[k] in spoilt[suits]
         taken.append((known and figures[suits] >= MIN_APART and not there) or is_confirmed(one))
     ok, least = not (doubtful or where), min([*figures.values(), *([0.0] if where else [])])
-    return Verdict("suits", ok, least, MIN_APART, "nats", text, where), taken
+    return PictureVerdict("suits", ok, least, MIN_APART, "nats", text, where), taken
 
 
 def _spoilt(named: Sequence[NamedCluster], zones: Sequence[str], suits: str) -> list[str]:

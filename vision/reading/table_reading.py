@@ -20,7 +20,7 @@ from vision.base.arrays import Image, Matrix, Points
 from vision.felt.geometry import FeltView, as_grey, find_felt
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
-from vision.felt.quality import SMALL_PX_PER_MM, Verdict, judge
+from vision.felt.quality import SMALL_PX_PER_MM, PictureVerdict, judge
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
@@ -33,9 +33,9 @@ from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, scores
 from vision.reading.signs import PX_PER_MM as SIGN_PX_PER_MM
 from vision.reading.suits import judge_suits
 
-_Found = tuple["ReadCard", CardPlace, Zone | None]
-_Seen = tuple[Image, Callable[[Points], Points]]
-_Whole = tuple[_Seen, _Seen]
+_PlacedCard = tuple["ReadCard", CardPlace, Zone | None]
+_ScaledPicture = tuple[Image, Callable[[Points], Points]]
+_Whole = tuple[_ScaledPicture, _ScaledPicture]
 """Pictures in which whole cards and their large signs are looked at, and what brings millimetres of the felt there."""
 
 PX_PER_MM = 1.5
@@ -114,8 +114,8 @@ class TableReading:
     markers: tuple[int, ...]
     zones: tuple[ZoneReading, ...]
     others: tuple[Other, ...] = ()
-    verdicts: dict[str, Verdict] = field(default_factory=dict)
-    seen: dict[str, Verdict] = field(default_factory=dict, repr=False, compare=False)
+    verdicts: dict[str, PictureVerdict] = field(default_factory=dict)
+    seen: dict[str, PictureVerdict] = field(default_factory=dict, repr=False, compare=False)
     ms: dict[str, float] = field(default_factory=dict)
     view: FeltView | None = field(default=None, repr=False, compare=False)
 
@@ -228,7 +228,7 @@ def read(
     seen = judge(frame, view, layout, reference, grey=grey, small=small, before=last.seen if last else None)
     clock.lap("verdicts")
 
-    def judged() -> tuple[list[_Found], dict[str, Verdict]]:
+    def judged() -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
         whole = _whole(frame, view, small)
         return judge_cards(parts, layout, reader, whole, seen, dealt=dealt)
@@ -296,7 +296,7 @@ def clearly_named(card: ReadCard) -> bool:
     return card.sure and card.margin >= _CLEARLY_PART
 
 
-def _unclear(found: Sequence[_Found]) -> list[Zone]:
+def _unclear(found: Sequence[_PlacedCard]) -> list[Zone]:
     """Return the zones with an unsure or not clearly named card."""
     every = len({card.card for card, _, _ in found}) == len(CARDS)
     clearly = _CLEARLY_WHOLE if every else _CLEARLY_PART
@@ -309,10 +309,10 @@ def judge_cards(
     layout: TableLayout,
     reader: CardReader,
     whole: _Whole,
-    seen: dict[str, Verdict],
+    seen: dict[str, PictureVerdict],
     *,
     dealt: bool = True,
-) -> tuple[list[_Found], dict[str, Verdict]]:
+) -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
     """Name all cards, judge and locate each; return the verdicts too, from those on the picture (`seen`, if any).
 
     A card whose indices and whole card disagree has no margin.
@@ -329,7 +329,7 @@ def judge_cards(
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     where = homes([place for _, place in laid], layout)
     suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
-    by_paper: dict[str, Verdict] = {}
+    by_paper: dict[str, PictureVerdict] = {}
     fit = [True] * len(laid)
     if seen:
         cards = [(named.card, place, zone) for (named, place), zone in zip(laid, where, strict=True)]
@@ -345,7 +345,7 @@ def judge_cards(
     return [(card, place, home) for card, (named, place), home in found if not named.second], verdicts
 
 
-def _softness(seen: dict[str, Verdict], zone: Zone | None) -> float:
+def _softness(seen: dict[str, PictureVerdict], zone: Zone | None) -> float:
     """Return by how much the picture's sharpness falls short in a zone; without a zone, anywhere."""
     if "sharpness" not in seen:
         return 1.0

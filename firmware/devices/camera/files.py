@@ -9,7 +9,14 @@ from typing import cast
 import cv2
 import numpy as np
 
-from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, NoMoreFrames, Taken
+from firmware.devices.camera.source import (
+    CameraMissing,
+    Frame,
+    FrameUnreadable,
+    Image,
+    NoMoreFrames,
+    TakenSetting,
+)
 
 PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 USUAL_RATE = 25.0
@@ -27,7 +34,7 @@ class FileFrames:
         self._repeat = repeat
         self._files: list[Path] = []
         self._next = 0
-        self.taken: tuple[Taken, ...] = ()
+        self.taken: tuple[TakenSetting, ...] = ()
 
     def open(self) -> None:
         """List the pictures. Raises CameraMissing."""
@@ -85,7 +92,7 @@ class VideoFrames:
         self._capture: cv2.VideoCapture | None = None
         self._began = self._rate = 0.0
         self._next = 0
-        self.taken: tuple[Taken, ...] = ()
+        self.taken: tuple[TakenSetting, ...] = ()
 
     def open(self) -> None:
         """Begin to play. Raises CameraMissing."""

@@ -45,7 +45,7 @@ class SettingRefused(CameraError, RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenSetting:
     """A setting as it was asked for and as the camera took it, each with its unit; "" for one that it did not take."""
 
     name: str
@@ -67,7 +67,7 @@ class FrameSource(Protocol):
     """A camera, or its substitute. Used from one thread."""
 
     @property
-    def taken(self) -> Sequence[Taken]:
+    def taken(self) -> Sequence[TakenSetting]:
         """What became of the settings at the last opening; empty where none is set, or each is refused unless exact."""
 
     def open(self) -> None:

@@ -19,7 +19,7 @@ from firmware.devices.camera.source import (
     FrameLate,
     FrameUnreadable,
     Image,
-    Taken,
+    TakenSetting,
 )
 from firmware.threads import start_thread
 
@@ -57,7 +57,7 @@ class TimedCamera:
         self._clock = clock
         self._worker: _Worker | None = None
         self._alive_at = 0.0
-        self.taken: tuple[Taken, ...] = ()
+        self.taken: tuple[TakenSetting, ...] = ()
 
     def open(self) -> None:
         """Open the camera; see `FrameSource.open`."""

@@ -17,7 +17,7 @@ import cv2
 
 from firmware.devices.camera import v4l2
 from firmware.devices.camera.mains import half_periods
-from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Taken
+from firmware.devices.camera.source import CameraError, CameraMissing, Frame, TakenSetting
 from firmware.devices.camera.timed import TimedCamera
 
 FIRST_FRAMES = 5
@@ -89,7 +89,7 @@ class UvcCamera(TimedCamera):
             at = self._grab()
         self._stamped = 0 <= time.monotonic() - at < STAMP_TRUSTED
 
-    def _set_format(self) -> tuple[Taken, ...]:
+    def _set_format(self) -> tuple[TakenSetting, ...]:
         """Ask for MJPG, before the size: 4K is MJPG only. Of both the camera takes what it has."""
         wanted, capture = self._settings, self._capture
         capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
@@ -102,17 +102,19 @@ class UvcCamera(TimedCamera):
             int(capture.get(prop)) for prop in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
         )
         return (
-            Taken("format", "MJPG", has),
-            Taken("size", f"{wanted.width} × {wanted.height}", f"{width} × {height}"),
+            TakenSetting("format", "MJPG", has),
+            TakenSetting("size", f"{wanted.width} × {wanted.height}", f"{width} × {height}"),
         )
 
-    def _set_controls(self, controls: v4l2.Controls) -> list[Taken]:
+    def _set_controls(self, controls: v4l2.Controls) -> list[TakenSetting]:
         wanted = self._settings
         taken = []
         if wanted.mains_hz is not None:
             mains = v4l2.MAINS[wanted.mains_hz]
             took = controls.set(v4l2.POWER_LINE_FREQUENCY, mains) == mains
-            taken.append(Taken("mains", f"{wanted.mains_hz} Hz", f"{wanted.mains_hz} Hz" if took else ""))
+            taken.append(
+                TakenSetting("mains", f"{wanted.mains_hz} Hz", f"{wanted.mains_hz} Hz" if took else "")
+            )
         if wanted.exposure_ms is not None:
             exposure = controls.fix_exposure(round(wanted.exposure_ms * 10))
             taken.append(_taken("exposure", wanted.exposure_ms, exposure and exposure / 10, " ms"))
@@ -164,5 +166,5 @@ class UvcCamera(TimedCamera):
             self._capture = None
 
 
-def _taken(name: str, asked: float, took: float | None, unit: str = "") -> Taken:
-    return Taken(name, f"{asked:g}{unit}", "" if took is None else f"{took:g}{unit}")
+def _taken(name: str, asked: float, took: float | None, unit: str = "") -> TakenSetting:
+    return TakenSetting(name, f"{asked:g}{unit}", "" if took is None else f"{took:g}{unit}")

@@ -19,7 +19,7 @@ from firmware.table.events import Capture, Event
 FOLDER: Final = "captures"
 MOST_BYTES: Final = 64 << 20
 """Bytes of a capture; a camera's have a few million at most."""
-Stored = Literal["ok", "missing", "changed", "unreadable"]
+CaptureState = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
 
@@ -118,11 +118,11 @@ class CaptureStore:
             )
         return self.read(capture.name)
 
-    def check(self, capture: Capture) -> Stored:
+    def check(self, capture: Capture) -> CaptureState:
         """Return whether the image is there and unchanged."""
         return self.check_named(capture.name, capture.sha256)
 
-    def check_named(self, name: str, sha256: str) -> Stored:
+    def check_named(self, name: str, sha256: str) -> CaptureState:
         """Return the same for an untrusted name and SHA-256 (hex).
 
         An image that this user may not read, or that the disk fails to read, counts as "unreadable", not as "missing".

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from firmware.table.errors import JournalError
 
-_Known = tuple[int, int, int] | None
+_FileMark = tuple[int, int, int] | None
 
 
 class NamedFiles:
@@ -18,7 +18,7 @@ class NamedFiles:
 
     def __init__(self, path: Path) -> None:
         self._paths = (str(path), f"{path}-wal")
-        self._known: list[_Known] = [None, None]
+        self._known: list[_FileMark] = [None, None]
 
     def note(self) -> None:
         """Remember both files as they are now. Raises JournalError if one was removed or replaced."""
@@ -54,7 +54,7 @@ class NamedFiles:
         self._known = [None, None]
 
 
-def _look(path: str) -> _Known:
+def _look(path: str) -> _FileMark:
     try:
         stat = os.stat(path)  # noqa: PTH116 -- called before and after every commit; Path takes four times as long
     except OSError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from firmware.devices.camera.source import FrameSource, Taken
+from firmware.devices.camera.source import FrameSource, TakenSetting
 from firmware.messages import Text
 
 HAND: Final = 13
@@ -45,7 +45,7 @@ class Ready:
     """
 
     trouble: Text = ""
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[TakenSetting, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class ReaderState:
     """
 
     trouble: Text = ""
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[TakenSetting, ...] = ()
 
 
 class Readings(Protocol):

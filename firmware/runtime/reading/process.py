@@ -16,7 +16,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Any, Final, Self
 
 from firmware.adaptive_limit import AdaptiveLimit
-from firmware.devices.camera.source import Taken
+from firmware.devices.camera.source import TakenSetting
 from firmware.messages import Message, Text
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (
@@ -131,7 +131,7 @@ class ReadingProcess:
         self._began_at = self._heard_at = self._clock()
         self._listening = False
         self._told: Text | None = None
-        self._taken: tuple[Taken, ...] = ()
+        self._taken: tuple[TakenSetting, ...] = ()
 
     @property
     def pid(self) -> int | None:
@@ -330,7 +330,7 @@ class ReadingProcess:
         elif self._told == FROZEN:
             self._report("")
 
-    def _report(self, trouble: Text, taken: tuple[Taken, ...] | None = None) -> None:
+    def _report(self, trouble: Text, taken: tuple[TakenSetting, ...] | None = None) -> None:
         """Put the state if it is news; without `taken`, what was last known of the camera's settings holds."""
         taken = self._taken if taken is None else taken
         if not self._closing and (trouble, taken) != (self._told, self._taken):

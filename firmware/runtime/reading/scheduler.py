@@ -49,7 +49,7 @@ SAME_FOR: Final = 3.0
 """Seconds for which the felt shows the same cards, too few of them, before the dealer is asked."""
 LEFT_LYING: Final = Message("The last hand's cards still lie there; collect them, deal, then look again.")
 
-Answered = ReadingDone | ReadingLost | NothingNew
+ReaderAnswer = ReadingDone | ReadingLost | NothingNew
 
 
 class ReadingTable(Protocol):
@@ -119,7 +119,7 @@ class ReadingScheduler:
         long = self._clock() - self._looked_at > UNSEEN_TOO_LONG and self._unseen_looks >= UNSEEN_LOOKS
         return self._unseen if self._watching and long else ""
 
-    def answered(self, answer: Answered) -> bool:
+    def answered(self, answer: ReaderAnswer) -> bool:
         """Record what was seen; return False if it is out of date for the hand."""
         if self.later.answered(answer, self._table.state):
             return False
@@ -212,7 +212,7 @@ class ReadingScheduler:
         before = self._last_read[1]
         return isinstance(before, ev.ReadingTaken) and lie_as_before(taken.rows, before.rows)
 
-    def _watched(self, answer: Answered) -> None:
+    def _watched(self, answer: ReaderAnswer) -> None:
         """Record what a reading of the open seats shows; a reading that fails is repeated."""
         match answer:
             case ReadingDone():

@@ -53,7 +53,7 @@ def model_of(reader: CardReader) -> str:
     return networks_hash(reader.path.parent)
 
 
-Made = tuple[JobDone, Image | None]
+JobResult = tuple[JobDone, Image | None]
 """A job's result, and a frame to store as evidence."""
 
 
@@ -103,7 +103,7 @@ class CameraBench:
         self._lens, self._felt, self._deck = lens, felt, deck
         self._layout = layout or self._base
 
-    def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
+    def do(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobResult:
         """Run a job. Raises VisionError, CameraError."""
         match job.work:
             case "look":
@@ -176,7 +176,7 @@ class CameraBench:
         small, _ = reduce_picture(frame, SHOWN_PX)
         return JobDone(job.number, {"text": qr_text(frame)}, picture=jpeg(small))
 
-    def _calibrate_felt(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
+    def _calibrate_felt(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobResult:
         frames = []
         for number in range(FRAMES):
             show(JobProgress(job.number, number, FRAMES + 1))
@@ -262,7 +262,7 @@ class CameraBench:
         self._last = frame
         return JobDone(job.number, {**result, "pictures": len(self._lessons)}, picture=jpeg(small))
 
-    def _enrol(self, job: CameraJob, show: Callable[[JobProgress], None]) -> Made:
+    def _enrol(self, job: CameraJob, show: Callable[[JobProgress], None]) -> JobResult:
         if self._last is None:
             raise EnrolmentError("There is no picture of the spread yet: lay the cards out and take one.")
         last = self._last
@@ -288,7 +288,7 @@ class CameraBench:
         self._lessons, self._last = [], None
         return JobDone(job.number, result, profile_json(profile, model_of(plain))), last
 
-    def _count(self, job: CameraJob) -> Made:
+    def _count(self, job: CameraJob) -> JobResult:
         image, reading = self._still(self._layout)
         cards = [
             {

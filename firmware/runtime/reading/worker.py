@@ -14,7 +14,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, Taken
+from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, TakenSetting
 from firmware.messages import Message, MessageError, Text
 from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places, shows_change
@@ -174,7 +174,7 @@ class _Worker:
         return ""
 
     @property
-    def taken(self) -> tuple[Taken, ...]:
+    def taken(self) -> tuple[TakenSetting, ...]:
         """What the camera made of its settings when it was last opened."""
         return tuple(self._camera.taken)
 

@@ -21,7 +21,7 @@ from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import State
 
 Cents = Annotated[int, Field(ge=0, le=10**12)]
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 class BoughtIn(Event, leads=stays(BETWEEN_HANDS)):
@@ -125,7 +125,7 @@ def came_with(stack: int | None, house: House, unit: int, rules: Profile) -> int
     return None if stack is None else limits(house, lambda: buy_in(stack, unit, rules))
 
 
-def limits(house: House, check: Callable[[], _Made]) -> _Made:
+def limits(house: House, check: Callable[[], _Result]) -> _Result:
     """Return `check()`, and convert the rules core's errors, in the house's currency, to CommandRefused."""
     try:
         with paying_in(house.currency):

@@ -17,7 +17,7 @@ from firmware.table.state import State
 
 Device = Literal["camera", "puck", "buttons", "lamps", "buzzer", "disk", "clock", "power"]
 
-Verdict = Literal["pass", "fail"]
+DeviceVerdict = Literal["pass", "fail"]
 
 Step = Literal["language", "people", "table", "clock", "game", "seats", "calibration", "deck"]
 """The set-up steps that a person settles; the steps of devices are settled by testing them."""
@@ -61,7 +61,7 @@ class DeviceTried(Event, leads=stays(BETWEEN_HANDS), in_doubt=True):
     type = "device_tried"
     title = Message("Device tried")
     device: Device
-    verdict: Verdict
+    verdict: DeviceVerdict
     why: str
     figures: dict[str, Text | int | float | bool | None]
     seen: dict[str, bool]

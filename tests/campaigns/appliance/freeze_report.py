@@ -49,7 +49,7 @@ class Seen:
 
 
 @dataclass
-class Verdict:
+class Comparison:
     """What the comparison found."""
 
     payments: int = 0
@@ -72,9 +72,9 @@ def _due(state: State) -> tuple[object, ...]:
     return state.hand, state.phase, state.questions, state.paid, state.paybacks, state.settlement
 
 
-def judge(data: Path, seen: Seen, freezes: Sequence[Freeze]) -> Verdict:
+def judge(data: Path, seen: Seen, freezes: Sequence[Freeze]) -> Comparison:
     """Compare the record with what was painted."""
-    verdict = Verdict(problems=list(seen.problems))
+    verdict = Comparison(problems=list(seen.problems))
     entries = JournalReader(data).events_since(0, limit=10_000_000)
     states, state = {0: INITIAL}, INITIAL
     for entry in entries:
@@ -104,7 +104,7 @@ def judge(data: Path, seen: Seen, freezes: Sequence[Freeze]) -> Verdict:
 
 
 def _judge(
-    entry: Entry, states: Mapping[int, State], seen: Seen, freezes: Sequence[Freeze], verdict: Verdict
+    entry: Entry, states: Mapping[int, State], seen: Seen, freezes: Sequence[Freeze], verdict: Comparison
 ) -> None:
     before = states[entry.seq - 1]
     is_payment = entry.type == "payment_marked"
@@ -182,7 +182,7 @@ def _stops_painting(freeze: Freeze, seen: Seen) -> bool:
     return not any(begins < one["at_ms"] / 1000 < ends for one in seen.painted)
 
 
-def report(seed: int, seen: Seen, freezes: Sequence[Freeze], verdict: Verdict, busy: float) -> str:
+def report(seed: int, seen: Seen, freezes: Sequence[Freeze], verdict: Comparison, busy: float) -> str:
     """Say it as a page of the book."""
     counts = ", ".join(f"{target} {sum(one.target == target for one in freezes)}" for target in TARGETS)
     twos = sum(bool(one.beside) for one in freezes)

@@ -26,7 +26,7 @@ from tests.dealer_ui.felt import Felt
 from tests.waiting import until
 from vision.felt.calibration import calibrate_felt, set_up_verdicts
 from vision.felt.geometry import find_felt
-from vision.felt.quality import Verdict, judge
+from vision.felt.quality import PictureVerdict, judge
 from vision.reading.deck_print import judge_deck
 from vision.reading.enrolment import spread as spread_on_the_felt
 from vision.reading.suits import judge_suits
@@ -261,7 +261,7 @@ def test_why_a_picture_is_no_good_to_calibrate_from_is_in_the_catalogues() -> No
             assert say(judged.text) != judged.text
 
 
-def _ill(name: str) -> list[Verdict]:
+def _ill(name: str) -> list[PictureVerdict]:
     """Judge a picture that is too dark and out of focus, and one that is too bright."""
     view = find_felt(bare(), layout())
     blurred = cv2.GaussianBlur(bare(), (0, 0), 4)

@@ -19,7 +19,7 @@ from dealer_ui.setup.device_words import figure
 from dealer_ui.setup.routes import in_short
 from dealer_ui.setup.steps import BY_NAME, STEPS, Stage, after, first_open, standings
 from dealer_ui.web.pages import own_address
-from firmware.health.device_checks import FOUND, LEFT, NOT_INSTALLED, clock_found, device_check
+from firmware.health.device_checks import FOUND, LEFT, NOT_INSTALLED, device_check, judge_clock
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import load_profile, profile_names
 from firmware.table import events as ev
@@ -342,7 +342,7 @@ def test_everything_that_is_found_has_a_sentence(why: str) -> None:
 
 def test_everything_that_a_trial_can_find_is_among_the_words() -> None:
     source = (Path(__file__).parents[3] / "firmware/runtime/device_tests.py").read_text(encoding="utf-8")
-    source += inspect.getsource(clock_found)
+    source += inspect.getsource(judge_clock)
     names = "camera|puck|buttons|lamps|buzzer|disk|clock|power"
     told = set(re.findall(rf'"((?:{names})_[a-z_]+)"', source))
     assert told | {NOT_INSTALLED} == set(FOUND)

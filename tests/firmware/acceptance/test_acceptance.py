@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from firmware.acceptance import limits, table_trial
 from firmware.acceptance.box_steps import CUT
 from firmware.acceptance.cli import PDF, go_on, measure, write_report
-from firmware.acceptance.findings import Result, Verdict
+from firmware.acceptance.findings import Result, StepVerdict
 from firmware.acceptance.run_file import FIGURES, RunFile
 from firmware.acceptance.signed_folder import check_folder
 from firmware.acceptance.steps import STEPS
@@ -65,7 +65,7 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     with open_table(top / "data", top / "room", SCALE, pi) as table:
         made = Room(table, pi, top / "data", top / "room/key")
         until(
-            lambda: made.measure("camera.mounting").verdict is Verdict.PASS
+            lambda: made.measure("camera.mounting").verdict is StepVerdict.PASS
         )  # its reading process may start late
         yield made
 
@@ -97,7 +97,7 @@ def test_a_fault_of_the_picture_fails_its_step(
     finally:
         room.table.clear()
         room.table.camera.change(light=1.0, glare=0.0, bands=0.0)
-    assert found.verdict is Verdict.FAIL, found
+    assert found.verdict is StepVerdict.FAIL, found
     measured = found.figures[figure]
     assert measured is not None
     assert limits.LIMITS[figure].margin(measured) < 0
@@ -106,15 +106,15 @@ def test_a_fault_of_the_picture_fails_its_step(
 
 
 def test_a_camera_that_drifts_fails_however_short_it_was_watched(room: Room) -> None:
-    assert room.measure("camera.calibration").verdict is Verdict.PASS
+    assert room.measure("camera.calibration").verdict is StepVerdict.PASS
     steady = room.measure("camera.still")
-    assert steady.verdict is Verdict.SHORT, "well, but for less than ten minutes"
+    assert steady.verdict is StepVerdict.SHORT, "well, but for less than ten minutes"
     room.table.camera.drift(200.0)
     try:
         found = room.measure("camera.still", most_minutes=0.02)
     finally:
         room.table.camera.drift(0.0)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is StepVerdict.FAIL
     assert "fasten it" in found.says
 
 
@@ -127,7 +127,7 @@ def test_a_seat_without_an_answer_is_named(room: Room) -> None:
         found = room.measure("puck.places")
     finally:
         room.table.puck.mend_antenna(3)
-    assert (found.verdict, found.figures) == (Verdict.FAIL, {"places_missing": 1.0})
+    assert (found.verdict, found.figures) == (StepVerdict.FAIL, {"places_missing": 1.0})
     assert "seat 3 (its antenna does not answer)" in found.says
 
 
@@ -179,7 +179,7 @@ def test_disks_that_are_read_otherwise_fail_their_step(
     plant(hands)
     found = room.measure(step, hands, hands_s=0.4)
     room.table.puck.lift()
-    assert found.verdict is Verdict.FAIL, found
+    assert found.verdict is StepVerdict.FAIL, found
     assert says in found.says
 
 
@@ -190,7 +190,7 @@ def test_a_contact_that_bounces_too_long_fails_and_is_named(room: Room) -> None:
     room.table.panel.wear("confirm", 0.04)
     found = room.measure("buttons.presses")
     room.table.panel.wear("confirm", 0.0)
-    assert found.verdict is Verdict.FAIL
+    assert found.verdict is StepVerdict.FAIL
     assert found.figures["bounce_ms"] == pytest.approx(40.0, abs=0.01)
     assert "The longest bounce is of green." in found.says
     assert sum(number for _ms, number in next(iter(found.curves.values()))) >= 6
@@ -198,7 +198,7 @@ def test_a_contact_that_bounces_too_long_fails_and_is_named(room: Room) -> None:
 
 def test_few_presses_that_are_well_are_not_enough(room: Room) -> None:
     found = room.measure("buttons.presses")
-    assert found.verdict is Verdict.SHORT, found
+    assert found.verdict is StepVerdict.SHORT, found
     assert found.notes == {"presses of white": "1", "presses of green": "1", "presses of red": "1"}
 
 
@@ -207,7 +207,7 @@ def test_swapped_push_buttons_are_said(room: Room) -> None:
     swapped: dict[ButtonName, ButtonName] = {"next": "confirm", "confirm": "next", "reject": "reject"}
     hands.presses = swapped.__getitem__
     found = room.measure("buttons.presses", hands)
-    assert (found.verdict, found.figures["crossed"]) == (Verdict.FAIL, 1.0)
+    assert (found.verdict, found.figures["crossed"]) == (StepVerdict.FAIL, 1.0)
     assert "two wires are crossed" in found.says
 
 
@@ -218,7 +218,7 @@ def test_a_stuck_push_button_is_said(room: Room, monkeypatch: pytest.MonkeyPatch
         found = room.measure("buttons.presses", hands_s=5.0)
     finally:
         room.table.panel.let_go("reject")
-    assert (found.verdict, found.figures["stuck"]) == (Verdict.FAIL, 1.0)
+    assert (found.verdict, found.figures["stuck"]) == (StepVerdict.FAIL, 1.0)
     assert "reject" in found.says
 
 
@@ -226,7 +226,7 @@ def test_lamps_that_are_not_what_was_asked_fail(room: Room) -> None:
     hands = Hands(room.table)
     hands.says_yes = False
     found = room.measure("lamps", hands)
-    assert (found.verdict, "stay dark" in found.says) == (Verdict.FAIL, True)
+    assert (found.verdict, "stay dark" in found.says) == (StepVerdict.FAIL, True)
 
 
 # ---- heat ----
@@ -253,15 +253,15 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("celsius", "flags", "verdict", "says"),
     [
-        (84.0, 0x4, Verdict.FAIL, "slows itself down"),
-        (51.0, 0x1, Verdict.FAIL, "supply is too weak"),
-        (None, 0x0, Verdict.UNMEASURED, "temperature is unknown"),
-        (51.0, None, Verdict.UNMEASURED, "vcgencmd does not answer"),
-        (51.0, 0x0, Verdict.SHORT, ""),
+        (84.0, 0x4, StepVerdict.FAIL, "slows itself down"),
+        (51.0, 0x1, StepVerdict.FAIL, "supply is too weak"),
+        (None, 0x0, StepVerdict.UNMEASURED, "temperature is unknown"),
+        (51.0, None, StepVerdict.UNMEASURED, "vcgencmd does not answer"),
+        (51.0, 0x0, StepVerdict.SHORT, ""),
     ],
 )
 def test_heat_is_found_and_a_sensor_that_is_missing_is_never_well(
-    room: Room, celsius: float | None, flags: int | None, verdict: Verdict, says: str
+    room: Room, celsius: float | None, flags: int | None, verdict: StepVerdict, says: str
 ) -> None:
     room.pi.be(celsius, flags)
     wanted = (celsius, *((None, None) if flags is None else (bool(flags & 1), bool(flags & 4))))
@@ -318,17 +318,17 @@ def test_after_the_plug_was_pulled_the_record_and_its_hand_are_compared(tmp_path
         noted = walk.run.pending(CUT)
         assert noted is not None
         well = measure(walk, plug)
-        assert (well.verdict, well.notes["hand at the cut"]) == (Verdict.PASS, f"1, {noted['phase']}")
+        assert (well.verdict, well.notes["hand at the cut"]) == (StepVerdict.PASS, f"1, {noted['phase']}")
         assert well.figures["start_s"], "recorded only"
         walk.run.note(CUT, noted | {"seq": noted["seq"] + 40, "hand": 3})
         lost = measure(walk, plug)
-        assert (lost.verdict, lost.figures["hands_lost"]) == (Verdict.FAIL, 2.0)
+        assert (lost.verdict, lost.figures["hands_lost"]) == (StepVerdict.FAIL, 2.0)
         assert (lost.figures["rows_lost"] or 0) > 1
         walk.run.note(CUT, noted)
         shut_down = Hands(table)
         shut_down.says_yes = False
         walk.technician = shut_down
-        assert measure(walk, plug).verdict is Verdict.UNMEASURED, "no power cut"
+        assert measure(walk, plug).verdict is StepVerdict.UNMEASURED, "no power cut"
 
 
 def test_a_run_that_is_broken_off_goes_on_where_it_was(room: Room) -> None:
@@ -343,14 +343,14 @@ def test_a_run_that_is_broken_off_goes_on_where_it_was(room: Room) -> None:
     kept = RunFile.last(room.data)
     assert kept is not None
     disk = kept.results()["disk"]
-    assert disk.verdict is Verdict.PASS, "the answer of before the cut is kept"
+    assert disk.verdict is StepVerdict.PASS, "the answer of before the cut is kept"
     with walk_of(room.table, Hands(room.table), room.data, **SHORT) as walk:
         go_on(walk, skip=others)
         results = walk.run.results()
         assert results["disk"] == disk, "and not measured again"
-        assert results["rules"].verdict is Verdict.PASS
-        assert results["camera.still"].verdict is Verdict.SHORT
-        assert {results[name].verdict for name in others} == {Verdict.UNMEASURED}
+        assert results["rules"].verdict is StepVerdict.PASS
+        assert results["camera.still"].verdict is StepVerdict.SHORT
+        assert {results[name].verdict for name in others} == {StepVerdict.UNMEASURED}
         go_on(walk, again=("disk",))
         assert walk.run.results()["disk"].figures == disk.figures
 

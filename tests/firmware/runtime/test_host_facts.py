@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from firmware.devices.camera.source import Taken
+from firmware.devices.camera.source import TakenSetting
 from firmware.devices.power import PowerReading
 from firmware.devices.puck.reading import PuckReading, PuckState
 from firmware.health.checks import judge
@@ -111,7 +111,7 @@ def test_devices_and_the_last_picture_are_told(tmp_path: Path) -> None:
     assert (facts["celsius"], facts["weak"], "was_weak" in facts) == (61.5, False, False)
     assert facts["buttons"] is True
     assert "camera_settings" not in facts
-    box.on_answer(ReaderState("", (Taken("gain", "4.4", "8"),)))
+    box.on_answer(ReaderState("", (TakenSetting("gain", "4.4", "8"),)))
     told = box.of_table(Hardware(), puck)["camera_settings"]
     assert told == [{"name": "gain", "asked": "4.4", "took": "8"}]
 

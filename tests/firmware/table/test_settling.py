@@ -16,7 +16,7 @@ from firmware.table.command import parse_command
 from firmware.table.decide import decide, step
 from firmware.table.house import House
 from firmware.table.settling import (
-    Verdict,
+    NaturalVerdict,
     hand_json,
     natural_verdict,
     pending_natural,
@@ -126,10 +126,10 @@ def test_naturals_come_up_one_after_another_in_settling_order(deal: Deal, house:
     state = fold([*declared, replace(deal, rows={1: DRAGON, 2: deal.rows[2]}).reading()])
     # the puck is at seat 1; the first settler sits to its left: seat 2
     assert pending_natural(state, RULES) == 2
-    assert natural_verdict(state, 2, RULES) == Verdict(
+    assert natural_verdict(state, 2, RULES) == NaturalVerdict(
         None, declaration=Declaration("not_borne_out", "naturals.false_declaration")
     )
-    assert natural_verdict(state, 1, RULES) == Verdict(
+    assert natural_verdict(state, 1, RULES) == NaturalVerdict(
         RankedNatural("dragon", 3, 0), declaration=Declaration("counts", "naturals.kinds")
     )
     with pytest.raises(CommandRefused, match="seat 2's"):

@@ -12,7 +12,7 @@ from tests.rendered import rendered
 from vision.base.arrays import Image
 from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
-from vision.felt.quality import Verdict, colour, judge
+from vision.felt.quality import PictureVerdict, colour, judge
 from vision.synthetic.render import Conditions, Scene, deal
 
 SCALE = 0.5
@@ -20,14 +20,14 @@ SCALE = 0.5
 
 def _judged(
     layout: TableLayout, conditions: Conditions | None = None, *, seed: int = 1, scale: float = SCALE
-) -> dict[str, Verdict]:
+) -> dict[str, PictureVerdict]:
     scene = rendered(
         deal(np.random.default_rng(seed), layout), layout, seed=seed, conditions=conditions, scale=scale
     )
     return judge(scene.frame, find_felt(scene.frame, layout), layout, scene.homography)
 
 
-def _ringing(verdicts: dict[str, Verdict]) -> set[str]:
+def _ringing(verdicts: dict[str, PictureVerdict]) -> set[str]:
     return {name for name, verdict in verdicts.items() if not verdict.ok}
 
 
@@ -102,7 +102,7 @@ def test_too_few_pixels_ring_the_resolution(layout: TableLayout) -> None:
     assert "too small" in verdict.text
 
 
-def _moved(scene: Scene, layout: TableLayout, mm: float) -> Verdict:
+def _moved(scene: Scene, layout: TableLayout, mm: float) -> PictureVerdict:
     shift = np.array([[1, 0, mm * layout.camera.px_per_mm * SCALE], [0, 1, 0], [0, 0, 1]])
     view = find_felt(scene.frame, layout)
     return judge(scene.frame, view, layout, shift @ scene.homography)["camera"]

@@ -14,7 +14,7 @@ BEGIN: Final = (
 END: Final = "<!-- cheats: end -->"
 NOT_YET: Final = "not played yet"
 
-Verdict = tuple[bool, bool, bool]
+DefenceVerdict = tuple[bool, bool, bool]
 
 
 def written(page: str, outcomes: Mapping[str, Outcome]) -> str:
@@ -35,9 +35,9 @@ def written(page: str, outcomes: Mapping[str, Outcome]) -> str:
     return f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{after}"
 
 
-def rows(page: str) -> dict[str, tuple[str, Verdict | None]]:
+def rows(page: str) -> dict[str, tuple[str, DefenceVerdict | None]]:
     """Return the rows of a page's table by name: who does what, and the verdict; None for a cheat not played yet."""
-    found: dict[str, tuple[str, Verdict | None]] = {}
+    found: dict[str, tuple[str, DefenceVerdict | None]] = {}
     for name, (title, (seen, told, proved)) in _lines(page).items():
         verdict = seen.startswith("yes"), told.startswith("yes"), proved.startswith("yes")
         found[name] = title, None if NOT_YET in seen else verdict

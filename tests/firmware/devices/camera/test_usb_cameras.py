@@ -9,7 +9,7 @@ import cv2
 import pytest
 
 from firmware.devices.camera import v4l2
-from firmware.devices.camera.source import CameraError, CameraMissing, Taken
+from firmware.devices.camera.source import CameraError, CameraMissing, TakenSetting
 from firmware.devices.camera.uvc import FIRST_FRAMES, UvcCamera, UvcSettings
 from firmware.devices.errors import DeviceSettings
 from tests.firmware.devices.camera.v4l2_camera import Control, V4l2Camera, deaf, fails, only
@@ -95,7 +95,7 @@ WHITES = {
 def test_a_camera_takes_the_exposure_that_it_has_nearest_and_says_which(device: Path, kind: str) -> None:
     controls, took = EXPOSURES[kind]
     camera = opened(device, V4l2Camera(controls), UvcSettings(exposure_ms=10))
-    assert camera.taken[-1] == Taken("exposure", "10 ms", took)
+    assert camera.taken[-1] == TakenSetting("exposure", "10 ms", took)
     if took and EXPOSURE in controls:
         assert controls[EXPOSURE].value == round(float(took.split()[0]) * 10), "it was left at what is told"
     assert camera.frame().image.shape == (4, 6, 3), "and its pictures come"
@@ -115,7 +115,7 @@ def test_a_camera_takes_the_white_balance_that_it_has_nearest_and_says_which(dev
     controls, took = WHITES[kind]
     fake = V4l2Camera(controls)
     camera = opened(device, fake, UvcSettings(white_balance_k=4520))
-    assert camera.taken[-1] == Taken("white_balance", "4520 K", took)
+    assert camera.taken[-1] == TakenSetting("white_balance", "4520 K", took)
     if not took:
         assert WHITE not in dict(fake.set_controls), "what could not be meant is not set"
     camera.close()
@@ -132,9 +132,9 @@ def test_gain_focus_and_mains_are_taken_as_near_as_they_are_had(device: Path) ->
     )
     camera = opened(device, fake, UvcSettings(mains_hz=50, gain=4.4, focus=32))
     assert camera.taken[2:] == (
-        Taken("mains", "50 Hz", ""),
-        Taken("gain", "4.4", "8"),
-        Taken("focus", "32", "30"),
+        TakenSetting("mains", "50 Hz", ""),
+        TakenSetting("gain", "4.4", "8"),
+        TakenSetting("focus", "32", "30"),
     )
     assert fake.controls[v4l2.FOCUS_AUTO].value == 0
     camera.close()
