@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import click
 
 from dealer_ui.server.kiosk_keyboard import write_keyboard
+from dealer_ui.server.kiosk_turn import compositor, turned_deg
 from dealer_ui.server.kiosk_watch import START_S, Watch, ask
 from firmware.command_options import FOLDER
 
@@ -39,8 +40,6 @@ LONGEST_PAUSE_S: Final = 10.0
 MOST_START_S: Final = 240.0
 """Seconds that a browser has at most to paint the first time: twice as many after each that did not."""
 
-# -d: no frame around the page; -s: Ctrl-Alt-F2 still reaches a console, for a technician with a keyboard.
-COMPOSITOR: Final = ("cage", "-d", "-s", "--")
 BROWSER: Final = (
     *("chromium", "--kiosk", "--ozone-platform=wayland", "--no-first-run", "--no-default-browser-check"),
     *(
@@ -66,15 +65,18 @@ def address_to_show(page: str, faults: Path) -> str:
 class Browser:
     """The compositor with the browser in it: one session of processes, begun together and ended together."""
 
-    def __init__(self, home: Path, page: str) -> None:
-        """`home`: the folder of the user, for sockets and the profile. Raises OSError if nothing can be started."""
+    def __init__(self, home: Path, page: str, turned: int) -> None:
+        """Start it. Raises OSError if nothing can be started.
+
+        `home`: the folder of the user, for sockets and the profile; `turned`: how the screen hangs, in degrees.
+        """
         profile = home / "chromium"
         for lock in profile.glob("Singleton*"):  # a browser that was killed leaves them
             lock.unlink(missing_ok=True)
         # ProtectHome= hides /run/user, so the compositor speaks through a folder of its own.
         environment = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), **write_keyboard(home)}
         self._process = subprocess.Popen(
-            [*COMPOSITOR, *BROWSER, f"--user-data-dir={profile}", page],
+            [*compositor(turned), *BROWSER, f"--user-data-dir={profile}", page],
             stdin=subprocess.DEVNULL,
             env=environment,
             start_new_session=True,
@@ -118,9 +120,22 @@ def _wait(so: Callable[[], bool]) -> None:
 class Kiosk:
     """Keeps a browser on the screen that shows what is so, until SIGTERM."""
 
-    def __init__(self, home: Path, page: str, training: str, faults: Path, manager: ServiceManager) -> None:
-        """`page`, `training`: addresses; `faults`: the folder of the pages that say what stays down."""
+    def __init__(
+        self,
+        home: Path,
+        page: str,
+        training: str,
+        faults: Path,
+        manager: ServiceManager,
+        config: Path | None = None,
+    ) -> None:
+        """Nothing runs yet.
+
+        `page`, `training`: addresses; `faults`: the folder of the pages that say what stays down; `config`: the
+        house's.
+        """
         self._home = home
+        self._config = config
         self._page = page
         self._training = training
         self._faults = faults
@@ -147,7 +162,7 @@ class Kiosk:
         began = time.monotonic()
         watch = Watch(began, self._start_s)
         try:
-            browser = Browser(self._home, page)
+            browser = Browser(self._home, page, turned_deg(self._config))
         except OSError as error:
             why = f"The browser cannot be started: {error}."
         else:
@@ -234,7 +249,12 @@ class Kiosk:
     type=FOLDER,
     help="The folder of the pages that say which service stays down.",
 )
-def command(home: Path, page: str, training: str, faults: Path) -> None:
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The house's configuration: [screen] turned_deg says how the screen hangs.",
+)
+def command(home: Path, page: str, training: str, faults: Path, config: Path | None) -> None:
     """Show the dealer's page on the touchscreen, and keep it fresh.
 
     Starts the compositor (cage) with the browser (Chromium), and asks the page's server twice a second when the page
@@ -245,4 +265,4 @@ def command(home: Path, page: str, training: str, faults: Path) -> None:
     from firmware.systemd import ServiceManager
 
     logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
-    Kiosk(home, page, training, faults, ServiceManager.from_environment()).run()
+    Kiosk(home, page, training, faults, ServiceManager.from_environment(), config).run()

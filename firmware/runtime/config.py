@@ -246,6 +246,8 @@ class ScreenConfig(_Section):
 
     kiosk: bool = True
     """Whether this table has a screen of its own (feltwatch-kiosk). Push-buttons then count for what it has painted."""
+    turned_deg: Literal[0, 90, 180, 270] = 0
+    """How far it hangs turned, clockwise; `feltwatch kiosk` turns picture and touches back."""
     silent_s: float = Field(default=3.0, ge=1, le=60)
     """Seconds without an acknowledgement after which the screen counts as dead."""
     leaving_s: float = Field(default=15.0, ge=1, le=120)

@@ -97,15 +97,16 @@ class Supervised:
         for pid in found:
             os.kill(pid, number)
 
-    def wait_for_picture(self, size: tuple[int, int] = SIZE) -> Image:
+    def wait_for_picture(self, size: tuple[int, int] = SIZE, *, upside_down: bool = False) -> Image:
         """Wait until the page fills the screen; a compositor that has just begun is given this screen first."""
+        step = -1 if upside_down else 1
         seen: list[Image] = []
 
         def filled() -> bool:
             if self.process.poll() is not None:
                 raise AssertionError("\n".join(self.log))
             self.display.resize(*size)
-            seen[:] = [self.display.picture()]
+            seen[:] = [self.display.picture()[::step, ::step]]
             return is_full(seen[0], size)
 
         try:
@@ -130,11 +131,13 @@ def keep(picture: Image) -> Path:
 
 
 @contextmanager
-def supervised(display: Display, page: str) -> Iterator[Supervised]:
-    """Run the kiosk on a display. Nothing of it is left afterwards."""
+def supervised(display: Display, page: str, config: str = "") -> Iterator[Supervised]:
+    """Run the kiosk on a display, with a house's configuration. Nothing of it is left afterwards."""
     home = Path(tempfile.mkdtemp(prefix="feltwatch-kiosk-"))
     os.chown(home, user(), user()) if os.geteuid() == 0 else None
+    (home / "feltwatch.toml").write_text(config)
     command = [sys.executable, "-m", "tests.kiosk.as_user", str(user()), "kiosk"]
+    command += ["--config", str(home / "feltwatch.toml")]
     environment = {**os.environ, **NESTED, **display.environment, "RUNTIME_DIRECTORY": str(home)}
     try:
         with (home / "log").open("wb") as log:

@@ -27,7 +27,7 @@ from firmware.devices.puck.serial_port import STABLE_NAME
 from firmware.record.dispute_file import EXPORTS
 from firmware.record.stick_request import PROGRESS, REQUEST
 from firmware.record_folder import DATA, SOCKET
-from firmware.runtime.config import Config, load_config
+from firmware.runtime.config import HOUSE_CONFIG, Config, load_config
 from firmware.simulation.training import PORT, TABLE_PORT
 from firmware.table.people import PINS_FOLDER
 from firmware.uplink.cli import DROP_IN, STATE
@@ -356,7 +356,7 @@ def test_the_fault_page_tells_the_last_words_and_lets_none_of_them_be_markup(
 
 def test_a_hung_kiosk_is_started_again_and_ends_its_browser_itself() -> None:
     unit = (HERE / "units/feltwatch-kiosk.service").read_text().splitlines()
-    assert f"ExecStart={BASE}/bin/feltwatch kiosk" in unit
+    assert f"ExecStart={BASE}/bin/feltwatch kiosk --config {HOUSE_CONFIG}" in unit
     assert {"Type=notify", "NotifyAccess=main", "WatchdogSec=20", "Restart=always", "KillMode=mixed"} <= set(
         unit
     )

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from dealer_ui.server.kiosk import BROWSER, COMPOSITOR, address_to_show, command
+from dealer_ui.server.kiosk import BROWSER, address_to_show, command
+from dealer_ui.server.kiosk_turn import COMPOSITOR, compositor, turned_deg
 from tests.dealer_ui.served import listening
 from tests.processes import is_alive
 from tests.waiting import DEADLINE, until
@@ -134,7 +135,56 @@ def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[S
 def test_a_page_that_is_painted_is_left_alone(kiosk: Supervised) -> None:
     kiosk.wait_for_asking(10)
     assert [shown for *_, shown in kiosk.starts] == [kiosk.address]
-    assert (kiosk.folder / "home/arguments").read_text().startswith(" ".join((*COMPOSITOR[1:], *BROWSER[:2])))
+    assert (
+        (kiosk.folder / "home/arguments")
+        .read_text()
+        .startswith(" ".join((*COMPOSITOR[1:], "--", *BROWSER[:2])))
+    )
+
+
+LATER_CAGE = """#!/bin/sh
+# Debian 13's, which turns nothing by itself: its usage, or what follows the --.
+[ "$1" != -h ] || { printf 'Usage: cage [OPTIONS] [--] APPLICATION\\n\\n -s\\t Allow VT switching\\n'; exit; }
+while [ "$1" != -- ]; do shift; done; shift; exec "$@"
+"""
+RANDR = """#!/bin/sh
+[ $# = 0 ] || { echo "$*" >>"$HOME/turned"; exit; }
+printf 'HDMI-A-1 "Waveshare"\\n  Enabled: yes\\n  Transform: normal\\nHDMI-A-2 "none"\\n  Enabled: no\\n'
+"""
+
+
+def test_a_compositor_that_cannot_turn_the_picture_has_it_turned_before_the_browser_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one, by picture: tests/kiosk/test_screen.py."""
+    for name, text in (("cage", LATER_CAGE), ("wlr-randr", RANDR)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    shown = subprocess.run([*compositor(270), "echo", "a  page"], check=True, capture_output=True, text=True)
+    assert shown.stdout == "a  page\n"
+    turned = (tmp_path / "turned").read_text().splitlines()
+    assert turned == [f"--output HDMI-A-{number} --transform 270" for number in (1, 2)]
+    assert compositor(0) == (*COMPOSITOR, "--")
+
+
+@pytest.mark.parametrize(
+    ("said", "turned"),
+    [
+        ("[screen]\nturned_deg = 90\n", 90),
+        ("", 0),
+        ("[screen]\nturned_deg = 45\n", 0),
+        ("[screen", 0),
+        ("screen = 3\n", 0),
+    ],
+)
+def test_a_configuration_that_says_no_turn_leaves_the_picture_as_it_is(
+    tmp_path: Path, said: str, turned: int
+) -> None:
+    (tmp_path / "feltwatch.toml").write_text(said)
+    assert turned_deg(tmp_path / "feltwatch.toml") == turned
+    assert turned_deg(tmp_path / "none.toml") == turned_deg(None) == 0
 
 
 def test_a_page_that_is_not_painted_any_more_takes_every_process_with_it_and_comes_again(
