@@ -120,6 +120,7 @@ class Visitor:
                 stick=felt.folder / STICK,
             )
         )
+        self._page.goto("about:blank")  # the page of the state before follows this one no more
         serving = stack.enter_context(ExitStack())
         # a server that ends has an address of its own
         port = serving.enter_context(self._server.serving(app) if state.live else served(app))
