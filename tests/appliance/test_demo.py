@@ -93,7 +93,9 @@ def test_a_face_up_hand_from_pixels_to_its_settlement(demo: Demo, check: Check, 
     assert sum(picture.stat().st_size for picture in tmp_path.glob("captures/*/*")) <= 10_000_000
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "ending", [pytest.param(signal.SIGINT, marks=pytest.mark.exhaustive), signal.SIGKILL]
+)
 def test_the_page_shows_the_table_live_and_no_end_of_the_demo_leaves_a_process_behind(
     feltwatch: list[str], tmp_path: Path, ending: signal.Signals
 ) -> None:

@@ -17,7 +17,7 @@ from tests.waiting import until
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # the processes start one after the other
 @needs(GCC)
-@pytest.mark.parametrize("times", [8, pytest.param(32, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("times", [4, pytest.param(32, marks=pytest.mark.exhaustive)])
 def test_after_a_failed_call_the_programs_answer_or_are_started_again_and_nothing_is_lost(
     tmp_path: Path, times: int
 ) -> None:

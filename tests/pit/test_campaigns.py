@@ -34,8 +34,8 @@ def test_tables_deal_on_while_the_pit_is_away_and_none_of_their_writes_waits_for
 @pytest.mark.parametrize(
     "way",
     [
-        setback.backup,
         setback.table,
+        pytest.param(setback.backup, marks=pytest.mark.exhaustive),
         pytest.param(setback.standby, marks=pytest.mark.exhaustive),
         pytest.param(setback.empty, marks=pytest.mark.exhaustive),
     ],

@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", ["lost_answers", "restarted"])
+@pytest.mark.parametrize("name", ["lost_answers", pytest.param("restarted", marks=pytest.mark.exhaustive)])
 def test_a_round_loses_doubles_and_hides_nothing(name: str) -> None:
     found = run_kind(name, 1, long_every=0)
     assert found.rounds == 1

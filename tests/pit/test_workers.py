@@ -199,6 +199,7 @@ def processes(made: House) -> list[int]:
     return [int(one) for one in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
 
 
+@pytest.mark.exhaustive  # behind one nginx either server dies below, and test_campaigns.py kills every part once
 @pytest.mark.slow
 @needs(NGINX, POSTGRESQL)
 def test_processes_are_killed_and_frozen_while_tables_send_and_nothing_is_lost() -> None:
