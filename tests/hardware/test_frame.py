@@ -51,7 +51,7 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
         ("lamp-holders", f"{frame().hanger_mm:.0f} mm below its carrier"),
         ("hoods", f"{said['lamp_long_mm']:.0f} × {math.ceil(said['hood_mm'] / 10) * 10:.0f}"),
         ("hoods", f"{math.degrees(frame().hood_turned):.0f} degrees off the vertical"),
-        ("camera", f"barrel distortion of {SAID['lens']['barrel']:.0%}".replace("%", " %")),
+        ("lens", f"barrel distortion of {SAID['lens']['barrel']:.0%}".replace("%", " %")),
         ("enclosure", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["box_mm"])),
         ("table", "{:.0f} × {:.0f} × ".format(*said["table_mm"]) + f"{said['table_thick_mm']:.0f} mm"),
         ("table", f"{-said['floor_z_mm']:.0f} mm high"),
@@ -59,7 +59,8 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
         ("disks", f"{shell['disk_mm']:.0f} × 2 mm"),
         ("antenna", f"{tray['board_wide_mm']:.0f} × {tray['board_long_mm']:.0f} mm"),
         ("buttons", f"{math.floor(box['hole_mm'])} mm"),
-        ("camera", frame().camera.name),
+        ("camera", frame().camera.name.split(" with a ")[0]),
+        ("lens", f"{frame().camera.focal_mm:g} mm"),
         ("natural-marker", f"{marker.width_mm:.0f} mm"),
         ("natural-marker", marker.colour),
     ):
