@@ -37,9 +37,9 @@ from dealer_ui.text import i18n
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import money
+from dealer_ui.text.words import cards_said, money
 from dealer_ui.web import guard
-from dealer_ui.web.bare_app import bare_app, compress
+from dealer_ui.web.bare_app import bare_app, compress, harden
 from dealer_ui.web.log_in import TRIES_EACH, TRIES_OF_ALL, need_own_site
 from dealer_ui.web.pages import attachment
 from dealer_ui.web.rate_limit import Limit, canonical_address
@@ -104,13 +104,13 @@ def create_app(
     """Build the application."""
     app = bare_app()
     app.config.update(REMOTE=True)
-    app.jinja_env.filters.update(money=money)
+    app.jinja_env.filters.update(money=money, cards_said=cards_said)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)
     i18n.speak(app, lambda: HouseSettings(language=_of_browser()))
     app.register_blueprint(blueprint)
     app.register_error_handler(HTTPException, _refuse)
-    app.after_request(_harden)
+    harden(app, HEADERS)
     app.after_request(compress)
     return app
 
@@ -150,14 +150,6 @@ def _admit() -> AnyResponse | None:
     if request.endpoint and not guard.roles_of(current_app.view_functions[request.endpoint]):
         abort(403)
     return None  # no such route: Flask answers 404
-
-
-def _harden(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers[name] = value
-    if request.endpoint != "static":
-        response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 def _refuse(error: HTTPException) -> AnyResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,18 +11,19 @@ from typing import Any, Final
 from dealer_ui.review.view import Net, SettlementView, exchanges, row_said, seat_marks
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import card_name, money_with_sign, rank_text, row_name, trend
+from dealer_ui.text.words import card_name, cards_said, money_with_sign, row_name, trend
 from dealer_ui.view.payments import foul_reasons
+from firmware.messages import Message
 from firmware.photo.apart import PhotoReading
-from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, consider
+from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, Question, consider
 from firmware.rules import settlement_json
 from firmware.rules.recorded import RecordedSettlement, read_settlement
 
-_SIGNS: Final = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+_CARD: Final = re.compile(r"[2-9TJQKA][cdhs]")
 
 
 @dataclass(frozen=True)
-class CardShown:
+class CardView:
     """A card over the picture, in its pixels.
 
     Attributes:
@@ -44,22 +46,22 @@ class CardShown:
 
 
 @dataclass(frozen=True)
-class RowShown:
+class RowView:
     """A row: its cards in order, the cards that were named and not seen, and what it is worth."""
 
     row: str
-    cards: tuple[CardShown, ...]
+    cards: tuple[CardView, ...]
     named: tuple[str, ...]
     text: str
     bonus: int
 
 
 @dataclass(frozen=True)
-class SeatShown:
+class SeatView:
     """A hand; `x` and `y`: where its number stands in the picture, before its front."""
 
     seat: int
-    rows: tuple[RowShown, ...]
+    rows: tuple[RowView, ...]
     marks: tuple[str, ...]
     net: str
     trend: str
@@ -68,7 +70,7 @@ class SeatShown:
 
 
 @dataclass(frozen=True)
-class QuestionShown:
+class QuestionView:
     """What a person has to say, in the page's language."""
 
     kind: str
@@ -82,10 +84,10 @@ class PhotoView:
     """A photograph as the page shows it."""
 
     size: tuple[int, int]
-    cards: tuple[CardShown, ...]
-    loose: tuple[CardShown, ...]
-    seats: tuple[SeatShown, ...]
-    questions: tuple[QuestionShown, ...]
+    cards: tuple[CardView, ...]
+    loose: tuple[CardView, ...]
+    seats: tuple[SeatView, ...]
+    questions: tuple[QuestionView, ...]
     sentences: tuple[str, ...]
     settled: SettlementView | None
     outcome: Outcome
@@ -104,7 +106,7 @@ def photo_view(reading: PhotoReading, answers: Answers, profile: str, unit: int)
         for card in cards
     }
     shown = {card.number: _card(card, *placed.get(card.number, (0, ""))) for card in outcome.cards}
-    sentences = [say(text) for text in outcome.sentences]
+    sentences = [_with_signs(text) for text in outcome.sentences]
     if not outcome.cards:
         sentences = [_("No cards are seen. Take the picture from above, nearer, in even light.")]
     if outcome.questions:
@@ -116,23 +118,40 @@ def photo_view(reading: PhotoReading, answers: Answers, profile: str, unit: int)
         tuple(shown.values()),
         tuple(card for card in shown.values() if card.number not in placed),
         tuple(_seats(outcome, answers, shown, recorded)),
-        tuple(QuestionShown(one.kind, one.key, say(one.text), one.options) for one in outcome.questions),
+        tuple(_question(one) for one in outcome.questions),
         tuple(sentences),
         _settled(recorded) if recorded else None,
         outcome,
     )
 
 
-def _card(card: PhotoCard, seat: int, row: str) -> CardShown:
+def _question(asked: Question) -> QuestionView:
+    options = asked.options
+    if asked.kind == "grouping":
+        options = tuple(_CARD.sub(lambda code: cards_said((code[0],)), option) for option in options)
+    return QuestionView(asked.kind, asked.key, _with_signs(asked.text), options)
+
+
+def _with_signs(text: Message) -> str:
+    """Say a sentence, its cards with the signs of their suits: 7♣."""
+    cards = {
+        name: cards_said(tuple(str(text.args[name]).split()))
+        for name in ("card", "cards")
+        if name in text.args
+    }
+    return say(Message(text.message, **{**text.args, **cards}))
+
+
+def _card(card: PhotoCard, seat: int, row: str) -> CardView:
     (ax, ay), (bx, by), (cx, cy), _last = card.corners
     side = min(math.hypot(bx - ax, by - ay), math.hypot(cx - bx, cy - by))
     name = card_name(card.card)
     what = name if card.sure else _("%(card)s, not sure", card=name)
     where = _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row)) if seat else _("in no row")
-    label = rank_text(card.card) + _SIGNS[card.card[1]] if card.sure else "?"
+    label = cards_said((card.card,)) if card.sure else "?"
     words = _("Card %(number)s: %(what)s, %(where)s", number=card.number, what=what, where=where)
     x, y = card.middle
-    return CardShown(
+    return CardView(
         card.number,
         row,
         card.sure,
@@ -147,8 +166,8 @@ def _card(card: PhotoCard, seat: int, row: str) -> CardShown:
 
 
 def _seats(
-    outcome: Outcome, answers: Answers, shown: Mapping[int, CardShown], recorded: RecordedSettlement | None
-) -> Iterator[SeatShown]:
+    outcome: Outcome, answers: Answers, shown: Mapping[int, CardView], recorded: RecordedSettlement | None
+) -> Iterator[SeatView]:
     why = foul_reasons(recorded) if recorded else {}
     for one in outcome.seats:
         judged = recorded.hand(one.seat) if recorded else None
@@ -158,11 +177,11 @@ def _seats(
             named = answers.missing.get((one.seat, name), ())
             bonus = found.bonus if found else 0
             rows.append(
-                RowShown(name, tuple(shown[card.number] for card in cards), named, row_said(found), bonus)
+                RowView(name, tuple(shown[card.number] for card in cards), named, row_said(found), bonus)
             )
         front, middle = (_mean(row.cards) for row in rows[:2])
         won = recorded.paid.get(one.seat, 0) if recorded else 0
-        yield SeatShown(
+        yield SeatView(
             one.seat,
             tuple(rows),
             tuple(seat_marks(judged, why=why.get(one.seat, ""))),
@@ -172,7 +191,7 @@ def _seats(
         )
 
 
-def _mean(cards: Sequence[CardShown]) -> tuple[float, float]:
+def _mean(cards: Sequence[CardView]) -> tuple[float, float]:
     return sum(card.x for card in cards) / len(cards), sum(card.y for card in cards) / len(cards)
 
 
@@ -189,8 +208,7 @@ def sheet_text(view: PhotoView, profile: str) -> str:
     for seat in view.seats:
         lines.append(", ".join([_("Seat %(seat)s", seat=seat.seat) + f"  {seat.net}", *seat.marks]))
         for row in seat.rows:
-            codes = [card.label for card in row.cards]
-            codes += [rank_text(code) + _SIGNS[code[1]] for code in row.named]
+            codes = [*(card.label for card in row.cards), *(cards_said((code,)) for code in row.named)]
             lines.append(f"    {row_name(row.row)}:  {'  '.join(codes)}    {row.text}".rstrip())
     for pair in view.settled.pairs if view.settled else ():
         lines += ["", f"{pair.label}  {pair.words} {pair.amount}"]

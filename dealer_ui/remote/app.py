@@ -34,7 +34,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import guard, log_in
-from dealer_ui.web.bare_app import bare_app
+from dealer_ui.web.bare_app import bare_app, harden
 from dealer_ui.web.log_in import OPEN, Access, access, need_own_site
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
@@ -95,7 +95,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
     i18n.speak(app, lambda: services(app).live.state().house)
     for part in (blueprint, log_in.blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
         app.register_blueprint(part)
-    app.after_request(_harden)
+    harden(app, HEADERS)
     return app
 
 
@@ -123,14 +123,6 @@ def _admit() -> AnyResponse | None:
     if request.endpoint and Role.AUDITOR not in guard.roles_of(current_app.view_functions[request.endpoint]):
         abort(403)
     return None  # no such route: Flask answers 404
-
-
-def _harden(response: Response) -> Response:
-    for name, value in HEADERS.items():
-        response.headers[name] = value
-    if request.endpoint != "static":
-        response.headers["Cache-Control"] = "no-store"
-    return response
 
 
 # ---- routes that the review itself lacks ----

@@ -17,6 +17,7 @@ from dealer_ui.view.natural_question import look_again, natural_question
 from dealer_ui.view.pictures import enlarge_card, mark_card, row_pictures
 from dealer_ui.view.puck import puck_words
 from dealer_ui.view.screen import Action, Card, Need, Pad, Picture, Tone
+from firmware.health.picture_checks import picture_check
 from firmware.messages import Message
 from firmware.rules import CARDS, Profile
 from firmware.table.events import ROWS, RecordDamage, Row
@@ -25,6 +26,8 @@ from firmware.table.phase import Phase
 from firmware.table.state import Ask, Question, Seat, State
 
 SHOWN_CANDIDATES: Final = 3
+SPOILS: Final = ("light", "glare", "banding", "camera", "resolution", "sharpness", "colour", "suits")
+"""What may spoil a picture so that cards are asked for, causes before effects: in the dark no edge is sharp either."""
 
 
 def needs(state: State, rules: Profile, may: Offers) -> tuple[Need, ...]:
@@ -250,10 +253,11 @@ def _card(state: State, rules: Profile, question: Question, may: Offers) -> Need
     names = _set_card(question, may)
     candidates = question.cards[:SHOWN_CANDIDATES]
     where = _("Seat %(seat)s · %(row)s, %(ordinal)s card", **_spot(question))
+    lies = _("%(place)s from the left, as its player sees it.", place=where)
     return Need(
         kind="card",
         title=_("Which card is it?"),
-        sentence=_("%(place)s from the left, as its player sees it.", place=where),
+        sentence=" ".join(filter(None, (lies, _remedy(state, seat.place, row)))),
         rule=rule_text(rules.irregularities.unread_card),
         place=seat.place,
         row=row,
@@ -275,6 +279,15 @@ def _card(state: State, rules: Profile, question: Question, may: Offers) -> Need
         ),
         actions=look_again(state, may),
     )
+
+
+def _remedy(state: State, place: str, row: Row) -> str:
+    """Return what is to be done about the picture before another look, if that is why a card is asked for."""
+    for name in SPOILS:
+        seen = state.verdicts.get(name)
+        if seen and not seen["ok"] and f"{place} {row}" in (seen.get("where") or f"{place} {row}"):
+            return say(picture_check(name, {**seen, "where": ""}).says)
+    return ""
 
 
 def silent_surrender(may: Offers, seat: Seat, label: str = "", tone: Tone = "plain") -> tuple[Action, ...]:

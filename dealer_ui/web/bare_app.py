@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -106,6 +107,18 @@ def _error_page(code: int, sentence: str) -> str:
     except Exception:
         log.exception("the page of an error cannot be made")
         return ""
+
+
+def harden(app: Flask, headers: Mapping[str, str]) -> None:
+    """Send these headers with every answer of an application for other machines; only static files may be stored."""
+
+    def add(response: Response) -> Response:
+        response.headers.update(headers)
+        if request.endpoint != "static":
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    app.after_request(add)
 
 
 def compress(response: Response) -> Response:

@@ -224,6 +224,7 @@ class Felt:
         picture: ev.Capture | Callable[[int, ev.Row], ev.Capture] | None = None,
         frame: ev.Capture | None = None,
         corners: tuple[tuple[float, float], ...] = (),
+        verdicts: Mapping[str, Any] | None = None,
     ) -> State:
         """The camera reads `hands`; `unsure` gives the candidates of cards it is not sure of, `picture` is a row's."""
         asked = unsure or {}
@@ -243,7 +244,7 @@ class Felt:
             for seat in self.seats
             for row, cards in zip(ev.ROWS, self.hands[seat], strict=True)
         )
-        return self.say(ev.ReadingTaken(rows, frame))
+        return self.say(ev.ReadingTaken(rows, frame, dict(verdicts or {})))
 
     def to_settled(self) -> State:
         self.to_setting()

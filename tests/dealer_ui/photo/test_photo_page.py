@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from io import BytesIO
 
@@ -81,6 +82,7 @@ def test_what_is_not_certain_is_asked_card_by_card_and_corrected_by_touch() -> N
     page = phone.get("/").text
     assert "Which card is number 7 (seat" in page
     assert "Which is the other one?" in page
+    assert re.search(r"are seen: ([2-9JQKA]|10)[♠♥♦♣] ", page)
     assert told(phone)["settlement"] is None
     assert say(phone, "card", "Ks", "7") == 200
     questions = told(phone)["questions"]

@@ -44,6 +44,20 @@ def test_an_unsure_card_without_candidates_asks_for_the_pad(felt: Felt) -> None:
     assert need.pads[0].label == "Choose the card…"
 
 
+def test_an_unsure_card_says_what_spoils_its_picture_and_not_what_spoils_anothers(felt: Felt) -> None:
+    dark = {"ok": False, "figure": 28.0, "limit": 70.0, "text": "The picture is too dark: turn the lamps up."}
+    glare = {**dark, "text": "Glare."}
+    review(
+        felt,
+        unsure={(1, "front", 0): ("Qh",), (3, "middle", 1): ()},
+        verdicts={"sharpness": {**dark, "ok": True}, "light": dark | {"where": "C middle"}, "glare": glare},
+    )
+    assert [need.sentence.partition("sees it. ")[2] for need in asked(felt)] == [
+        "Glare.",
+        "The picture is too dark: turn the lamps up.",
+    ]
+
+
 def test_an_unsure_card_shows_what_the_camera_saw(felt: Felt) -> None:
     row = felt.captures.save("000001/row.jpg", b"a picture of the row")
     frame = felt.captures.save("000001/frame.jpg", b"a picture of the table")
