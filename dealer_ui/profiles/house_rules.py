@@ -58,13 +58,18 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     for title, blocks in numbered_sections(rules):
         yield Heading(2, title)
         held: list[tuple[str, str, str]] = []
+        first: dict[str, str] = {}
         for part in blocks:
             if isinstance(part, DocumentTable):
                 yield from _rules_table(held)
                 yield part
                 held = []
             else:
-                held.append((part.number, part.text, source_of_rule(rules, part, listed)))
+                source = source_of_rule(rules, part, listed)
+                number = first.setdefault(source, part.number)
+                if "“" in source and number != part.number:
+                    source = _("As for %(number)s.", number=number)
+                held.append((part.number, part.text, source))
         yield from _rules_table(held)
     yield from room(rules, listed.values())
     if profile.notes:
@@ -110,7 +115,7 @@ def _index(rules: Values) -> DocumentTable:
     """Return the rules that describe each option, for the sections that a settlement's lines cite."""
     found: dict[str, list[str]] = {}
     for rule in rules_of(rules.profile):
-        for about in rule.about:
+        for about in rule.said:
             if about in OPTIONS and not is_without(rule):
                 found.setdefault(about, []).append(rule.number)
     rows = []

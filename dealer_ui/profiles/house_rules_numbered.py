@@ -18,6 +18,9 @@ class NumberedRule(NamedTuple):
     number: str
     text: str
     about: tuple[str, ...]
+    """Options by path, and rules without an option."""
+    said: tuple[str, ...]
+    """Those of `about` that its words name; the others are off."""
 
 
 class _Section(NamedTuple):
@@ -84,8 +87,8 @@ _LEFT_OUT: Final = {
     N_("Bonuses"): N_("bonuses"),
     N_("Fantasy Land"): N_("Fantasy Land"),
     N_("Collection by the down"): N_("a collection by the down"),
-    "limits.buy_in": N_("a least buy-in"),
-    "limits.min_points": N_("a least stack to be dealt in"),
+    "limits.buy_in": N_("a minimum buy-in"),
+    "limits.min_points": N_("a minimum stack to be dealt in"),
 }
 """How the things are called that a game may do without."""
 _MISSING: Final = "basics.missing"
@@ -129,7 +132,9 @@ def _number_rules(section: int, statement: Iterable[Statement]) -> tuple[Numbere
     for part in statement:
         if isinstance(part, Rule):
             place += 1
-            found.append(NumberedRule(f"{section}.{place}", part.text, part.about))
+            found.append(
+                NumberedRule(f"{section}.{place}", part.text, (*part.about, *part.unsaid), part.about)
+            )
         else:
             found.append(part)
     return tuple(found)

@@ -34,6 +34,8 @@ class Rule:
 
     text: str
     about: tuple[str, ...]
+    unsaid: tuple[str, ...] = ()
+    """Options whose other values would change this rule, and of which it says nothing: those that the game has off."""
 
 
 Statement = Rule | DocumentTable
@@ -152,8 +154,8 @@ def sentences(name: str, rules: Values) -> list[Statement]:
     """Return a section's rules and tables in the current language: the block `name` of the template."""
     found: list[Statement] = []
 
-    def rule(text: str, *about: str) -> str:
-        found.append(Rule(text, about))
+    def rule(text: str, *about: str, unsaid: Iterable[str] = ()) -> str:
+        found.append(Rule(text, about, tuple(unsaid)))
         return ""
 
     def table(one: DocumentTable) -> str:

@@ -39,7 +39,7 @@ def open_rules(rules: Values) -> dict[str, OpenRule]:
             continue
         rule = rule._replace(about=_still_the_documents(rules, rule))
         others = tuple(dict.fromkeys(_others(rules, rule)))
-        if others or (rule.about and not rules.quotes(rule.about)):
+        if others or not (_set_by_the_house(rules, rule) or rules.quotes(rule.about)):
             found[rule.number] = OpenRule(rule, others)
     return found
 
@@ -48,7 +48,7 @@ def _still_the_documents(rules: Values, rule: NumberedRule) -> tuple[str, ...]:
     """Return what the house has left as it was; nothing that is no option, if it has changed an option beside it."""
     if not rules.changed.intersection(rule.about):
         return rule.about
-    return tuple(about for about in rule.about if about in OPTIONS and about not in rules.changed)
+    return tuple(about for about in rule.said if about in OPTIONS and about not in rules.changed)
 
 
 def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) -> str:
@@ -56,7 +56,7 @@ def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) ->
 
     `listed`: the numbers of the rules in the list at the end.
     """
-    if not rules.source or rules.changed.intersection(rule.about):
+    if not rules.source or rules.changed.intersection(rule.said):
         return _("Set by the house.")
     words = cite(rules.quotes(rule.about))
     if is_without(rule):
@@ -68,7 +68,7 @@ def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) ->
                 words=absent,
             )
         return _("Not in the document, which has none of these words: %(words)s.", words=absent)
-    if all(about.startswith("irregularities.") for about in rule.about):
+    if _set_by_the_house(rules, rule):
         return " ".join(filter(None, (_("Set by the house."), words)))
     if words:
         return (
@@ -79,6 +79,14 @@ def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) ->
     if rules.open_points(rule.about):
         return _("The document leaves room: see the list at the end.")
     return _("Not in the document: see the list at the end.")
+
+
+def _set_by_the_house(rules: Values, rule: NumberedRule) -> bool:
+    """Return whether a rule is the house's to set, and the document sets nothing; nothing is left of a changed one."""
+    return not rule.about or any(
+        about.startswith("irregularities.") or (about.startswith("limits.") and not rules.quotes([about]))
+        for about in rule.about
+    )
 
 
 def _silent_or_open(rules: Values, about: str) -> bool:
@@ -130,6 +138,8 @@ def _document_says(rules: Values, rule: NumberedRule) -> str:
         if path in rules.profile.reading and path not in named
     )
     found = dict.fromkeys(rule_text(text) for text in (*(point.document for point in points), *own))
+    if not found and rules.quotes(rule.about):
+        return _("The words beside the rule do not exclude the other readings.")
     return " ".join(found) or _("Says nothing of it.")
 
 

@@ -281,9 +281,9 @@ class RowPoints(Kind):
 
 
 BETTER = {
-    "front": Message("%(hand)s or better in front"),
+    "front": Message("%(hand)s or better in the front"),
     "middle": Message("%(hand)s or better in the middle"),
-    "back": Message("%(hand)s or better in back"),
+    "back": Message("%(hand)s or better in the back"),
 }
 
 

@@ -131,10 +131,17 @@ def cite(quotes: Iterable[Quote]) -> str:
     places: dict[str, dict[int, dict[str, None]]] = {}
     for quote in quotes:
         words = quote.words.replace("“", "‘").replace("”", "’")
-        places.setdefault(quote.heading, {}).setdefault(quote.paragraph, {})[f"“{words}”"] = None
+        places.setdefault(quote.heading, {}).setdefault(quote.paragraph, {})[words] = None
     return "; ".join(
-        f"{heading} " + "; ".join(f"¶ {number}: {', '.join(found)}" for number, found in below.items())
+        f"{heading} " + "; ".join(f"¶ {number}: {_quoted(found)}" for number, found in below.items())
         for heading, below in places.items()
+    )
+
+
+def _quoted(found: Collection[str]) -> str:
+    """Return a paragraph's words in “ ”, without those that others of them contain."""
+    return ", ".join(
+        f"“{words}”" for words in found if not any(words in other and words != other for other in found)
     )
 
 

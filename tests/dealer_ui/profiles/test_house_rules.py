@@ -228,7 +228,7 @@ def test_every_page_says_how_many_play_and_what_a_fifth_at_the_table_does(name: 
 
 def test_a_foul_is_not_said_to_pay_whom_it_does_not_pay() -> None:
     fouls = section(load_profile("poker-flush-western"), "What a foul pays")
-    assert "pays 3 points to each opponent who has one" in fouls
+    assert "pays a penalty of 3 points to each opponent who has one" in fouls
     assert "To an opponent who surrendered, a foul pays nothing." in fouls
     assert "Between two fouls nothing is paid." in fouls
 
@@ -266,7 +266,7 @@ def test_a_rank_keeps_its_capital_letter_in_a_list() -> None:
     with speaking("zh_Hans"):
         text = said(load_profile("california-face-up"))
     assert "头道一对Q或更好" in text
-    assert "pair of queens or better in front" in said(load_profile("california-face-up"))
+    assert "pair of queens or better in the front" in said(load_profile("california-face-up"))
 
 
 @pytest.mark.parametrize("language", [code for code in LANGUAGES if code != "en"])

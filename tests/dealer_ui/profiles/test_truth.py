@@ -41,7 +41,13 @@ class Page(NamedTuple):
     @classmethod
     def of(cls, blocks: tuple[Block, ...]) -> Page:
         tables = [block for block in blocks if isinstance(block, DocumentTable) and block.head[0] == "No."]
-        source = {row[0]: row[2] for table in tables if len(table.head) == 3 for row in table.rows}
+        cells = {row[0]: row[2] for table in tables if len(table.head) == 3 for row in table.rows}
+        source = {
+            number: cells[cell.removeprefix("As for ").removesuffix(".")]
+            if cell.startswith("As for")
+            else cell
+            for number, cell in cells.items()
+        }
         others = {
             row[0]: tuple(row[3].split(" Or: "))
             for table in tables
@@ -91,7 +97,7 @@ def untold(profile: Profile, page: Page) -> list[str]:
         quoted = [
             quote
             for quote in values.excludes(flip.path, flip.value)
-            if cite([quote]).partition(": ")[2] in cells
+            if cite([quote]).partition(": ")[2].strip("“”") in cells
         ]
         without = any(is_without(rule) for rule in rules if flip.path in rule.about)
         absent = [word for word in values.absent_words([flip.path]) if f"“{word.strip()}”" in cells]

@@ -41,4 +41,4 @@ def test_a_sheet_has_every_pay_of_its_profile(name: str) -> None:
 def test_the_points_are_said_as_the_house_rules_page_says_them() -> None:
     said = dict(sheet(load_profile("california-face-up")).sentences)
     assert said["Row"] == "Each row won is 1 point."
-    assert "Pair of queens or better in front." in said.values()
+    assert "Pair of queens or better in the front." in said.values()
