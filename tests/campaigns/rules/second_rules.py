@@ -192,8 +192,7 @@ def exchange(one: Judged, two: Judged, profile: Profile) -> dict[str, int]:
     if two.is_a == "surrendered":
         return {} if one.is_a == "surrendered" else {"surrender": profile["surrender"]["points"]}
     if one.natural and two.natural:
-        tied_in = "value" if naturals["tie"] == "value" else "kind"
-        if getattr(one.natural, tied_in) == getattr(two.natural, tied_in):
+        if getattr(one.natural, naturals["tie"]) == getattr(two.natural, naturals["tie"]):
             return {}
         return {"natural": one.natural.value if one.natural < two.natural else -two.natural.value}
     if one.natural:

@@ -33,8 +33,8 @@ def test_the_comparison_finds_a_cent_too_much() -> None:
 
 def test_the_comparison_finds_another_rule_in_the_rules_core() -> None:
     name, options = PLANTED[0]
-    assert found_after(name, options, "short", most=100)
-    assert found_after(name, {"foul.points": 9}, "short", most=100) is None, "that is the profile's own value"
+    assert found_after(name, options, "short", most=30)
+    assert found_after(name, {"foul.points": 9}, "short", most=30) is None, "that is the profile's own value"
 
 
 def test_a_rule_that_is_not_written_twice_is_refused() -> None:
