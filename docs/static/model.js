@@ -66,8 +66,9 @@
     shift[2] -= eye.far;
     const column = (i) => rows.map((row) => row[i]);
     gl.uniformMatrix4fv(view, false, [...column(0), 0, ...column(1), 0, ...column(2), 0, ...shift, 1]);
-    const [near, end, half] = [eye.far / 50, eye.far + 9000, 1 / Math.tan(12 * Math.PI / 180)];
     const wide = canvas.width / canvas.height;
+    const half = Math.min(1, wide) / Math.tan(12 * Math.PI / 180); // a phone's picture is narrow: its width holds all
+    const [near, end] = [eye.far / 50, eye.far + 9000];
     gl.uniformMatrix4fv(lens, false, [half / wide, 0, 0, 0, 0, half, 0, 0, 0, 0, (end + near) / (near - end), -1, 0, 0, 2 * end * near / (near - end), 0]);
   }
 
