@@ -38,9 +38,11 @@ drivers, its screen, a real card, whose cache loses what QEMU's disk keeps ([unt
 
 
 class Report:
-    """What was seen, as the rows of a page."""
+    """What was seen, as the rows of a page. It is kept after each step: a run of hours may be ended before its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, to: Path | None = None) -> None:
+        """`to`: the page."""
+        self._to = to
         self.rows: list[str] = []
         self.facts: list[str] = []
         self.listings: list[tuple[str, str]] = []
@@ -54,6 +56,12 @@ class Report:
         took = time.monotonic() - began
         self.rows.append(f"| {what} | {took:.0f} | {'; '.join(found)} |")
         click.echo(f"{took:6.0f} s  {what}: {'; '.join(found)}")
+        self.keep()
+
+    def keep(self) -> None:
+        """Write the page, if there is to be one."""
+        if self._to is not None:
+            self._to.write_text(self.text(), encoding="utf-8")
 
     def text(self) -> str:
         """Return the page."""

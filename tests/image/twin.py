@@ -145,6 +145,7 @@ def page_in_time(card: Card, report: Report) -> None:
         f"| the page serves, the table answers | {page:.1f} s, {table:.1f} s by its own clock |"
     )
     click.echo(report.facts[-1])
+    report.keep()
     assert page <= PAGE_WITHIN_S, f"the page serves after {page:.1f} s, later than {PAGE_WITHIN_S:.0f} s"
 
 
@@ -332,7 +333,7 @@ def main(
     card = Card(
         image, folder, pictures(folder / "pictures"), stick_with(release, folder) if updates else None
     )
-    report = Report()
+    report = Report(write)
     try:
         first_start(card, report)
         page_in_time(card, report)
@@ -351,8 +352,7 @@ def main(
             look(image, folder / "screen", report, screen)
     finally:
         card.cut_power()
-        if write:
-            write.write_text(report.text(), encoding="utf-8")
+        report.keep()
 
 
 if __name__ == "__main__":
