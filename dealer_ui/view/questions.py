@@ -145,6 +145,8 @@ def _button(state: State, rules: Profile, may: Offers) -> Need:
 
 
 def _seat_label(seat: int, player: str | None) -> str:
+    if player == f"Seat {seat}":  # as a seat's player is called whom nobody has named
+        return _("Seat %(seat)s", seat=seat)
     if player:
         return _("Seat %(seat)s · %(player)s", seat=seat, player=player)
     return _("Seat %(seat)s · not playing", seat=seat)
