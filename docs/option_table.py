@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from firmware.rules import OPTIONS
 from firmware.rules.naturals.kinds import NATURAL_WORDS
-from firmware.rules.profiles.options import Choice, Flag, Kind
+from firmware.rules.profiles.options import Amount, Choice, Flag, Kind
 from firmware.rules.profiles.targets import NotAllowedError
+
+_EXAMPLE: Final = re.compile(r"\[\]|\{\}|\[\{.*?\}\]|\[\".*?\]|\{ .*? \}")
+"""What stands in a file: no typographer's quotation marks there."""
 
 
 def option_rows() -> Iterator[tuple[str, str, str]]:
@@ -25,7 +30,10 @@ def allowed(kind: Kind) -> str:
     try:
         kind.check(object())
     except NotAllowedError as error:
-        return str(error).removeprefix("allowed: ")
+        words = _EXAMPLE.sub(r"`\g<0>`", str(error).removeprefix("allowed: "))
+        if isinstance(kind, Amount) and (meaning := kind.some % {"value": "N"}):
+            return f"{words}. {meaning}"
+        return words
     return ""
 
 

@@ -17,6 +17,7 @@ from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
 from firmware.rules import NaturalEntry, Profile
 from firmware.rules.cards import RANKS
+from firmware.rules.naturals.kinds import NATURAL_WORDS
 from firmware.rules.profiles.document import DocumentTable
 from firmware.rules.profiles.options import BETTER, Text
 from firmware.rules.profiles.sections import OPTIONS
@@ -133,6 +134,11 @@ class Values:
         return any(entry.needs for entry in self["naturals.kinds"])
 
     @property
+    def own_natural_names_rows(self) -> bool:
+        """Whether any natural of the house's own asks for a straight or a flush."""
+        return any(entry.needs and any(entry.needs.rows) for entry in self["naturals.kinds"])
+
+    @property
     def has_own_pairs(self) -> bool:
         """Whether any natural of the house's own may count four of a kind as two pairs."""
         return any(
@@ -211,7 +217,7 @@ def at_least(hands: Iterable[tuple[str, str]]) -> str:
 def cards_by_front(fronts: Iterable[tuple[str, int]]) -> str:
     """Format the cards of Fantasy Land by the front that earns it, the lowest that does."""
     return format_list(
-        _("%(front)s or better, %(cards)s", front=small(target_words(hand, front=True)), cards=cards)
+        _("%(cards)s with %(front)s or better", front=small(target_words(hand, front=True)), cards=cards)
         for hand, cards in fronts
     )
 
@@ -228,11 +234,10 @@ def naturals_table(rules: Values) -> DocumentTable:
 
 
 def _named(entry: NaturalEntry) -> str:
-    """Return a natural's name; of a house's own also what it is."""
+    """Return a natural's name, and what it is if the house calls it otherwise."""
     words = capital(natural_words(entry))
-    if not entry.needs:
-        return words
-    return _("%(name)s: %(what)s", name=words, what=say(entry.needs.words)) if entry.name else words
+    what = entry.needs.words if entry.needs else NATURAL_WORDS[entry.kind]
+    return _("%(name)s: %(what)s", name=words, what=say(what)) if entry.name else words
 
 
 def collection_table(rules: Values) -> DocumentTable:

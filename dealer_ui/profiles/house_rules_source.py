@@ -84,7 +84,8 @@ def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) ->
 def _set_by_the_house(rules: Values, rule: NumberedRule) -> bool:
     """Return whether a rule is the house's to set, and the document sets nothing; nothing is left of a changed one."""
     return not rule.about or any(
-        about.startswith("irregularities.") or (about.startswith("limits.") and not rules.quotes([about]))
+        about.startswith(("irregularities.", "basics.weaker_pays_more"))
+        or (about.startswith("limits.") and not rules.quotes([about]))
         for about in rule.about
     )
 

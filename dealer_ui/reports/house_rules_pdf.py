@@ -40,15 +40,27 @@ def pdf(blocks: Sequence[Block]) -> bytes:
     title = next((block.text for block in blocks if isinstance(block, Heading)), _("House rules"))
     last = max((at for at, block in enumerate(blocks) if isinstance(block, Heading)), default=0)
     index = _flow(blocks[last:], kind)
-    height = sum(
-        part.wrap(WIDTH, LETTER[1])[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in index
-    )
-    flow = [*_flow(blocks[:last], kind), CondPageBreak(height), *index]
+    flow = [*_flow(blocks[:last], kind), _together(index), *index]
     return document(flow, title, kind, _("Page %(page)s"))
 
 
 def _flow(blocks: Sequence[Block], kind: Type) -> list[Flowable]:
-    return [flowable for block in blocks for flowable in _flowables(block, kind)]
+    flow: list[Flowable] = []
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        parts = _flowables(block, kind)
+        if isinstance(block, Heading) and isinstance(
+            after, DocumentTable
+        ):  # no title above an empty foot of a page
+            flow.append(_together([*parts, *_flowables(DocumentTable(after.head, after.rows[:1]), kind)]))
+        flow += parts
+    return flow
+
+
+def _together(parts: Sequence[Flowable]) -> CondPageBreak:
+    """Return a page break that is made unless all parts fit on the rest of the page."""
+    return CondPageBreak(
+        sum(part.wrap(WIDTH, LETTER[1])[1] + part.getSpaceBefore() + part.getSpaceAfter() for part in parts)
+    )
 
 
 def _flowables(block: Block, kind: Type) -> list[Flowable]:

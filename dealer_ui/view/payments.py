@@ -17,15 +17,20 @@ from firmware.table.offers import Offers
 
 Pair = tuple[int, int]
 
-ROW_LINES: Final = frozenset({"row_won", "row_tied", "row_tied_button", "row_tied_suit", "bonus_in_place"})
+ROW_LINES: Final = frozenset(
+    {"row_won", "row_tied", "row_tied_button", "row_tied_banker", "row_tied_suit", "bonus_in_place"}
+)
 """The settlement's lines that say who won a row."""
 
-ROWS_COMPARED: Final = frozenset({"row_won", "row_tied", "row_tied_button", "row_tied_suit"})
+ROWS_COMPARED: Final = frozenset(
+    {"row_won", "row_tied", "row_tied_button", "row_tied_banker", "row_tied_suit"}
+)
 """Lines that say which cards won: the only ones that are told in full as long as there is room."""
 
 BRIEF: Final[Mapping[str, str]] = {
     "row_tied": N_("%(row)s: push"),
     "row_tied_button": N_("%(row)s: puck"),
+    "row_tied_banker": N_("%(row)s: banker"),
     "row_tied_suit": N_("%(row)s: by suit"),
     "two_rows": N_("two of three rows"),
     "all_rows": N_("all three rows"),

@@ -67,7 +67,8 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     width = max(map(len, names))
     for index, (name, cards) in enumerate(zip(names, seat.rows, strict=True)):
         strength = seat.words(index).full if seat.strengths[index] else ""
-        bonus = f" (bonus {seat.bonuses[index]})" if seat.bonuses[index] else ""
+        earns = seat.bonuses[index] and (not seat.natural or settlement.profile.naturals.keeps_bonus)
+        bonus = f" (bonus {seat.bonuses[index]})" if earns else ""
         yield f"  {name:<{width}}  {cards_text(cards):<14}  {strength}{bonus}".rstrip()
 
 

@@ -115,7 +115,7 @@ class Judge:
 
     def judge(self, hand: Hand) -> list[JudgedHand]:
         """Evaluate every seat of a regular hand."""
-        holder = button_holder(hand)
+        holder = self.banker(hand) or button_holder(hand)
         return [
             self._judge_seat(seat, owner, owner == holder, hand)
             for seat, owner in zip(hand.seats, hand.owners, strict=True)

@@ -77,6 +77,7 @@ CLAUSES = {
     "row_won": "scoring.row",
     "row_tied": "scoring.ties",
     "row_tied_button": "scoring.ties",
+    "row_tied_banker": "scoring.ties",
     "row_tied_suit": "scoring.suits",
     "two_rows": "scoring.outcome",
     "all_rows": "scoring.outcome",
@@ -225,6 +226,13 @@ def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
         case "row_tied_button":
             return _(
                 "%(row)s: both have %(hand)s, and seat %(seat)s wins with the puck",
+                row=place,
+                hand=hand,
+                seat=winner.seat,
+            )
+        case "row_tied_banker":
+            return _(
+                "%(row)s: both have %(hand)s, and seat %(seat)s wins as the banker",
                 row=place,
                 hand=hand,
                 seat=winner.seat,

@@ -12,7 +12,7 @@ from firmware.rules.profiles.profile import Profile
 
 _ROWS = (0, 1, 2)
 _NOTHING = (0, 0, 0)
-_ROW_LINES = frozenset({"row_won", "row_tied_button", "row_tied_suit"})
+_ROW_LINES = frozenset({"row_won", "row_tied_button", "row_tied_banker", "row_tied_suit"})
 _OPPONENTS = 3
 """Opponents at a full table, all of whom a hand must scoop to multiply by all of them."""
 _ROWS_WON = _ROW_LINES | {"bonus_in_place"}
@@ -29,6 +29,7 @@ class Scorer:
         self._scoop_times = profile.scoring.scoop_times
         self._beat_all_times = profile.scoring.beat_all_times
         self._button_wins_ties = profile.scoring.ties == "button"
+        self._tied_how = "row_tied_banker" if profile.scoring.versus == "banker" else "row_tied_button"
         self._suits = profile.scoring.suits
         self._replaces = profile.bonus.pays == "replaces"
         self._only_stronger = profile.bonus.pays == "stronger"
@@ -130,7 +131,7 @@ class Scorer:
             elif self._suits:
                 winner, how = a if self._higher_suit(a, b, row) else b, "row_tied_suit"
             elif self._button_wins_ties and a.holds_button != b.holds_button:
-                winner, how = a if a.holds_button else b, "row_tied_button"
+                winner, how = a if a.holds_button else b, self._tied_how
             else:
                 lines.append(new_line(("row_tied", 0, a, b, row)))
                 continue

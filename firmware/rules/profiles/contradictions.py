@@ -11,7 +11,7 @@ from firmware.rules.currency import money_text
 from firmware.rules.lowball import BEST
 from firmware.rules.profiles.dealt_cards import dealing_contradictions
 from firmware.rules.profiles.natural_lists import list_troubles
-from firmware.rules.profiles.options import Pairs
+from firmware.rules.profiles.options import Pairs, text_toml
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.targets import BEST_LOW, Target
 from firmware.rules.strength import HIGHS, LOWS, Category
@@ -96,7 +96,7 @@ def _rows(profile: Profile) -> _Found:
     scoring = profile.scoring
     if scoring.rows and scoring.row:
         yield _contradiction(
-            "scoring.row", "Scoring.rows says what each row is worth, so scoring.row must be 0."
+            "scoring.row", "What each row is worth stands in scoring.rows, so scoring.row must be 0."
         )
     if scoring.rows and scoring.outcome:
         yield _contradiction(
@@ -208,17 +208,21 @@ def _bonuses(profile: Profile) -> _Found:
 def _naturals(profile: Profile) -> _Found:
     naturals = profile.naturals
     if not naturals.kinds:
-        for path, is_set in (
-            ("order.naturals_first", profile.order.naturals_first),
-            ("naturals.keeps_bonus", naturals.keeps_bonus),
-            ("naturals.pays_bonus", naturals.pays_bonus),
-            ("naturals.false_declaration", naturals.false_declaration == "foul"),
-            ("naturals.wins", naturals.wins != "higher"),
-            ("surrender.versus_natural", profile.surrender.versus_natural != "points"),
+        for path, value, plain in (
+            ("order.naturals_first", profile.order.naturals_first, False),
+            ("naturals.keeps_bonus", naturals.keeps_bonus, False),
+            ("naturals.pays_bonus", naturals.pays_bonus, False),
+            ("naturals.false_declaration", naturals.false_declaration, "regular"),
+            ("naturals.wins", naturals.wins, "higher"),
+            ("surrender.versus_natural", profile.surrender.versus_natural, "points"),
         ):
-            if is_set:
+            if value != plain:
                 yield _contradiction(
-                    path, "%(option)s speaks of naturals, and naturals.kinds names none.", option=path
+                    path,
+                    "%(option)s speaks of naturals, and naturals.kinds names none. Write %(plain)s; what the file "
+                    "does not name comes from the game that it extends.",
+                    option=path,
+                    plain=f"{path.partition('.')[2]} = {text_toml(plain) if isinstance(plain, str) else 'false'}",
                 )
     for sentence in list_troubles(naturals.kinds, naturals.by):
         yield Contradiction("naturals.kinds", sentence)

@@ -128,7 +128,8 @@ def _conditions(kind: object, given: Mapping[str, Any]) -> Conditions:
         )
     if kind in NATURALS:
         raise NotAllowedError(
-            "%(kind)s has its conditions already; give a natural with others a kind of the house's own",
+            "%(kind)s is a named natural and takes no conditions; give a natural with conditions a kind of the "
+            "house's own",
             kind=kind,
         )
     for key, value in given.items():

@@ -115,7 +115,7 @@ class Scoring:
     ties: Literal["push", "button"] = choice(
         "Equal rows",
         push="An equal row is a push.",
-        button="An equal row is won by a player who holds the puck; between two others it is a push.",
+        button="An equal row is won by the banker, or by a player who holds the puck; between two others it is a push.",
     )
     outcome: Pairs = option(Outcomes("By the rows won"), default=())
     rows: Pairs = option(RowPoints("Row by row"), default=())
@@ -129,14 +129,14 @@ class Scoring:
     )
     scoop_times: int = amount(
         "Scoop multiplied",
-        "Who wins all three rows, and points on the whole, is paid %(value)s times those points.",
+        "Who wins all three rows is paid %(value)s times what the opponent owes.",
         "Winning all three rows multiplies nothing.",
         default=0,
     )
     beat_all_times: int = amount(
         "All opponents scooped",
-        "Who wins all three rows from three opponents is paid %(value)s times by each; a foul counts as "
-        "three rows lost.",
+        "Who wins all three rows from three opponents is paid %(value)s times what each owes; a foul counts "
+        "as three rows lost.",
         "Scooping every opponent multiplies nothing.",
         default=0,
     )
@@ -303,13 +303,13 @@ class Limits:
     """A room's limits between hands; `settle` does not use them."""
 
     max_unit: int = amount("Highest unit", "At most %(value)s a point.", "No limit of its own.", money=True)
-    buy_in: int = amount("Buy-in", "At least %(value)s times the table limit.", "No least amount.")
+    buy_in: int = amount("Buy-in", "At least %(value)s units.", "No least amount.")
     min_points: int = amount(
         "To be dealt in", "At least %(value)s points' worth of chips.", "Any stack, however small."
     )
     max_stack: int = amount(
         "Re-buy and add-on",
-        "Between hands, up to %(value)s times the table limit.",
+        "Between hands, up to a stack of %(value)s units.",
         "The house names the most.",
     )
     players: int = option(

@@ -53,7 +53,9 @@ _WORDS: Final = (
     ("Unclosed", Message("a bracket is not closed")),
     (
         "Invalid value|Expected newline or end of document after a statement",
-        Message("a value is a number, true, false, or a text in quotation marks, and a line has one"),
+        Message(
+            "a value is a number, true, false, or a text in straight quotation marks, and a line has one"
+        ),
     ),
     ("Illegal|invalid character|scalar", Message("here is a character that no text may hold")),
 )

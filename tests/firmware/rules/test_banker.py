@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 from dealer_ui.profiles.house_rules_numbered import clauses_on_the_page, rules_of
 from firmware.rules import Hand, contradictions, load_profile, profile_names, settle
@@ -33,7 +34,8 @@ def test_each_pays_and_collects_what_a_duel_with_the_banker_comes_to() -> None:
             settlement = settle(hand, profile)
             assert sum(settlement.paid.values()) == 0
             if any(seat.player for seat in hand.seats):  # two players: each has no other opponent
-                assert settlement == settle(hand, everybody)._replace(profile=profile)
+                alike = settle(replace(hand, button=banker_of(hand)), everybody)
+                assert dict(settlement.points) == dict(alike.points)
                 continue
             banker = banker_of(hand)
             left = {one.seat: [one.stack, one.stack] for one in hand.seats}
@@ -43,7 +45,7 @@ def test_each_pays_and_collects_what_a_duel_with_the_banker_comes_to() -> None:
                 assert {pair.a, pair.b} == {banker, other}
                 two = Hand(
                     seats=tuple(one for one in hand.seats if one.seat in (banker, other)),
-                    button=hand.button,
+                    button=banker,
                     unit=hand.unit,
                 )
                 (alone,) = settle(two, rules(everybody, stakes__cap="none")).pairs
@@ -66,6 +68,19 @@ def test_the_puck_at_an_empty_seat_makes_the_next_one_clockwise_the_banker() -> 
         assert {frozenset((pair.a, pair.b)) for pair in pairs} == {
             frozenset((banker, seat)) for seat in three if seat != banker
         }
+
+
+def test_the_banker_wins_equal_rows_though_the_puck_lies_at_an_empty_seat() -> None:
+    profile = rules("washington-1-unit", scoring__versus="banker", scoring__ties="button")
+    equal = {
+        1: "Kc 7d 2c / 9s 9d 8c 5c 3d / Ts Th 7c 4c 2s",
+        2: "Kd 7h 2d / 9h 9c 8d 5d 3c / Td Tc 7s 4d 2h",
+    }
+    for button, banker in ((1, 1), (2, 2), (3, 1)):
+        settlement = play(profile, equal, button=button)
+        assert settlement.points[banker] == 3
+        assert all(f"seat {banker} wins as the banker" in line.why for line in settlement.pairs[0].lines)
+    assert "Rows of equal rank are won by the banker." in [rule.text for rule in rules_of(profile)]
 
 
 def test_a_surrender_to_the_banker_excuses_nobody_else() -> None:

@@ -277,7 +277,7 @@ def test_all_mistakes_of_a_file_are_said_at_once_each_with_its_line_and_key(tmp_
         (
             house("[foul]\npoints = six\n"),
             5,
-            "a value is a number, true, false, or a text in quotation marks",
+            "a value is a number, true, false, or a text in straight quotation marks",
         ),
         (house("[foul]\npoints = 6 6\n"), 5, "and a line has one"),
         (house('[irregularities]\nother = "The floor\n'), 5, "no closing quotation mark"),

@@ -393,7 +393,7 @@ def test_a_surrender_may_pay_a_natural_its_value() -> None:
         ('kind = "faces", value = 3, pairs = 1, jokers = 1', "'jokers' is no condition of a natural"),
         ('kind = "faces", value = 3', "is no natural; allowed"),
         ('kind = "faces", value = 3, by = "rows"', "asks nothing of the cards"),
-        ('kind = "dragon", value = 3, pairs = 2', "has its conditions already"),
+        ('kind = "dragon", value = 3, pairs = 2', "takes no conditions"),
         ('kind = "No faces", value = 3, pairs = 2', "small letters, figures and _"),
         ('kind = "faces", value = 3, back = "full_house"', '"straight", "flush", "straight_flush"'),
         ('kind = "faces", value = 3, pairs = 2, quads_as_pairs = 1', "true or false"),
