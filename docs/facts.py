@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+import numpy as np
 from docutils.nodes import make_id
 
 from dealer_ui.setup.steps import STEPS
@@ -41,6 +42,7 @@ from hardware.make.__main__ import standard_frame
 from hardware.make.bom import Bom
 from hardware.make.build import Assembly, Build, Step, order_lists, parts_used
 from hardware.make.frame import place_text
+from hardware.make.mech import read_stl
 
 ROOT: Final = Path(__file__).parents[1]
 
@@ -309,14 +311,19 @@ def _readme(folder: str) -> str:
 def _prints(_: str) -> str:
     """Return the printed parts, in the assembly's words: file, pieces, size."""
     words = {"antenna_pocket": "antenna tray", "button_box": "box of the push-buttons"}
+
+    def size(name: str) -> str:
+        corners = read_stl(ROOT / f"hardware/out/{name}.stl")["corners"].reshape(-1, 3)
+        return " × ".join(f"{side:.1f}" for side in np.ptp(corners, axis=0))
+
     parts: dict[str, Any] = tomllib.loads((ROOT / "hardware/mech/mech.toml").read_text(encoding="utf-8"))
     return table(
-        ("part", "pieces", "at most, mm", "file"),
+        ("part", "pieces", "its size, mm", "file"),
         (
             (
                 words.get(name, name.replace("_", " ")),
                 part["pieces"],
-                " × ".join(f"{side:g}" for side in part["bounds_mm"]),
+                size(name),
                 f"{{download}}`{name}.stl <../../hardware/out/{name}.stl>`",
             )
             for name, part in parts.items()

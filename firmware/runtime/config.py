@@ -269,8 +269,8 @@ class UiConfig(BaseModel):
 _SEATS: Final = (
     SeatConfig(seat=1, place="A"),
     SeatConfig(seat=2, place="B"),
-    SeatConfig(seat=3, place="C"),
-    SeatConfig(seat=4, place="D"),
+    SeatConfig(seat=4, place="C"),
+    SeatConfig(seat=5, place="D"),
 )
 
 

@@ -56,12 +56,13 @@ class Supply(DataTable):
 class Part(DataTable):
     """One job to be done, and what may do it.
 
-    `watts` is the most that all pieces together draw from `supply`; `length_m` a cable's length, `core_mm2` how thick
-    the cores are through which it `feeds` other parts.
+    `contents` are the pieces of a set. `watts` is the most that all pieces together draw from `supply`; `length_m` a
+    cable's length, `core_mm2` how thick the cores are through which it `feeds` other parts.
     """
 
     id: Text
     name: Text
+    contents: tuple[Text, ...] = ()
     group: Text
     quantity: Annotated[int, Field(ge=1)]
     choices: Annotated[tuple[Choice, ...], Field(min_length=1)]
@@ -79,8 +80,13 @@ class Part(DataTable):
 
     @property
     def text(self) -> str:
-        """Its name and its recommended choice."""
-        return f"{self.name}: {self.choice.name}"
+        """Its name, its pieces and its recommended choice."""
+        return ": ".join((self.name, *self.contents, self.choice.name))
+
+    @property
+    def listed(self) -> str:
+        """Its name, and each piece of a set on a line of its own, for a cell of a table in Markdown."""
+        return "<br>– ".join((self.name, *self.contents))
 
     @property
     def price(self) -> float:

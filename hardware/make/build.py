@@ -81,6 +81,10 @@ def _name(part: Part) -> str:
     return f"{part.name} (optional)" if part.optional else part.name
 
 
+def _listed(part: Part) -> str:
+    return part.listed.replace(part.name, _name(part), 1)
+
+
 def order_lists(build: Build, bom: Bom) -> str:
     """Return one list for each kind of shop, in Markdown: pieces, recommended choice, price. Sums leave options out."""
     said: list[str] = []
@@ -90,7 +94,7 @@ def order_lists(build: Build, bom: Bom) -> str:
         said += [f"### {shop.name}", ""]
         said += [f"Order {shop.weeks} week{'s' if shop.weeks > 1 else ''} before the building.", ""]
         said += [f"| pieces | part | choice | about, {bom.currency} |", "|--:|---|---|--:|"]
-        said += [f"| {p.quantity:g} | {_name(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
+        said += [f"| {p.quantity:g} | {_listed(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
         said += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
     return "\n".join(said)
 

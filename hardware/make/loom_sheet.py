@@ -49,7 +49,7 @@ def blocks(loom: Loom) -> list[Block]:
             said.get("type", ""),
             f"{len(cable.colours)} × {said['gauge'].replace('mm2', 'mm²')}" if "gauge" in said else "",
             f"{said['length']:g} m" if "length" in said else "",
-            "screened" if "shield" in said else "",
+            "shielded" if "shield" in said else "",
         ]
         notes = [note for note in (said.get("notes", ""), *(end.notes for end in ends)) if note not in told]
         told |= {end.notes for end in ends}

@@ -56,7 +56,11 @@ EARLY = re.split(r"(?=^\[\[step\]\])", TEXT, flags=re.MULTILINE)
         ('uses = ["print"]', "uses = []", "print is used in no step"),
         ('uses = ["print"]', 'uses = ["print", "glue"]', "glue is used and is no part"),
         ('makes = ["a calibrated table"]', 'makes = ["a calibrated table", "dust"]', "nothing needs dust"),
-        ('makes = ["a calibrated table"]', 'makes = ["two pucks"]', "makes two pucks a second time"),
+        (
+            'makes = ["a calibrated table"]',
+            'makes = ["the printed felt"]',
+            "makes the printed felt a second time",
+        ),
         ("weeks = 1", 'weeks = "soon"', "weeks"),
     ],
 )

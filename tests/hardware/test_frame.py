@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from typing import Any
 
 import numpy as np
 import pytest
 import trimesh
 
+from firmware.runtime.config import Config
 from hardware.make import view
 from hardware.make.frame import Frame, frame_page, top_page
 from tests.hardware import cases
@@ -49,8 +51,11 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
         ("lamps", f"{said['lamp_long_mm']:.0f} mm"),
         ("lamps", f"{said['lamp_lm']:.0f} lm"),
         ("lamp-holders", f"{frame().hanger_mm:.0f} mm below its carrier"),
-        ("hoods", f"{said['lamp_long_mm']:.0f} × {math.ceil(said['hood_mm'] / 10) * 10:.0f}"),
-        ("hoods", f"{math.degrees(frame().hood_turned):.0f} degrees off the vertical"),
+        ("hoods", f"{said['lamp_long_mm']:.0f} × {math.ceil(said['hood_mm'] / 10) * 10 + 20:.0f}"),
+        (
+            "hoods",
+            f"folded lengthwise by {math.degrees(frame().hood_turned - frame().lamp_turned):.0f} degrees",
+        ),
         ("lens", f"barrel distortion of {SAID['lens']['barrel']:.0%}".replace("%", " %")),
         ("enclosure", "{:.0f} × {:.0f} × {:.0f} mm".format(*said["box_mm"])),
         ("table", "{:.0f} × {:.0f} × ".format(*said["table_mm"]) + f"{said['table_thick_mm']:.0f} mm"),
@@ -82,7 +87,7 @@ def test_each_tray_lies_in_its_recess_and_wood_is_left_below_it() -> None:
 
 
 def test_the_buttons_screws_reach_their_inserts_through_the_top() -> None:
-    (long,) = (float(found) for found in re.findall(r"M3 × (\d+)", " ".join(part.name for part in BOM.part)))
+    (long,) = (float(found) for found in re.findall(r"M3 × (\d+)", BOM.get("screws").text))
     into = long - SAID["frame"]["table_thick_mm"]
     assert 4 <= into <= 10, "the insert's length, and no deeper than its hole"
     assert SAID["button_box"]["through_mm"] > 3
@@ -102,6 +107,13 @@ def test_everything_on_the_top_is_found_from_its_edges() -> None:
         assert away == sorted(away), "its hole looks to the middle, its coil lies beyond"
     page = top_page(frame())
     assert all(f"| {spot.what} | {spot.x:.0f} | {spot.y:.0f} |" in page for spot in spots.values())
+
+
+def test_a_fresh_box_seats_players_where_the_antennas_of_their_places_are() -> None:
+    places, antennas = tomllib.loads(LAYOUT.text)["places"], SAID["frame"]["antennas_mm"]
+    for seat in Config().seats:
+        away = [math.dist(at, (places[seat.place]["x_mm"], places[seat.place]["y_mm"])) for at in antennas]
+        assert seat.seat == 1 + away.index(min(away)), seat.place
 
 
 def test_the_screws_of_the_button_box_are_drilled_below_its_inserts() -> None:
@@ -127,7 +139,7 @@ def test_every_hole_that_is_drilled_has_its_bit_among_the_tools() -> None:
 
 def test_every_screw_of_the_assembly_is_on_the_parts_list() -> None:
     told = (HARDWARE / "assembly.toml").read_text(encoding="utf-8")
-    bought = " ".join(part.name for part in BOM.part)
+    bought = " ".join(part.text for part in BOM.part)
     sizes = set(re.findall(r"M\d+(?:\.\d)?\b", told))
     assert sizes >= {"M2.5", "M3", "M5", "M8", "M10"}
     assert {size for size in sizes if not re.search(rf"{re.escape(size)}\b(?!\.)", bought)} == set()
