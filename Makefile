@@ -53,7 +53,7 @@ help:
 	@echo "make boards  lets KiCad check both circuit boards, and writes their plots, part lists and pictures (needs kicad 9)"
 	@echo "make wheel  builds the package that can be installed, in dist/"
 	@echo "make rules-wheel  builds the rules alone as a package for other programs (ARGS=FOLDER instead of dist)"
-	@echo "make release  builds what is carried to a box: wheels, services, installer (ARGS='aarch64 3.11 3.13'; docs/install.md)"
+	@echo "make release  builds what is carried to a box: wheels, services, installer; dist/index.html lists it (ARGS='aarch64 3.11 3.13')"
 	@echo "make image  makes a card for a Raspberry Pi 5 with that release, signed (needs mmdebstrap, arch-test, qemu-user-static,"
 	@echo "                   squashfs-tools, fdisk, e2fsprogs, dosfstools, mtools, uidmap; systemd/image/README.md)"
 	@echo "make test-image  boots that card in QEMU, plays, cuts its power, breaks an update (needs qemu-system-arm, qemu-utils, cpio;"
@@ -189,8 +189,9 @@ wheel: .venv/dev.stamp
 rules-wheel: .venv/dev.stamp
 	systemd/rules/make $(ARGS)
 
-release: .venv/dev.stamp sbom
+release: .venv/dev.stamp sbom wheel rules-wheel
 	systemd/release $(ARGS)
+	systemd/release-page
 
 image: .venv/dev.stamp sbom
 	rm -f dist/feltwatch-*-aarch64.tar.gz
