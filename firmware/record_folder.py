@@ -1,4 +1,4 @@
-"""Where the record lies. Apart from all else: every command names the folder in its help, and must start at once."""
+"""The path of the record. Imports nothing of the product, as every command names it and must start at once."""
 
 from __future__ import annotations
 

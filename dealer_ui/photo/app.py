@@ -107,7 +107,7 @@ def create_app(
     app.jinja_env.filters.update(money=money, cards_said=cards_said)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)
-    i18n.speak(app, lambda: HouseSettings(language=_of_browser()))
+    i18n.set_up(app, lambda: HouseSettings(language=_of_browser()))
     app.register_blueprint(blueprint)
     app.register_error_handler(HTTPException, _refuse)
     harden(app, HEADERS)

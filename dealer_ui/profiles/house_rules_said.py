@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -10,8 +10,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from dealer_ui.text.hand_words import category_name, natural_words
-from dealer_ui.text.i18n import gettext, ngettext
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.rule_words import rule_text, target_words
 from dealer_ui.text.words import capital, money, row_name, small
@@ -27,6 +27,7 @@ from firmware.rules.strength import HIGHS
 from firmware.rules.words import ONE, ROW_NAMES, SUITS
 
 _IN_FRONT: Final = ("three_of_a_kind", "one_pair", "high_card")
+"""The categories of three cards, the highest first."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Values:
     def __getitem__(self, path: str) -> Any:
         return self._values[path]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._values)
 
     def quotes(self, about: Collection[str]) -> tuple[Quote, ...]:
@@ -78,7 +79,7 @@ class Values:
         return self.source.excludes(path, value, self._game) if self.source else ()
 
     def absent_words(self, about: Collection[str]) -> tuple[str, ...]:
-        """Return words that the document would use of any of these, if it spoke of them, and does not have."""
+        """Return words that are not in the document: it would use them if it spoke of any of these."""
         absent = self.source.absent if self.source else {}
         found = (words for prefix, words in absent.items() if any(path.startswith(prefix) for path in about))
         return tuple(dict.fromkeys(word for words in found for word in words))
@@ -100,7 +101,7 @@ class Values:
 
     @property
     def outcome(self) -> dict[str, int]:
-        """The points for rows won in place of their sum, by how many; empty if rows are summed."""
+        """The points for a number of rows won, by that number; empty if the points of the rows are summed."""
         return dict(self["scoring.outcome"])
 
     @property
@@ -148,7 +149,7 @@ class Values:
 
     @property
     def has_strict_pairs(self) -> bool:
-        """Whether any natural of the house's own may not."""
+        """Whether any natural of the house's own must not count four of a kind as two pairs."""
         return any(entry.needs and not entry.needs.quads_as_pairs for entry in self["naturals.kinds"])
 
     def has_natural(self, *kinds: str) -> bool:
@@ -177,7 +178,7 @@ def sentences(name: str, rules: Values) -> list[Statement]:
 def _template() -> Template:
     environment = Environment(loader=PackageLoader("dealer_ui"), undefined=StrictUndefined, autoescape=True)
     environment.globals.update(
-        _=gettext,
+        _=_,
         at_least=at_least,
         bonus_table=bonus_table,
         cards_by_front=cards_by_front,
@@ -203,19 +204,19 @@ def points(number: int) -> str:
 
 
 def format_list(parts: Iterable[str]) -> str:
-    """Format a list."""
-    return gettext(", ").join(parts)
+    """Join parts with the language's comma."""
+    return _(", ").join(parts)
 
 
 def at_least(hands: Iterable[tuple[str, str]]) -> str:
-    """Format hands by row, each as the lowest that does."""
+    """Say the lowest hand that is enough, for each row."""
     return _(", or ").join(
         _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
     )
 
 
 def cards_by_front(fronts: Iterable[tuple[str, int]]) -> str:
-    """Format the cards of Fantasy Land by the front that earns it, the lowest that does."""
+    """Say how many cards of Fantasy Land each front earns; a front is the lowest that is enough."""
     return format_list(
         _("%(cards)s with %(front)s or better", front=small(target_words(hand, front=True)), cards=cards)
         for hand, cards in fronts

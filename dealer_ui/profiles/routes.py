@@ -139,9 +139,8 @@ def change(name: str) -> tuple[Response, int]:
         case "check" | "keep" as do:
             fields = [*_pairs(order.get("fields"))]
             if not found.packaged:
-                fields.insert(
-                    0, ("name", found.name)
-                )  # another version of the same profile: the form is ignored
+                # another version of the same profile: the form is ignored
+                fields.insert(0, ("name", found.name))
             taken = [one.name for one in shelf.all()] if found.packaged else []
             draft = read(FormInput(fields), found.profile, taken)
             if draft.profile is None:

@@ -94,9 +94,8 @@ class Shelf:
         packaged = [found for name in profile_names() if (found := self.find(name)) is not None]
         force = self.in_force
         if force is not None and force.hash not in {one.hash for one in (*house, *packaged)}:
-            found = self.find(
-                force.name, force.hash
-            )  # from the configuration's file, or an earlier release's text
+            # from the configuration's file, or an earlier release's text
+            found = self.find(force.name, force.hash)
             house = [*([found] if found else []), *house]
         return (*house, *packaged)
 

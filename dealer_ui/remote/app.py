@@ -92,7 +92,7 @@ def create_app(data: Path, secrets: Path) -> Flask:
     ).attach(app)
     RemoteAccess(people, sessions).attach(app)
     app.before_request(_admit)
-    i18n.speak(app, lambda: services(app).live.state().house)
+    i18n.set_up(app, lambda: services(app).live.state().house)
     for part in (blueprint, log_in.blueprint, review.blueprint, dispute.blueprint, report_page.blueprint):
         app.register_blueprint(part)
     harden(app, HEADERS)

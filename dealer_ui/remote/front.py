@@ -62,9 +62,8 @@ def begin(listening: Iterable[socket.socket], text: str, folder: Path) -> tuple[
     conf = folder / "nginx.conf"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / INSIDE).unlink(
-            missing_ok=True
-        )  # a killed nginx leaves it behind, and a new one would not start
+        # a killed nginx leaves it behind, and a new one would not start
+        (folder / INSIDE).unlink(missing_ok=True)
         conf.write_text(text, encoding="utf-8")
     except OSError as error:
         raise FrontError(f"{folder} cannot be written: {error.strerror}.") from error

@@ -27,6 +27,7 @@ _SHARES: Final = {
     2: (0.22, 0.78),
     4: (0.34, 0.22, 0.22, 0.22),
 }
+"""The shares of the width of a table's columns: by what the table says, else by the number of its columns."""
 
 
 def write_pdf(blocks: Sequence[Block], path: Path) -> None:
@@ -71,7 +72,7 @@ def _flowables(block: Block, kind: Type) -> list[Flowable]:
         case Heading(_, text):
             return kind.titled(text)
         case Paragraph(text):
-            return [kind.text(text.replace("¶ ", glued), _space(kind))]
+            return [kind.text(text.replace("¶ ", glued), _paragraph_style(kind))]
         case DocumentTable(head, rows):
             lines = [
                 (*(cell.replace("¶ ", glued) for cell in row[:-1]), row[-1].replace("¶ ", glued) or "\n\n")
@@ -86,5 +87,5 @@ def _shares(head: tuple[str, ...]) -> tuple[float, ...]:
     return _SHARES[{_("Rank"): "ranks", _("Point"): "points"}.get(head[0], len(head))]
 
 
-def _space(kind: Type) -> ParagraphStyle:
+def _paragraph_style(kind: Type) -> ParagraphStyle:
     return ParagraphStyle("spaced", kind.body, spaceAfter=4)

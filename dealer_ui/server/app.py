@@ -99,7 +99,7 @@ def create_app(settings: Settings) -> Flask:
         if settings.beside_port
         else None
     )
-    i18n.speak(app, lambda: services(app).live.state().house)
+    i18n.set_up(app, lambda: services(app).live.state().house)
 
     def pit() -> Mapping[str, Any] | None:
         return None if settings.training else read_heard(settings.pit, time.monotonic())

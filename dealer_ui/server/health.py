@@ -71,9 +71,8 @@ def healthz() -> tuple[Response, int]:
     """
     live, answer = services().live, services().link.heartbeat()
     table = answer is not None
-    moment = (
-        live.now() if table else live.wait(-1, 0) or live.now()
-    )  # without the table, no second wait for it
+    # without the table, no second wait for it
+    moment = live.now() if table else live.wait(-1, 0) or live.now()
     screen = _screen(answer)
     well = table and not moment.trouble and screen != "silent"
     checks: dict[str, str] | None = None

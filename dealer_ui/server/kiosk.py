@@ -187,9 +187,8 @@ class Kiosk:
             return
         if lived_s >= self._start_s:
             self._start_s = min(2 * self._start_s, MOST_START_S)
-        shutil.rmtree(
-            self._home / "chromium", ignore_errors=True
-        )  # a damaged profile is no reason to stay dark
+        # a damaged profile is no reason to stay dark
+        shutil.rmtree(self._home / "chromium", ignore_errors=True)
 
     def _until_over(self, browser: Browser, watch: Watch | None) -> str:
         """Watch a browser until its end or ours; return why it has ended. Without a watch only its end counts."""

@@ -59,7 +59,7 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
 )
 """By groups, as they stand on the page. Who may come in is said by each page itself."""
 PHOTO: Final = MenuEntry("/photo?back=/menu", N_("Photo"), N_("Settle the hands in a phone's picture"))
-"""Besides, under the house's, where the house has opened it."""
+"""One more entry of the group *House*, where the house has opened the page."""
 
 
 @blueprint.get("/menu")

@@ -293,9 +293,8 @@ def _values(name: str, state: State) -> dict[str, Any]:
                 "pin_roles": PIN_ROLES,
             }
         case "game":
-            names = sorted(
-                profile_names(), key=lambda name: name != state.house.profile
-            )  # the one in force first
+            # the one in force first
+            names = sorted(profile_names(), key=lambda name: name != state.house.profile)
             return {"games": [_game(name) for name in names], "unit": money(state.house.unit)}
         case "clock":
             return {"zone": zone_now()}

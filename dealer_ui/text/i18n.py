@@ -87,7 +87,7 @@ def html_language(code: str) -> str:
     return code.replace("_", "-")
 
 
-def speak(app: Flask, house: Callable[[], HouseSettings]) -> None:
+def set_up(app: Flask, house: Callable[[], HouseSettings]) -> None:
     """Set an application up for translation: its templates, and each request in its browser's or the table's language.
 
     Sums are written in the table's currency.
@@ -123,7 +123,7 @@ def own_language() -> str:
 
 
 def _leave_places(message: str) -> str:
-    """Return the message as it is: Jinja fills the places itself, and escapes the values."""
+    """Translate a message, its places left open: Jinja escapes the values and fills them in itself."""
     text: str = _catalogue(language()).gettext(message)
     return text
 

@@ -292,9 +292,8 @@ def _notices(state: State, may: Offers, refused: Message | None) -> tuple[str, .
         for number, back in enumerate(state.paybacks, start=1)
         if not back.paid and (due is None or number < due.command["number"])
     ]
-    is_said = (
-        state.phase is not Phase.IDLE or state.deck_unchecked or "rules" in state.faults
-    )  # before the first hand seats are still to fill
+    # before the first hand seats are still to fill
+    is_said = state.phase is not Phase.IDLE or state.deck_unchecked or "rules" in state.faults
     if refused and due is None and is_said and "disk" not in state.faults:
         notices.append(say(refused))
     notices += swap_notices(state, may)

@@ -71,9 +71,8 @@ def serve(
         live.start()
         gc.freeze()  # imported modules are never freed; without this a full collection delays a page by 0.1 s
         try:
-            run_until_stopped(
-                server, live.stop
-            )  # waitress waits for its threads, and streams hold some of them
+            # waitress waits for its threads, and streams hold some of them
+            run_until_stopped(server, live.stop)
         finally:
             live.stop()
 

@@ -47,7 +47,8 @@ def command(
 
     The table process must be running, no hand may be open, and the felt must be bare. --by names the technician. The
     test asks you to press push-buttons, to move the pucks and to look at lamps. It keeps its report in the data folder,
-    in reports/. The exit status is 1 if a step failed, otherwise 0. A step that was left out counts as not passed.
+    in reports/. The exit status is 1 if a step failed, otherwise 0. The
+    report says "passed" only if no step was left out.
     """
     from firmware.acceptance.table_trial import HANDS, STEPS, TableTrial
 
@@ -68,9 +69,9 @@ def command(
         return yes or click.confirm(text, err=is_json)
 
     results: list[Check] = []
-    with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as test:
+    with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as trial:
         folder = reports_folder(data)
-        for number, result in enumerate(test.run(frozenset(left_out)), start=1):
+        for number, result in enumerate(trial.run(frozenset(left_out)), start=1):
             results.append(result)
             show(line(number, result))
     document = report(results, by, yes)
@@ -140,20 +141,20 @@ def reports_folder(data: Path) -> Path:
     return folder
 
 
-def _keep(folder: Path, answer: dict[str, Any], results: list[Check]) -> Path:
+def _keep(folder: Path, document: dict[str, Any], results: list[Check]) -> Path:
     """Store the report next to the record, as JSON and as printable text. Raises click.ClickException."""
     from firmware.record.journal.disk import sync_folder
 
-    name = f"selftest-{answer['at'].replace(':', '').replace('+0000', 'Z')}"
-    lines = [f"{answer['software']} · {answer['at']} · {answer['by']}"]
+    name = f"selftest-{document['at'].replace(':', '').replace('+0000', 'Z')}"
+    lines = [f"{document['software']} · {document['at']} · {document['by']}"]
     lines += [line(number, result) for number, result in enumerate(results, start=1)]
     lines.append(counts(results))
-    if answer["answered_yes_unseen"]:
+    if document["answered_yes_unseen"]:
         lines.append("Nobody looked at the lamps or listened to the buzzer: --yes was given.")
     kept = folder / f"{name}.json"
     try:
         _write(folder / f"{name}.txt", "\n".join(lines))
-        _write(kept, json.dumps(answer, ensure_ascii=False, indent=1))
+        _write(kept, json.dumps(document, ensure_ascii=False, indent=1))
         sync_folder(folder)
     except OSError as error:
         raise click.ClickException(f"The report cannot be kept in {folder}: {error.strerror}.") from error

@@ -1,4 +1,4 @@
-"""Reads what a person says of a photograph: cards, rows, seats; from options, or one answer after another. Pure."""
+"""Reads what a person says of a photograph: in options of the command, or as answers to its questions. Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def card_code(text: str) -> str:
 
 
 def parse_named(text: str) -> tuple[int, str | None]:
-    """Return a card's number and code from such as "7=Qh" or "7=none". Raises AnswerError."""
+    """Return a card's number and code from a text such as "7=Qh" or "7=none". Raises AnswerError."""
     number, equals, code = text.partition("=")
     if not (equals and _is_number(number)):
         raise AnswerError("give a number and a card, such as 7=Qh")
@@ -35,7 +35,7 @@ def parse_named(text: str) -> tuple[int, str | None]:
 
 
 def parse_row(text: str) -> frozenset[int]:
-    """Return the numbers of a row from such as "3 7 9". Raises AnswerError."""
+    """Return the numbers of a row from a text such as "3 7 9". Raises AnswerError."""
     words = text.replace(",", " ").split()
     if not all(map(_is_number, words)) or len({*words}) not in (3, 5):
         raise AnswerError("give the numbers of three or five cards, such as '3 7 9'")
@@ -43,7 +43,7 @@ def parse_row(text: str) -> frozenset[int]:
 
 
 def parse_missing(text: str) -> tuple[tuple[int, str], tuple[str, ...]]:
-    """Return seat, row and cards from such as "2.middle=Qh". Raises AnswerError."""
+    """Return seat, row and cards from a text such as "2.middle=Qh". Raises AnswerError."""
     place, equals, codes = text.partition("=")
     seat, _, row = place.strip().partition(".")
     if not (equals and _is_number(seat) and row in ROWS and codes.split()):
@@ -64,7 +64,7 @@ def _is_number(text: str) -> bool:
     return text.strip().isdecimal() and len(text) < 6
 
 
-def answered(question: Question, answers: Answers, given: str) -> Answers:
+def add_answer(question: Question, answers: Answers, given: str) -> Answers:
     """Return the answers with one more. Raises AnswerError."""
     if question.kind == "card":
         number, code = parse_named(f"{question.key}={given}")

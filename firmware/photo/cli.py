@@ -12,7 +12,7 @@ import click
 from firmware.command_options import ANY_PATH
 from firmware.photo.answers import (
     NO_CARD,
-    answered,
+    add_answer,
     parse_declared,
     parse_missing,
     parse_named,
@@ -260,7 +260,7 @@ def _ask(question: Question, answers: Answers) -> Answers:
     while True:
         given = str(click.prompt(f"{question.text}{hint}")).strip()
         try:
-            return answered(question, answers, given)
+            return add_answer(question, answers, given)
         except ValueError as error:
             say(str(error), err=True)
 

@@ -34,10 +34,11 @@ def _over(db: sqlite3.Connection) -> int:
     """Return the number of the last row after which no hand was open. Rows written from now on come after it."""
     marks = ", ".join("?" * len((*_BEGIN, *ENDS)))
     last: int = db.execute("SELECT coalesce(max(seq), 0) FROM main.journal").fetchone()[0]
+    # reads about one hand's rows, from the end back
     found = db.execute(
         f"SELECT seq, type FROM main.journal WHERE seq <= ? AND type IN ({marks}) ORDER BY seq DESC",
         (last, *_BEGIN, *ENDS),
-    )  # reads about one hand's rows, from the end back
+    )
     ended, began = 0, last + 1
     for seq, kind in found:
         if kind in ENDS:

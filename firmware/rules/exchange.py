@@ -175,7 +175,8 @@ def _quote(value: object) -> str:
     except (
         ValueError,
         RecursionError,
-    ):  # a number with thousands of digits, or too many nested brackets
+    ):
+        # a number with thousands of digits, or too many nested brackets
         return "something beyond all measure"
     return text if len(text) <= 40 else f"{text[:37]}..."
 

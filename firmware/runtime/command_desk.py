@@ -71,9 +71,8 @@ class CommandDesk:
             answer.set_result(error.sentence.refusal() | {"uncertain": True})
         except TableError as error:
             answer.set_result(error.sentence.refusal())
-        except (
-            MemoryError
-        ):  # nobody knows what is only half done: the record does, and a new process reads it
+        except MemoryError:
+            # nobody knows what is only half done: the record does, and a new process reads it
             answer.set_result(OUT_OF_MEMORY)
             raise
         except Exception:
@@ -92,9 +91,8 @@ class CommandDesk:
             self.command_id = ""
         if who.told and isinstance(answer, dict):
             answer = answer | who.told
-        if command.id is not None and not isinstance(
-            command, AccessCommand
-        ):  # those answers may hold a session
+        # those answers may hold a session
+        if command.id is not None and not isinstance(command, AccessCommand):
             self._answers[command.id] = answer
             if len(self._answers) > KNOWN_COMMANDS:
                 del self._answers[next(iter(self._answers))]

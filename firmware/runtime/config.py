@@ -50,7 +50,7 @@ class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-def _of_letters(name: str) -> str:
+def _check_name(name: str) -> str:
     """Return a name as it is, "" for none. Raises NameRefused, a ValueError."""
     if name:
         check_name(name)
@@ -67,8 +67,8 @@ class SeatConfig(_Section):
 
     @field_validator("player")
     @classmethod
-    def _named(cls, player: str) -> str:
-        return _of_letters(player)
+    def _check_player(cls, player: str) -> str:
+        return _check_name(player)
 
     @property
     def name(self) -> str:
@@ -81,7 +81,7 @@ class PuckConfig(_Section):
     (`firmware.runtime.disks`).
 
     `puckd`: a reader with an antenna at every seat. `none`: no reader; the puck's seat is told by touch, and moves by
-    itself between hands. The other kinds read one `spot`, the seat in `seat`.
+    itself between hands. The other kinds read at one seat only: `seat`.
     """
 
     kind: Literal["puckd", "rdm6300", "id12la", "pn532", "none"] = "puckd"
@@ -127,8 +127,8 @@ class CameraConfig(_Section):
     without a motor, its focus held by a screw.
     """
     size: tuple[int, int] = (4032, 3024)
-    """Width and height of a picture, pixels; for a ribbon cable camera a multiple of 64, and even. Default: all of the
-    build's sensor but 12 columns on each side and 8 rows above and below; 3840 by 2160 for a USB camera.
+    """Width and height of a picture, pixels; for a ribbon cable camera a multiple of 64, and even. Default: the build's
+    sensor without 12 columns on each side and 8 rows above and below. Default for a USB camera: 3840 by 2160.
     """
     white_balance_k: int | None = Field(default=None, ge=2000, le=10000)
     """USB camera only, in kelvin."""
@@ -223,7 +223,7 @@ class KeepingConfig(_Section):
 
 
 class PitConfig(_Section):
-    """What may come into force by itself of what the pit sends; everything else waits for a person at the table."""
+    """Which things from the pit come into force by themselves; everything else waits for a person at the table."""
 
     profiles: Literal["person", "at once"] = "person"
     """Whether a profile is put in force by a person with a PIN, or between hands by itself."""
@@ -253,7 +253,7 @@ class ScreenConfig(_Section):
     leaving_s: float = Field(default=15.0, ge=1, le=120)
     """The same while it loads another page."""
     start_s: float = Field(default=60.0, ge=1, le=600)
-    """Seconds that it may take to answer first, after the start of the table process."""
+    """Seconds from the start of the table process within which it must answer for the first time."""
 
 
 NO_SCREEN: Final = ScreenConfig(kiosk=False)
@@ -283,6 +283,7 @@ class Config(_Section):
     profile: str = "washington-1-unit"
     options: dict[str, JsonValue] = Field(default_factory=dict)
     unit: int = Field(default=100, ge=1)
+    """Cents a point."""
     table: str = Field(default="", max_length=20)
     """The table's number in the room."""
     language: str = ""
@@ -304,8 +305,8 @@ class Config(_Section):
 
     @field_validator("table")
     @classmethod
-    def _numbered(cls, table: str) -> str:
-        return _of_letters(table)
+    def _check_table(cls, table: str) -> str:
+        return _check_name(table)
 
     @model_validator(mode="after")
     def _no_look_alikes(self) -> Self:
@@ -333,7 +334,7 @@ class Config(_Section):
 
     @property
     def without(self) -> tuple[str, ...]:
-        """What this table has not: "puck", "panel"."""
+        """The devices that this table does not have: "puck", "panel"."""
         kinds = {"puck": self.puck.kind, "panel": self.panel.kind}
         return tuple(name for name, kind in kinds.items() if kind == "none")
 

@@ -174,7 +174,7 @@ def _send(
     from firmware.uplink.follow import Follower, UplinkStatus
     from firmware.uplink.health import table_health
     from firmware.uplink.heard import write
-    from firmware.uplink.held import as_told
+    from firmware.uplink.held import held_to_json
     from firmware.uplink.inbox.fetching import Inbox
     from firmware.uplink.inbox.requests import NOTES
     from firmware.uplink.settings import HOUSE, load
@@ -203,7 +203,7 @@ def _send(
     )
     manager = ServiceManager.from_environment()
     shown: tuple[UplinkStatus, State] = UplinkStatus(), follower.witnessed
-    write(state, shown[0], shown[1].trouble, as_told(shown[1]))
+    write(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
     while True:
         wait = follower.step()
         now = follower.heard, follower.witnessed
@@ -213,7 +213,7 @@ def _send(
             if now[1].trouble != shown[1].trouble:
                 say(now[1].trouble or "The pit's log continues what this table has seen.", err=True)
             shown = now
-            write(state, shown[0], shown[1].trouble, as_told(shown[1]))
+            write(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
         manager.alive()
         time.sleep(wait)
 

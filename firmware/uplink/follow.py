@@ -109,9 +109,8 @@ class Follower:
             self._lost(error.sentence)
             return FORKED_S * self._rng.uniform(0.5, 1.0)
         except (PitUnreachable, JournalError) as error:
-            if isinstance(
-                error, Later
-            ):  # a new connection would cost a busy pit a handshake and a request more
+            # a new connection would cost a busy pit a handshake and a request more
+            if isinstance(error, Later):
                 self.heard = replace(self.heard, trouble=error.sentence)
             else:
                 self._lost(error.sentence)
@@ -130,9 +129,8 @@ class Follower:
         health = self._health()  # before the record: the process knows of no row that is not there
         genesis, head, rows = self._look()
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
-        due = (
-            due or answers(health) is not self._answers
-        )  # the pit hears at once of a table process that is gone
+        # the pit hears at once of a table process that is gone
+        due = due or answers(health) is not self._answers
         said = self._inbox.progress() if self._inbox is not None else ()
         if self._have is not None and not rows and not due and said == self._said:
             if self._inbox is not None and self._inbox.step(self._client):

@@ -38,7 +38,7 @@ def write(
 ) -> None:
     """Replace the file. Raises OSError.
 
-    `log_trouble`: what is wrong with the pit's log; `checkpoint`: what this table holds of it (`held.as_told`).
+    `log_trouble`: what is wrong with the pit's log; `checkpoint`: what this table holds of it (`held.held_to_json`).
     """
     value = {
         "have": heard.have.seq,

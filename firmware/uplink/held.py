@@ -1,4 +1,4 @@
-"""The newest checkpoint of the pit's log that this table holds, as the uplink says it to slips of the record."""
+"""The newest checkpoint of the pit's log that this table holds, written by the uplink for slips of the record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class HeldCheckpoint:
     """A checkpoint that this table has checked and cosigned.
 
-    `note`: the checkpoint with its log's signature alone, as `pit verify` takes it; `words`: the five of the log's key.
+    `note`: the checkpoint with its log's signature alone, as `pit verify` takes it; `words`: the five key words of
+    the log.
     `proven`: how many signed heads of that log most tables have cosigned, how many tables that were, and of how many;
     None if the pit has said nothing of it. `doubted`: the pit has shown another history since.
     """
@@ -43,8 +44,8 @@ class HeldCheckpoint:
         return self.proven is not None and self.proven[0] >= self.checkpoint.size
 
 
-def as_told(state: State) -> dict[str, Any] | None:
-    """Return what the uplink writes of what its witness holds; None if it holds nothing."""
+def held_to_json(state: State) -> dict[str, Any] | None:
+    """Return the checkpoint of a witness as the uplink writes it; None if the witness holds none."""
     if not state.note:
         return None
     return {
@@ -72,6 +73,7 @@ def _read(told: Mapping[str, Any] | None) -> HeldCheckpoint | None:
     checkpoint = open_note(note, public)  # what is printed was signed
     proven: tuple[int, int, int] | None = None
     match told["proven"]:
+        # figures of another log say nothing of this checkpoint
         case [checkpoint.origin, int(size), int(signers), int(heard)]:
             proven = size, signers, heard
     return HeldCheckpoint(checkpoint, note, fingerprint(public), proven, told["doubted"] is True)

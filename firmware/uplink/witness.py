@@ -185,9 +185,8 @@ class Witness:
         folder.mkdir(mode=0o750, exist_ok=True)
         keys = f"{verifier_key(origin, public)}\n{self._public}\n"
         for name, text in ((f"{seq}.tlog-proof", proof.text), (f"{seq}.keys", keys)):
-            (folder / name).write_text(
-                text, encoding="utf-8"
-            )  # made again by nobody, but no evidence is lost
+            # made again by nobody, but no evidence is lost
+            (folder / name).write_text(text, encoding="utf-8")
         for number in sorted((int(one.stem) for one in folder.glob("*.keys")), reverse=True)[KEPT_PROOFS:]:
             for kind in ("tlog-proof", "keys"):
                 (folder / f"{number}.{kind}").unlink(missing_ok=True)
@@ -204,9 +203,8 @@ def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     keys: dict[str, None] = {}
     for row in rows:
-        with suppress(
-            OSError, ValueError
-        ):  # the uplink's user wrote them: the table reads no other file for it
+        # the uplink's user wrote them: the table reads no other file for it
+        with suppress(OSError, ValueError):
             proof = read_plain(folder / PROOFS / f"{row}.tlog-proof", MOST_PROOF)
             named = read_plain(folder / PROOFS / f"{row}.keys", MOST_PROOF).decode()
             found[f"{PROOFS}{row}.tlog-proof"] = proof

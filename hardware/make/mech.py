@@ -1,4 +1,4 @@
-"""The printed parts: their measures for OpenSCAD, their STL files and pictures through it; pictures of the assembly."""
+"""What OpenSCAD makes: the printed parts as STL files, and pictures of the assembly; what each was made from."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hardware.make.tables import ToolMissing
 
 PARTS: Final = ("puck_shell", "antenna_pocket", "antenna_lid", "button_box", "camera_head")
 NO_MEASURES: Final = ("lens", "profile", "strength")
-"""The tables of mech.toml that say what something bears, or how it draws."""
+"""The tables of mech.toml with loads and optics: OpenSCAD needs none of them."""
 SCENE_PX: Final = (1200, 900)
 EDGE_PX: Final = 16
 COLOURS: Final = 64
@@ -36,14 +36,14 @@ _TRIANGLE: Final = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), (
 
 def parameters(frame: Frame) -> str:
     """Write the measures as OpenSCAD reads them, each named after its part, and those of the felt."""
-    told = {
+    measures = {
         f"{part}_{name}": value
         for part, values in frame.measures.items()
         for name, value in values.items()
         if part not in NO_MEASURES and name not in ("pieces", "bounds_mm")
     }
     layout, markers = frame.layout, frame.layout.markers
-    told |= {
+    measures |= {
         "frame_beam_z_mm": frame.beam_z,
         "frame_lamp_deg": round(math.degrees(frame.lamp_turned), 1),
         "frame_hood_deg": round(math.degrees(frame.hood_turned), 1),
@@ -56,7 +56,7 @@ def parameters(frame: Frame) -> str:
         "felt_marker_mm": markers.side_mm,
     }
     head = "// Made from mech.toml and table.toml by `make hardware`: change those.\n"
-    return head + "".join(f"{name} = {json.dumps(value)};\n" for name, value in told.items())
+    return head + "".join(f"{name} = {json.dumps(value)};\n" for name, value in measures.items())
 
 
 def run_openscad(*asked: str) -> None:
@@ -83,8 +83,13 @@ def build_stl(folder: Path, part: str, out: Path) -> None:
 
 def draw_scene(folder: Path, task: Task, out: Path) -> None:
     """Draw the picture of a step, with few colours: it is in the repository. Raises ToolMissing."""
-    seen, turned = task.camera, ",".join(task.camera.split(",")[3:6])
-    command = ["openscad", f"--imgsize={SCENE_PX[0]},{SCENE_PX[1]}", f"--camera={seen}", "--projection=p"]
+    turned = ",".join(task.camera.split(",")[3:6])
+    command = [
+        "openscad",
+        f"--imgsize={SCENE_PX[0]},{SCENE_PX[1]}",
+        f"--camera={task.camera}",
+        "--projection=p",
+    ]
     command += ["--colorscheme=Tomorrow", "-D", f'scene="{task.scene}"', "-D", f"turned=[{turned}]"]
     command += ["-o", str(out), str(folder / "assembly.scad")]
     # without a screen OpenSCAD needs a virtual one
@@ -107,7 +112,7 @@ def _run(command: list[str]) -> None:
 
 
 def stamps(root: Path) -> dict[str, dict[str, str]]:
-    """Return for each file that only an outer tool can make a hash of its sources and one of itself. Raises OSError."""
+    """Return two hashes for each file that needs a tool of others: of its sources, and of the file. Raises OSError."""
 
     def sha256(*paths: str, view: str = "") -> str:
         read = b"\0".join((root / path).read_bytes() for path in paths)
@@ -127,11 +132,11 @@ def stamps(root: Path) -> dict[str, dict[str, str]]:
         project = [f"{FOLDER}/{board}.kicad_{ending}" for ending in ("sch", "pcb", "pro")]
         for made in (f"out/board-{board}{ending}" for ending in (".zip", "-bom.csv", ".png")):
             found[made] = {"from": sha256(*project), "is": sha256(made)}
-    every = tuple(f"{FOLDER}/{board}.kicad_{ending}" for board in BOARDS for ending in ("sch", "pcb", "pro"))
-    found[REPORT] = {"from": sha256(*every), "is": sha256(REPORT)}
+    projects = (f"{FOLDER}/{board}.kicad_{ending}" for board in BOARDS for ending in ("sch", "pcb", "pro"))
+    found[REPORT] = {"from": sha256(*projects), "is": sha256(REPORT)}
     return dict(sorted(found.items()))
 
 
 def write_stamps(root: Path) -> None:
-    """Write them down. Raises OSError."""
+    """Write the stamps of all files. Raises OSError."""
     (root / STAMPS).write_text(json.dumps(stamps(root), indent=1) + "\n", encoding="utf-8")

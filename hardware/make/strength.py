@@ -194,9 +194,8 @@ def judge(frame: Frame, it: Portal, name: str = "Frame") -> list[Finding]:
     What the brackets decide is judged with the beam rigid on its posts and hinged on them: a bracket lies between.
     """
     strong, profile = frame.measures["strength"], frame.measures["profile"]
-    moment = (
-        it.overhang_nm + ACCIDENT_N * it.overhang
-    )  # the largest at a post's top, and more than at its foot
+    # the largest at a post's top, and more than at its foot
+    moment = it.overhang_nm + ACCIDENT_N * it.overhang
     mega, bears = moment / profile["modulus_cm3"], profile["yield_mpa"] / 2
     found = []
     for joint, how in ((RIGID, "rigid"), (HINGED, "hinged")):

@@ -205,9 +205,8 @@ def _tables(
         table = DemoTable(
             name, data, enrolment, seed + number, speed, hands, stop, profile, disputed=disputed
         )
-        accept(
-            database, name, DeviceKey.open(table.key_folder).public
-        )  # as by a technician who compared the words
+        # as by a technician who compared the words
+        accept(database, name, DeviceKey.open(table.key_folder).public)
         made.append(table)
     try:
         for table in made:

@@ -18,9 +18,8 @@ from pit.store.temporary_postgres import TemporaryPostgres
 @contextmanager
 def temporary_server() -> Iterator[str]:
     """Run a PostgreSQL in a temporary folder, on a Unix socket; yield its database's address. Raises DatabaseError."""
-    with tempfile.TemporaryDirectory(
-        prefix="feltwatch-pg-", dir="/tmp"
-    ) as name:  # a Unix socket's path is short
+    # a Unix socket's path is short
+    with tempfile.TemporaryDirectory(prefix="feltwatch-pg-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o711)  # for the server's own user
         # A demo's rows are lost with it anyway.

@@ -40,9 +40,8 @@ def is_installed() -> bool:
 def command(listen: str, doors: Sequence[Path], authority: Path, repository: Path, folder: Path) -> list[str]:
     """Write the configuration and return the command that runs nginx with it. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (folder / "tls.sock").unlink(
-        missing_ok=True
-    )  # a killed nginx leaves it behind, and a new one would not start
+    # a killed nginx leaves it behind, and a new one would not start
+    (folder / "tls.sock").unlink(missing_ok=True)
     conf = folder / "nginx.conf"
     conf.write_text(site(listen, doors, authority, repository, folder), encoding="utf-8")
     return [str(NGINX), "-e", "stderr", "-c", str(conf)]

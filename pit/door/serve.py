@@ -70,9 +70,8 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     gc.freeze()  # what is loaded by now stays, and is not looked at again
     with suppress(AttributeError):  # a C library without it
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-    logging.getLogger("waitress.queue").setLevel(
-        logging.ERROR
-    )  # a long queue is normal when all tables come back
+    # a long queue is normal when all tables come back
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     made: BaseWSGIServer = create_server(
         app,
         sockets=[listening],

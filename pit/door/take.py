@@ -226,10 +226,11 @@ def _lock(connection: Connection, table: Table, offer: Offer) -> BranchState | N
         "SELECT record_id, branch, table_id, head.seq, head.hash FROM record JOIN head USING (record_id)"
         " WHERE genesis = %s ORDER BY branch DESC LIMIT 1 FOR UPDATE OF head"
     )
+    # anyone who opens a branch holds this lock: what is the newest is read after it
     connection.execute(
         "SELECT FROM record JOIN head USING (record_id) WHERE genesis = %s AND branch = 1 FOR UPDATE OF head",
         (genesis,),
-    )  # anyone who opens a branch holds this lock: what is the newest is read after it
+    )
     row = connection.execute(find, (genesis,)).fetchone()
     if row is None:
         if first is None or first.seq != 1:

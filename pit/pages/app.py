@@ -69,8 +69,8 @@ NAVIGATION: Final = (
     ("dealers.listed", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
     ("tables.listed", N_("Tables"), frozenset(PitRole)),
-    ("channels.shown", N_("Releases"), channels_page.KEEPERS),
-    ("proof.shown", N_("Proof"), proof.PROOF),
+    ("channels.show", N_("Releases"), channels_page.KEEPERS),
+    ("proof.show", N_("Proof"), proof.PROOF),
     ("people.listed", N_("People"), people_page.AUDIT),
 )
 
@@ -123,7 +123,7 @@ def create_app(
     follow(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)
     app.register_error_handler(DatabaseError, _away)
-    i18n.speak(app, HouseSettings)
+    i18n.set_up(app, HouseSettings)
     guard.protect(app)
     records.prepare(app)
     app.after_request(compress)

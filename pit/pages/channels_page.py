@@ -49,15 +49,15 @@ TO_DO: Final = {
         "Look at its last hands and at the camera's picture. Leave it out only if the release is not the cause."
     ),
 }
-"""What a person does when a table has stopped a release for this."""
+"""What a person does about each reason for which a table stops a release."""
 STATES: Final = {"fetched": Message("has the file"), "waiting": Message("has the file and waits")}
 ORDER: Final = (Mark.FAILED, Mark.RUNS, Mark.ASKED, Mark.WAITS, Mark.UPDATED)
-"""Tables that need somebody first."""
+"""Tables that need a person come first."""
 
 
 @blueprint.get("/channels")
 @guard.open_to(KEEPERS)
-def shown() -> str:
+def show() -> str:
     """Show the channels, each with its release and tables, and what was decided."""
     with pit().database.transaction() as connection:
         channels = store.read_channels(connection)
@@ -101,7 +101,7 @@ def fill() -> Response:
 
 @blueprint.post("/channels/<sha256>/again")
 @guard.open_to(KEEPERS)
-def again(sha256: str) -> Response:
+def try_again(sha256: str) -> Response:
     """Let a stopped release go on: each table that failed is tried again or left out."""
     without = set(request.form.getlist("without"))
     return _do("again", sha256[:12], lambda by: store.try_again(pit().database, sha256, by, without))
@@ -120,7 +120,7 @@ def _do(what: str, detail: str, do: Callable[[str], None]) -> Response:
     except PitError as error:
         abort(409, say(error.sentence))
     record_act(pit().database, guard.who(), f"channels.{what}", detail=detail)
-    return redirect(url_for("channels.shown"), 303)
+    return redirect(url_for("channels.show"), 303)
 
 
 def _part() -> str:

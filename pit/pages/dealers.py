@@ -54,9 +54,8 @@ def listed() -> str:
     of = form_of_address(frozenset({"dealer"}))
     covers = covered.coverage_of(of.span)
     found = downs_of(pit().searched, of.span, of.dealer, MOST + 1)
-    downs = sorted(
-        found[-MOST:], key=lambda one: one.down.dealer
-    )  # stable: each dealer's stay in their order
+    # stable: each dealer's stay in their order
+    downs = sorted(found[-MOST:], key=lambda one: one.down.dealer)
     totals = {group.name: group.counts for group in by_dealer(pit().searched, of.span)}
     return page(
         "dealers",

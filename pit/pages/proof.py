@@ -26,7 +26,7 @@ PROOF = frozenset({PitRole.AUDITOR, PitRole.TECHNICIAN, PitRole.OWNER})
 
 @blueprint.get("/proof")
 @guard.open_to(PROOF)
-def shown() -> str:
+def show() -> str:
     """Show how far the records are proven."""
     with pit().database.transaction() as connection:
         state = log_state(connection)
@@ -56,4 +56,4 @@ def seen() -> Response:
         if epoch and request.form.get("epoch") == str(epoch[0]):
             record_act(pit().database, guard.who(), "proof.seen", detail=str(epoch[0]))
             set_fact(connection, SEEN, str(epoch[0]))
-    return redirect(url_for("proof.shown"), 303)
+    return redirect(url_for("proof.show"), 303)

@@ -54,9 +54,8 @@ def run(core: str) -> dict[str, Any]:
     seconds: dict[str, float] = {}
 
     def timed(name: str, what: Callable[[], Any]) -> Any:
-        sys.stderr.write(
-            f"{STEP}{name}\n"
-        )  # where the whole process ends, the last of these is what is known
+        # where the whole process ends, the last of these is what is known
+        sys.stderr.write(f"{STEP}{name}\n")
         sys.stderr.flush()
         began = time.monotonic()
         done = what()

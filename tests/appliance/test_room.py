@@ -77,9 +77,8 @@ def test_the_page_says_what_is_broken_and_everything_comes_back_by_itself(room: 
     def is_told(shown: dict[str, Any]) -> bool:
         told = "no picture" in shown["text"]
         if not told:
-            room.do(
-                do="camera", what="hang"
-            )  # again: anyone who opens it again gets pictures, and nobody is told
+            # again: anyone who opens it again gets pictures, and nobody is told
+            room.do(do="camera", what="hang")
         return told
 
     room.until("camera", is_told)

@@ -124,9 +124,8 @@ class _Evening:
                 self._devices(act)
             case "puck":
                 seat = act.fields["seat"]
-                if (
-                    state.phase is Phase.DEALING and seat is not None
-                ):  # of five players one waits, by the puck
+                # of five players one waits, by the puck
+                if state.phase is Phase.DEALING and seat is not None:
                     right = right_buttons(state, felt.house)
                     seat = seat if seat in right else right[0]
                 felt.say(ev.PuckSeen("seat", seat) if seat else ev.PuckSeen("none"))

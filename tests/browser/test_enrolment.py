@@ -113,9 +113,8 @@ class Room:
             picture = cv2.imdecode(np.frombuffer(shot, np.uint8), cv2.IMREAD_COLOR)
             assert picture is not None
             pictures.append(picture.astype(np.uint8))
-            return bool(
-                cv2.QRCodeDetectorAruco().detectAndDecode(picture)[0]
-            )  # the page may still be laid out
+            # the page may still be laid out
+            return bool(cv2.QRCodeDetectorAruco().detectAndDecode(picture)[0])
 
         until(taken)
         return pictures[-1]

@@ -230,9 +230,8 @@ def first_hand(dealer: Dealer, table: SimulatedTable) -> None:
 def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
     fresh_window: FreshWindow, tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "firmware.runtime.device_tests.SLOW_MS", 1000 * DEADLINE
-    )  # the disk is well, however busy
+    # the disk is well, however busy
+    monkeypatch.setattr("firmware.runtime.device_tests.SLOW_MS", 1000 * DEADLINE)
     seats = [{"seat": n, "place": "ABCD"[n - 1]} for n in (1, 2, 3, 4)]
     config = Config(
         data=tmp_path / "data", seats=tuple(map(SeatConfig.model_validate, seats)), screen=NO_SCREEN

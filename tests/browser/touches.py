@@ -210,9 +210,8 @@ def put_on_stick(finger: Finger) -> None:
     finger.tap(".tabs a[href$='/dispute']")
     finger.page.wait_for_selector("body[data-ready] [data-stick]")
     finger.tap("[data-stick]")
-    finger.until(
-        lambda: finger.came and finger.came[-1].get("stick")
-    )  # tests/browser/test_stick.py: and it comes there
+    # tests/browser/test_stick.py: and it comes there
+    finger.until(lambda: finger.came and finger.came[-1].get("stick"))
 
 
 def see_picture(finger: Finger) -> None:

@@ -11,7 +11,7 @@ from firmware.record.evidence.notes import Checkpoint, cosign, origin_of, sign
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink.follow import UplinkStatus
 from firmware.uplink.heard import write
-from firmware.uplink.held import as_told
+from firmware.uplink.held import held_to_json
 from firmware.uplink.witness import State
 
 
@@ -26,5 +26,5 @@ def holds_checkpoint(
     told = (checkpoint.origin, *proven) if proven else None
     state = State(log.public.hex(), note, proven=told, trouble="another history" if doubted else "")
     folder.mkdir(exist_ok=True)
-    write(folder, UplinkStatus(), state.trouble, as_told(state))
+    write(folder, UplinkStatus(), state.trouble, held_to_json(state))
     return checkpoint

@@ -112,9 +112,8 @@ def served(app: Flask, secrets: Path, *edits: tuple[str, str], photographs: bool
     """
     need(NGINX)
     with ExitStack() as stack:
-        folder = Path(
-            stack.enter_context(tempfile.TemporaryDirectory(prefix="fw-"))
-        )  # a socket's path is short
+        # a socket's path is short
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fw-")))
         _serve_page(app, folder / "page.sock", stack, photographs=photographs)
         listening = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         own = _own_files(secrets, folder)

@@ -49,7 +49,6 @@ def listening(application: Any, threads: int = 12) -> Iterator[int]:
                     one.close()
 
         with suppress(OSError):  # an earlier pull may have run it already, and closed the trigger
-            server.trigger.pull_trigger(
-                close_all
-            )  # in the server's own thread: nothing closes under its feet
+            # in the server's own thread: nothing closes under its feet
+            server.trigger.pull_trigger(close_all)
         thread.join(DEADLINE)

@@ -275,9 +275,8 @@ class Machine(Booted):
     def _kill_leader(self) -> None:
         leader = Path(f"/proc/{self._leader}")
         if leader.exists():
-            os.kill(
-                self._leader, 9
-            )  # the first process of its namespace: the kernel kills all others with it
+            # the first process of its namespace: the kernel kills all others with it
+            os.kill(self._leader, 9)
         self.wait(
             lambda: not leader.exists() or "\nState:\tZ" in (leader / "status").read_text(), "it is off"
         )

@@ -214,9 +214,8 @@ def test_a_full_disk_stops_no_table_and_is_left_by_the_books_steps(server: Machi
     type_in(server, sizes)
     try:
         type_in(server, [slots])
-    except (
-        AssertionError
-    ) as error:  # PostgreSQL has dropped a file that it needs to connect: the book says so
+    except AssertionError as error:
+        # PostgreSQL has dropped a file that it needs to connect: the book says so
         if "could not write init file" not in str(error):
             raise
     grows = (

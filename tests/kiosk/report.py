@@ -41,7 +41,7 @@ REPORT: Final = """# How soon the screen is fresh again
 
 Written by `python -m tests.kiosk.report --write docs/kiosk-report.md` on {date}: {machine};
 {load:.1f} processes wanted the processor at the start. `feltwatch kiosk` with cage nested in Xvfb, Chromium with the
-product's flags and its own sandbox, as a user who is not root, before the demo, {times} times each.
+product's flags and its own sandbox, as a user who is not root, before the demo. Times that each was tried: {times}.
 **UNTESTED on a Raspberry Pi** and on a real screen.
 
 From the start of the command to the first full picture of the page: {start:.1f} s.

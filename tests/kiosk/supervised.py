@@ -154,9 +154,8 @@ def supervised(display: Display, page: str, config: str = "") -> Iterator[Superv
         finally:
             kiosk.processes()  # takes note of them
             process.terminate()
-            assert process.wait(DEADLINE) in (0, -signal.SIGTERM), (
-                kiosk.log
-            )  # the latter where it had hardly begun
+            # the latter where it had hardly begun
+            assert process.wait(DEADLINE) in (0, -signal.SIGTERM), kiosk.log
             until(lambda: not kiosk.processes())
     finally:
         shutil.rmtree(home, ignore_errors=True)

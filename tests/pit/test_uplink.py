@@ -185,9 +185,8 @@ def test_the_heartbeat_tells_a_rewritten_past_and_play_goes_on(pit: Pit, data: P
     _, enrolment = pit.enrol("Table 1")
     follower = pit.follower(enrolment, data)
     send_all(follower)
-    with (
-        pit.database.transaction() as connection
-    ):  # the pit has another past: as if the table's was rewritten
+    # the pit has another past: as if the table's was rewritten
+    with pit.database.transaction() as connection:
         connection.execute("UPDATE head SET hash = repeat('a', 64)")
     again = pit.follower(enrolment, data)
     wait = again.step()

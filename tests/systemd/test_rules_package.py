@@ -100,6 +100,5 @@ def test_it_is_typed_for_other_programs_and_names_nothing_of_the_product(install
         [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "user.py"],
         cwd=installed, check=False, capture_output=True, text=True,
     )  # fmt: skip
-    assert checked.stdout.count("error:") == 2, (
-        checked.stdout
-    )  # its two arguments, and nothing of the package
+    # its two arguments, and nothing of the package
+    assert checked.stdout.count("error:") == 2, checked.stdout

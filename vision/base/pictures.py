@@ -137,9 +137,8 @@ def _pixels(data: bytes) -> int:
         return 0
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # warnings about decompression bombs and damaged metadata: only the size is needed
+            # warnings about decompression bombs and damaged metadata: only the size is needed
+            warnings.simplefilter("ignore")
             with Pillow.open(BytesIO(data)) as picture:
                 picture.verify()
                 return picture.width * picture.height

@@ -249,9 +249,8 @@ def _seen_at(view: FeltView, indices: Indices) -> tuple[Points, Points]:
 
 def _area(view: FeltView, at: Points, along: Points) -> Zone:
     """Return the rectangle of the surface around some places, as far as the picture shows it."""
-    turn = (
-        float(np.angle(np.exp(4j * np.arctan2(along[:, 1], along[:, 0])).sum())) / 4
-    )  # most lie at right angles
+    # most lie at right angles
+    turn = float(np.angle(np.exp(4j * np.arctan2(along[:, 1], along[:, 0])).sum())) / 4
     back = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
     turned = at @ back
     low, high = turned.min(axis=0) - _AROUND_MM, turned.max(axis=0) + _AROUND_MM

@@ -25,9 +25,8 @@ def assign(cost: Floats, without: Floats) -> NDArray[np.intp]:
         without: n, of a row without.
     """
     columns = np.full(len(cost), NONE)
-    rows = np.flatnonzero(
-        cost.min(axis=1) < without
-    )  # for all others, going without takes nothing from anyone
+    # for all others, going without takes nothing from anyone
+    rows = np.flatnonzero(cost.min(axis=1) < without)
     alone = np.full((len(rows), len(rows)), np.inf)
     np.fill_diagonal(alone, without[rows])
     cost = np.hstack([cost[rows], alone])

@@ -364,9 +364,8 @@ def _light(
         px, py = rng.uniform(-1.2, 1.2), rng.uniform(-0.8, 0.8)
         level += np.exp(-((x - px) ** 2 + (y - py) ** 2) / rng.uniform(0.5, 2.0))
     a, edge, depth = rng.uniform(0, 2 * np.pi), rng.uniform(-0.5, 0.5), rng.uniform(0, 1)
-    level -= depth / (
-        1 + np.exp(-(x * np.cos(a) + y * np.sin(a) - edge) * 12)
-    )  # a person stands in the light
+    # a person stands in the light
+    level -= depth / (1 + np.exp(-(x * np.cos(a) + y * np.sin(a) - edge) * 12))
     level = 2 * (level - level.min()) / max(float(np.ptp(level)), 1e-6) - 1
     gains = 1 + rng.uniform(-1, 1, 3) * conditions.cast
     gain = conditions.light * (1 + conditions.uneven * level)[:, :, None] * gains

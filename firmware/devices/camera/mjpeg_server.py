@@ -21,7 +21,8 @@ QUALITY: Final = 92
 class MjpegServer:
     """Serves what `picture` returns as `/video`, on this machine only. The methods may be called from any thread.
 
-    Each picture has a sensor's noise in its first row, so that no two are alike. `user`: "NAME:PASSWORD" to ask for.
+    Each picture has a sensor's noise in its first eight rows of pixels, so that no two are alike. `rate`: pictures a
+    second. `user`: "NAME:PASSWORD" that a client must give; "" for none.
     """
 
     def __init__(self, picture: Callable[[], Image], *, rate: float = 15.0, user: str = "") -> None:

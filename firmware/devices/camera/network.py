@@ -68,9 +68,8 @@ def open_stream(address: str) -> Any:
     """Open a stream. It blocks for some seconds at most."""
     if urlsplit(address).scheme.startswith("http"):
         return HttpStream(address)
-    os.environ.setdefault(
-        "OPENCV_FFMPEG_LOGLEVEL", "-8"
-    )  # FFmpeg's own lines would name the address as it is
+    # FFmpeg's own lines would name the address as it is
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")
     limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, 5000, cv2.CAP_PROP_READ_TIMEOUT_MSEC, 5000]
     return cv2.VideoCapture(address, cv2.CAP_FFMPEG, limits)
 

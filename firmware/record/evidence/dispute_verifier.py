@@ -491,9 +491,8 @@ def _manifest(files: dict[str, bytes]) -> dict[str, object]:
 
 def _signed(files: dict[str, bytes], device: str) -> tuple[str, list[str]]:
     text = files.get(SIGNATURE, b"").decode(errors="replace")
-    one_way = re.fullmatch("[0-9a-f]{128}", text) and re.fullmatch(
-        "[0-9a-f]{64}", device
-    )  # only lower-case hex: the same bytes must have one spelling
+    # only lower-case hex: the same bytes must have one spelling
+    one_way = re.fullmatch("[0-9a-f]{128}", text) and re.fullmatch("[0-9a-f]{64}", device)
     public, signature = (bytes.fromhex(device), bytes.fromhex(text)) if one_way else (b"", b"")
     if not ed25519_holds(public, signature, files[MANIFEST]):
         return "", ["The manifest was not signed by the key that it names."]

@@ -112,7 +112,8 @@ def as_journal_errors(what: Message) -> Iterator[None]:
         sqlite3.Error,
         UnicodeDecodeError,
         OSError,
-    ) as error:  # UnicodeDecodeError: SQLite quotes a damaged schema in its message
+    ) as error:
+        # UnicodeDecodeError: SQLite quotes a damaged schema in its message
         raise as_journal_error(error, what) from error
 
 

@@ -52,8 +52,8 @@ _NOT_WRITTEN: Final = Message("The journal could not be written")
 
 def _not_certain(why: object) -> Message:
     return Message(
-        "It is not certain whether that was recorded (%(why)s). Nothing more is until it is certain; "
-        "look at the page before you do it again, and at the disk.",
+        "It is not certain whether that was recorded (%(why)s). Nothing more is recorded until it is certain. "
+        "Look at the page and at the disk before you do it again.",
         why=why,
     )
 
@@ -114,10 +114,15 @@ class Journal:
             self._latest_ms = max((entry.wall_ms for entry in opened), default=0)
             self._not_copied = 0
             self._stepped_back = False
-            self._right_since_ns: int | None = None
-            trusted = [row for row in opened if row.clock == "synchronised"][-1:]
-            times = [Timestamp(row.boot, row.monotonic_ns, row.wall_ms, "synchronised") for row in trusted]
-            self._right = times[0] if times else None
+            self._calm_since_ns: int | None = None
+            self._last_synchronised = next(
+                (
+                    Timestamp(row.boot, row.monotonic_ns, row.wall_ms, "synchronised")
+                    for row in reversed(opened)
+                    if row.clock == "synchronised"
+                ),
+                None,
+            )
             self._is_ahead = False
             self._files.note()
             hand = self._last.hand if self._last else 0
@@ -137,9 +142,8 @@ class Journal:
             guard(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")  # NORMAL may lose the last hands at a power cut
-            db.execute(
-                "PRAGMA wal_autocheckpoint = 0"
-            )  # `_copy_back` does it, after the commit it would delay
+            # `_copy_back` does it, after the commit that it would delay
+            db.execute("PRAGMA wal_autocheckpoint = 0")
         except BaseException:
             db.close()
             raise
@@ -168,15 +172,13 @@ class Journal:
         moment = self._now()
         is_behind = self._latest_ms - moment.wall_ms > CLOCK_TOLERANCE_MS
         if not is_behind or moment.clock != "synchronised":
-            self._right_since_ns = None
-        elif self._right_since_ns is None:
-            self._right_since_ns = moment.monotonic_ns
-        elif moment.monotonic_ns - self._right_since_ns >= CLOCK_CALM_NS:
-            self._latest_ms, is_behind = (
-                moment.wall_ms,
-                False,
-            )  # the later time was wrong: the clock had jumped ahead
-            self._right_since_ns = None
+            self._calm_since_ns = None
+        elif self._calm_since_ns is None:
+            self._calm_since_ns = moment.monotonic_ns
+        elif moment.monotonic_ns - self._calm_since_ns >= CLOCK_CALM_NS:
+            # the later time was wrong: the clock had jumped ahead
+            self._latest_ms, is_behind = moment.wall_ms, False
+            self._calm_since_ns = None
         return is_behind
 
     def clock_is_ahead(self) -> bool:
@@ -191,11 +193,14 @@ class Journal:
     def _now(self) -> Timestamp:
         moment = self._clock()
         if moment.clock == "synchronised":
-            self._is_ahead = self._right is not None and _ahead_ms(self._right, moment) > CLOCK_AHEAD_MS
+            self._is_ahead = (
+                self._last_synchronised is not None
+                and _gain_ms(self._last_synchronised, moment) > CLOCK_AHEAD_MS
+            )
             if self._is_ahead:
                 moment = moment._replace(clock="unknown")
             else:
-                self._right = moment
+                self._last_synchronised = moment
         self._stepped_back |= moment.clock == "stepped_back"
         self._latest_ms = max(self._latest_ms, moment.wall_ms)
         return moment
@@ -238,7 +243,7 @@ class Journal:
         except JournalError:
             raise
         except BaseException:
-            self._uncertain = BROKEN_OFF  # it may have been at any place, also after the commit
+            self._uncertain = BROKEN_OFF  # by Ctrl-C, say: at any line, also after the commit
             raise
 
     def _commit_now(self, rows: Sequence[tuple[Any, ...]], last: Entry | None) -> None:
@@ -254,11 +259,10 @@ class Journal:
         self._last = last
         self._witness_is_behind = True
         self._note_commit()
+        # The rows are durable now; no more are accepted until the witness is, too (`_need_ready`).
         try:  # noqa: SIM105 -- runs at every commit; `suppress` takes ten times as long
             self._write_witness()
-        except (
-            OSError
-        ):  # the rows are durable; no more are accepted until the witness is, too (`_need_ready`)
+        except OSError:
             pass
         self._not_copied += len(rows)
         if self._not_copied >= COPY_BACK_AFTER:
@@ -291,7 +295,10 @@ class Journal:
         self._witness_is_behind = False
 
     def keep(self, kind: str, data: bytes) -> str:
-        """Store content that events name by hash (a profile's text, a layout), if it is new; return its hash."""
+        """Store content that events name by hash (a profile's text, a layout), if it is new; return its hash.
+
+        Raises JournalError.
+        """
         digest = content_hash(data)
         self._need_ready()
         try:
@@ -371,6 +378,8 @@ class Journal:
         self._uncertain = None
         return found
 
+    # ---- what the file holds ----
+
     def _head_in_file(self) -> Head:
         row = self._db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchone()
         return (row[0], row[1]) if row else (0, "")
@@ -425,9 +434,8 @@ def _need_sound(db: sqlite3.Connection, path: Path) -> None:
             "Rows of the journal %(path)s are missing or too many; restore a backup.", path=path
         )
     marks = ", ".join("?" * len(numbers))
-    found = db.execute(
-        f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers
-    )  # each row is found from the tree's root
+    # each row is found from the tree's root
+    found = db.execute(f"SELECT {COLUMNS} FROM journal WHERE seq IN ({marks})", numbers)
     by_number = {row[0]: row for row in found}
     for row in back:
         if by_number.get(row[0]) != row:
@@ -455,7 +463,7 @@ def _sync_if_there(path: Path) -> None:
         os.close(handle)
 
 
-def _ahead_ms(before: Timestamp, now: Timestamp) -> int:
+def _gain_ms(before: Timestamp, now: Timestamp) -> int:
     """Return how much more the wall clock went on than the monotonic one; 0 across boots, where nothing says it."""
     if before.boot != now.boot:
         return 0

@@ -40,9 +40,8 @@ class JournalReader:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
         with self.opened() as db:
             rows = entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
-        if (
-            rows and rows[-1].seq <= seq
-        ):  # a damaged page; anyone who reads on from the last row would never end
+        # a damaged page; anyone who reads on from the last row would never end
+        if rows and rows[-1].seq <= seq:
             raise JournalError(
                 "The journal %(path)s is damaged: row %(row)s is not found by its number. Restore a backup.",
                 path=self.path,
@@ -69,9 +68,10 @@ class JournalReader:
             sought = RowQuery({ev.HandOpened.type}, (hand, hand + 2))
             opened = [(entry.hand, entry.seq) for entry in find(db, folder, sought)]
             last = entries(db, "ORDER BY seq DESC LIMIT 1", ())
+            # hand numbers have no gaps, so an index without one of these is wrong
             if last and [number for number, _ in opened] != [
                 number for number in (hand, hand + 1) if 1 <= number <= last[0].hand
-            ]:  # hand numbers have no gaps, so an index without one of these is wrong
+            ]:
                 opened = [(entry.hand, entry.seq) for entry in scan(db, sought)]
             first = dict(reversed(opened))
             if hand not in first:

@@ -40,9 +40,8 @@ class Witness:
         try:
             if new:
                 os.fchmod(self._handle, FILE_MODE)
-                os.ftruncate(
-                    self._handle, 2 * _APART
-                )  # its size never changes later, so a write is one block
+                # its size never changes later, so a write is one block
+                os.ftruncate(self._handle, 2 * _APART)
                 give_to_owner(path)
                 sync_folder(folder)
             self._times = max((times for times, _ in _slots(self._handle)), default=0)

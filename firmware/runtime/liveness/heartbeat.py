@@ -2,8 +2,8 @@
 
 Only such an answer feeds the service watchdog and the pulse file: it takes the path of a command, from accepting the
 connection to the table's own thread and back. A process whose loop turns but which takes no commands is not alive.
-While clients hold every place of the socket, commands are taken, and the heartbeat cannot get in: then the table's own
-thread is asked. Otherwise a page that was taken over could have the table ended by the watchdog.
+While clients hold every place of the socket, the table still takes commands, but the heartbeat finds no place: then it
+asks the table's own thread. Otherwise a page that was taken over could have the table ended by the watchdog.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CHECKS_EVERY_S: Final = 60.0
 """Seconds between two rounds of the health checks."""
 CHECKED_ROWS: Final = 200
 """How many of the record's last rows a round checks: it runs next to the hands."""
-InACrowd = Callable[[dict[str, Any]], dict[str, Any] | None]
+AskInACrowd = Callable[[dict[str, Any]], dict[str, Any] | None]
 
 
 class Heartbeat:
@@ -59,10 +59,10 @@ class Heartbeat:
         self._checks: tuple[PulseCheck, ...] | None = None
         self._checked_at = float("-inf")
         self._trouble = ""
-        self._in_a_crowd: InACrowd = lambda command: None
+        self._in_a_crowd: AskInACrowd = lambda command: None
         self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
 
-    def start(self, in_a_crowd: InACrowd = lambda command: None) -> None:
+    def start(self, in_a_crowd: AskInACrowd = lambda command: None) -> None:
         """Begin to ask. `in_a_crowd`: asks while the socket has no place free, else returns None. Raises NoThread."""
         self._in_a_crowd = in_a_crowd
         start(self._thread)
@@ -92,7 +92,7 @@ class Heartbeat:
         write_pulse(self._pulse, Pulse(at, int(answer["seq"]), self._checks))
         if at - self._checked_at >= CHECKS_EVERY_S:
             self._checked_at = at
-            self._checks = tuple(map(_of, sorted(self._judge(), key=_graver_first)))
+            self._checks = tuple(map(_pulse_check, sorted(self._judge(), key=_graver_first)))
 
     def _judge(self) -> Sequence[Check]:
         record = record_facts(self._reader, time.time_ns() // 1_000_000, CHECKED_ROWS)
@@ -121,5 +121,5 @@ def _graver_first(check: Check) -> int:
     return -GRAVITY.index(check.verdict)
 
 
-def _of(check: Check) -> PulseCheck:
+def _pulse_check(check: Check) -> PulseCheck:
     return PulseCheck(check.name, str(check.verdict), check.title, check.says, check.figure)

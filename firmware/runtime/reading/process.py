@@ -123,9 +123,8 @@ class ReadingProcess:
         self._closing = False
         self._process: SpawnProcess | None = None
         self._context = multiprocessing.get_context("spawn")
-        self._pulse = self._context.RawValue(
-            "d", 0.0
-        )  # when the child last showed that it runs; 0 before the first time
+        # when the child last showed that it runs; 0 before the first time
+        self._pulse = self._context.RawValue("d", 0.0)
         self._line: Connection | None = None
         self._clock = clock
         self._began_at = self._heard_at = self._clock()

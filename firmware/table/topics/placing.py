@@ -18,7 +18,7 @@ from firmware.table.values import Irregularity, Stands
 
 
 class CardPlaced(Event, leads=stays(WATCHING)):
-    """A reading of an open seat shows a new card; `capture` is its zone."""
+    """A reading of an open seat shows a new card; `capture` is the picture of its zone."""
 
     type = "card_placed"
     title = Message("Card placed")
@@ -31,7 +31,7 @@ class CardPlaced(Event, leads=stays(WATCHING)):
         seat = need_open_seat(state, self.seat)
         need_room(seat, self.row)
         cards = (*seat.row(self.row), as_card(self.card))
-        captures = _capture_of(seat, self.row, self.capture)
+        captures = _with_capture(seat, self.row, self.capture)
         return with_seat(state, self.seat, captures=captures, **{self.row: cards})
 
 
@@ -55,7 +55,7 @@ class CardReread(Event, leads=stays(WATCHING)):
             )
         if not self.card.sure:
             raise CommandRefused("That look is no surer.")
-        captures = _capture_of(seat, self.row, self.capture)
+        captures = _with_capture(seat, self.row, self.capture)
         return with_card(state, self.seat, self.row, self.index, as_card(self.card), captures=captures)
 
 
@@ -81,7 +81,10 @@ class IrregularitySeen(Irregularity, Event, leads=stays(WATCHING)):
 
 
 class IrregularityEnded(Event, leads=stays({*WATCHING, Phase.REVIEW})):
-    """An irregularity is resolved: the record is right (by a later reading or the dealer), or the table is."""
+    """An irregularity is resolved; `stands` says what was right.
+
+    `by`: `camera`: a later reading ended it. `table`: a card that was recorded twice is there only once.
+    """
 
     type = "irregularity_ended"
     title = Message("Irregularity ended")
@@ -99,7 +102,7 @@ class IrregularityEnded(Event, leads=stays({*WATCHING, Phase.REVIEW})):
         dismissed = state.dismissed | {seen.finding} if self.by == "dealer" else state.dismissed
         state = replace(state, irregularities=rest, dismissed=dismissed)
         if self.by == "dealer":
-            return _dealer_said(state, seen, self.stands)
+            return _apply_answer(state, seen, self.stands)
         if self.stands == "table":
             raise CommandRefused("What lies on the table stands by the dealer's word only.")
         return state
@@ -119,12 +122,12 @@ class KeyingBegun(
         need_reason(self.reason, Message("Say why the hand is keyed."))
         if state.keyed:
             raise CommandRefused("This hand is keyed already.")
-        waits = state.phase in (Phase.SETTING, Phase.PLACING)
+        is_being_set = state.phase in (Phase.SETTING, Phase.PLACING)
         return replace(
             state,
-            phase=state.phase if waits else Phase.REVIEW,
+            phase=state.phase if is_being_set else Phase.REVIEW,
             keyed=self.reason,
-            reading_failure="" if waits else self.reason,
+            reading_failure="" if is_being_set else self.reason,
         )
 
 
@@ -155,12 +158,12 @@ def as_card(read: CardReading) -> Card:
     return Card(read.card, read.sure, "camera", read.confidence, read.candidates, read.corners)
 
 
-def _capture_of(seat: Seat, row: Row, capture: Capture | None) -> dict[Row, Capture]:
+def _with_capture(seat: Seat, row: Row, capture: Capture | None) -> dict[Row, Capture]:
     return {**seat.captures, row: capture} if capture else dict(seat.captures)
 
 
-def _dealer_said(state: State, seen: Irregularity, stands: Stands) -> State:
-    match seen.what, stands:
+def _apply_answer(state: State, irregularity: Irregularity, stands: Stands) -> State:
+    match irregularity.what, stands:
         case "card_twice", _:
             raise CommandRefused("Say which of the two is another card.")
         case (("extra_card" | "face_down"), "table"):
@@ -168,44 +171,45 @@ def _dealer_said(state: State, seen: Irregularity, stands: Stands) -> State:
         case "out_of_turn", "table":
             return state
         case "out_of_turn", "record":
-            return _without(state, seen)
+            return _remove(state, irregularity)
         case "card_moved", "table":
-            return _move(state, seen)
+            return _move(state, irregularity)
         case "card_missing", "table":
-            return _without(state, seen)
+            return _remove(state, irregularity)
         case "card_changed", _:
-            return _change(state, seen, stands)
+            return _change(state, irregularity, stands)
     return state
 
 
-def _lying(state: State, seen: Irregularity) -> tuple[Card, int]:
+def _recorded_card(state: State, irregularity: Irregularity) -> tuple[Card, int]:
     """Return the recorded card and its current index, which changes when cards before it are removed."""
-    cards = need_open_seat(state, seen.seat).row(seen.row)
-    index = next((k for k, card in enumerate(cards) if seen.card and card.card == seen.card), seen.index)
+    cards = need_open_seat(state, irregularity.seat).row(irregularity.row)
+    code, index = irregularity.card, irregularity.index
+    index = next((k for k, card in enumerate(cards) if code and card.card == code), index)
     if index is None or not 0 <= index < len(cards):
         raise CommandRefused("The record has no such card any more; answer with the record.")
     return cards[index], index
 
 
-def _without(state: State, seen: Irregularity) -> State:
-    _, index = _lying(state, seen)
-    return with_card(state, seen.seat, seen.row, index)
+def _remove(state: State, irregularity: Irregularity) -> State:
+    _, index = _recorded_card(state, irregularity)
+    return with_card(state, irregularity.seat, irregularity.row, index)
 
 
-def _move(state: State, seen: Irregularity) -> State:
-    card, _ = _lying(state, seen)
-    assert seen.to_seat is not None
-    assert seen.to_row is not None
-    card = replace(card, corners=seen.seen.corners if seen.seen else ())
-    state = _without(state, seen)
-    to = need_open_seat(state, seen.to_seat)
-    return with_seat(state, to.seat, **{seen.to_row: (*to.row(seen.to_row), card)})
+def _move(state: State, irregularity: Irregularity) -> State:
+    card, _ = _recorded_card(state, irregularity)
+    assert irregularity.to_seat is not None
+    assert irregularity.to_row is not None
+    card = replace(card, corners=irregularity.seen.corners if irregularity.seen else ())
+    state = _remove(state, irregularity)
+    to = need_open_seat(state, irregularity.to_seat)
+    return with_seat(state, to.seat, **{irregularity.to_row: (*to.row(irregularity.to_row), card)})
 
 
-def _change(state: State, seen: Irregularity, stands: Stands) -> State:
+def _change(state: State, irregularity: Irregularity, stands: Stands) -> State:
     """Set the card that the dealer confirmed, and remember the camera's name for it."""
-    card, index = _lying(state, seen)
-    assert seen.seen is not None
-    code, corners = seen.seen.card if stands == "table" else card.card, seen.seen.corners
-    card = replace(card, card=code, sure=True, by="dealer", seen=seen.seen.card, corners=corners)
-    return with_card(state, seen.seat, seen.row, index, card)
+    card, index = _recorded_card(state, irregularity)
+    assert irregularity.seen is not None
+    code, corners = irregularity.seen.card if stands == "table" else card.card, irregularity.seen.corners
+    card = replace(card, card=code, sure=True, by="dealer", seen=irregularity.seen.card, corners=corners)
+    return with_card(state, irregularity.seat, irregularity.row, index, card)

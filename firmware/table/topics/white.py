@@ -56,9 +56,8 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
             if _looks_again(state):
                 return (LookedAgain(),)
             if not state.questions:
-                return (
-                    HandSettled(settlement(state, rules)),
-                )  # it did not settle by itself; this raises the reason
+                # it did not settle by itself; this raises the reason
+                return (HandSettled(settlement(state, rules)),)
             raise CommandRefused(_what_is_open(state))
 
 

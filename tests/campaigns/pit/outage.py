@@ -133,9 +133,8 @@ class _Live:
         taken: list[float] = []
         made = Writes()
         with Journal(self._data) as journal:
-            journal._db.execute(
-                "PRAGMA busy_timeout = 0"
-            )  # anyone who holds the file now makes this write fail at once
+            # anyone who holds the file now makes this write fail at once
+            journal._db.execute("PRAGMA busy_timeout = 0")
             hand = journal.recover().hand
             while True:
                 hand, self.hands = hand + 1, self.hands + 1

@@ -76,9 +76,8 @@ def play(all_of_it: House, hands: int) -> None:
     for number, path in enumerate(all_of_it.data):
         if not (path / "journal.sqlite").exists():
             with Journal(path) as journal:
-                journal.append(
-                    [TableStarted()], "table"
-                )  # by this machine's clock: no two records begin alike
+                # by this machine's clock: no two records begin alike
+                journal.append([TableStarted()], "table")
         generate_record(path, hands, pool=4, seed=number)
 
 

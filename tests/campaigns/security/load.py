@@ -52,7 +52,7 @@ PAGES: Final = ("/", "/view.json", "/review", "/rules", "/healthz?checks", "/hea
 TOLD_AFTER: Final = TOGETHER + BOUNCE + SETTLE
 KINDS: Final = {
     "frame": "a frame through the card reader, the longest of a look",
-    "look": "from the signal to the last of the frames that must agree: several, each judged above",
+    "look": "from the signal to the last of several frames that must agree (not judged: each of them is)",
     "button": f"from a finger on the white push-button to the row; {1000 * TOLD_AFTER:.0f} ms wait for a second finger",
     "puck": "from the puck being laid to the row, the reader's sweeps in it",
     "command": "from a command on the table's socket to its answer, durable",

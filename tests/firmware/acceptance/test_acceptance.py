@@ -64,9 +64,8 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Room]:
     pi = Pi(top / "pi")
     with open_table(top / "data", top / "room", SCALE, pi) as table:
         made = Room(table, pi, top / "data", top / "room/key")
-        until(
-            lambda: made.measure("camera.mounting").verdict is StepVerdict.PASS
-        )  # its reading process may start late
+        # its reading process may start late
+        until(lambda: made.measure("camera.mounting").verdict is StepVerdict.PASS)
         yield made
 
 

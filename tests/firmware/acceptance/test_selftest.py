@@ -95,9 +95,8 @@ class Hands:
 def test_a_whole_table_is_tried_from_its_devices_to_its_speed(table: tuple[Path, SimulatedTable]) -> None:
     data, simulated = table
     hands = Hands(simulated)
-    exported = (
-        "ok" if JournalReader(data).recover()[0].hand else "unknown"
-    )  # once another test has played a hand
+    # once another test has played a hand
+    exported = "ok" if JournalReader(data).recover()[0].hand else "unknown"
     with TableTrial(data, "Ada", PIN, hands.tell, hands.ask) as test:
         results = {result.name: result for result in test.run(frozenset({"speed"}))}
     assert list(results) == [step.name for step in STEPS]

@@ -82,10 +82,11 @@ def hands_of(data: Path, rule: Rule, now_ms: int | None = NOW) -> list[int]:
 
 
 def test_images_go_by_age_and_never_those_of_a_dispute_or_of_the_last_hands(data: Path) -> None:
+    # 2 is under dispute, 3's is missing: nothing of it is hidden
     assert hands_of(data, Rule(days=1)) == [
         1,
         4,
-    ]  # 2 is under dispute, 3's is missing: nothing of it is hidden
+    ]
     assert hands_of(data, Rule(days=HANDS - 2)) == [1]
     assert hands_of(data, Rule(days=100)) == []
     assert hands_of(data, Rule(days=1), None) == []  # the clock cannot be trusted

@@ -478,9 +478,8 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(CannotCheck, match="more than any dispute file has"):
         check(str(out))
     raw = out.read_bytes()
-    out.write_bytes(
-        raw.replace((4 << 20).to_bytes(4, "little"), (1 << 20).to_bytes(4, "little"))
-    )  # it says less
+    # it says less
+    out.write_bytes(raw.replace((4 << 20).to_bytes(4, "little"), (1 << 20).to_bytes(4, "little")))
     with pytest.raises(CannotCheck):
         check(str(out))
     monkeypatch.setattr(dispute_verifier, "MOST_FILES", 3)
@@ -585,9 +584,8 @@ def test_a_key_of_small_order_has_signed_nothing() -> None:
     for y in (0, 1, prime - 1, prime, prime + 1, small[0], prime - small[0]):
         for sign in (0, 1 << 255):
             key = (y + sign).to_bytes(32, "little")
-            forged = bytes([1]) + bytes(
-                63
-            )  # eight messages bring one for which it holds, whichever point it is
+            # eight messages bring one for which it holds, whichever point it is
+            forged = bytes([1]) + bytes(63)
             for number in range(64):
                 message = f"{number}".encode()
                 assert not signed_by(key, forged, message)

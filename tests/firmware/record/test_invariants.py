@@ -104,12 +104,13 @@ def test_4_no_card_of_a_closed_seat_is_known_before_the_signal(fantasyland: Deal
         with pytest.raises(CommandRefused):
             apply(state, event)
     named = {type(event) for event in telling}
+    # they carry no reading of this hand
     others = {
         ev.HandOpened,
         ev.HandReopened,
         ev.HandSettled,
         ev.IrregularityEnded,
-    }  # they carry no reading of this hand
+    }
     carries = {
         kind
         for kind in ev.BY_TYPE.values()

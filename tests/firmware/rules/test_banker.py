@@ -25,9 +25,8 @@ def banker_of(hand: Hand) -> int:
 def test_each_pays_and_collects_what_a_duel_with_the_banker_comes_to() -> None:
     """Each pair alone, under the rules of everybody against everybody, and stacks counted down by hand."""
     for name in BANKER:
-        everybody = rules(
-            name, naturals__excused_by_surrender=False
-        )  # an excuse by a third hand: the test below
+        # an excuse by a third hand: the test below
+        everybody = rules(name, naturals__excused_by_surrender=False)
         profile = rules(everybody, scoring__versus="banker")
         deal = random.Random(f"banker {name}")
         for hand in (random_hand(deal, profile) for _ in range(120)):

@@ -58,10 +58,11 @@ BETTER = "Qs Qh 2d / 7c 5d 4d 3h 2h / Ks Kh 8d 8h 6d"
 
 def test_a_worked_hand_pays_the_lower_middle_and_its_bonus_and_is_told_alike_from_the_record() -> None:
     settlement = play(SEVEN, {1: GOOD, 2: BETTER})
+    # front, back; middle and two bonuses
     assert settlement.points == {
         1: 1 - 8 + 1 + 2 - 1 + 0,
         2: -(1 - 8 + 1 + 2 - 1),
-    }  # front, back; middle and two bonuses
+    }
     whys = [line.why for line in settlement.pairs[0].lines]
     assert "middle: seven low beats eight low" in whys
     recorded = read_settlement(settlement_json(settlement))

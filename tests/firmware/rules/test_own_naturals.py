@@ -339,9 +339,8 @@ def test_a_record_keeps_what_an_own_natural_is(ours: Profile) -> None:
     stored = settlement_json(play(ours, {1: HIGH, 2: OTHER}, declares=[1]))
     assert stored["hands"][0]["natural"]["conditions"] == {"ranks": "89TJQKA"}
     assert str(read_settlement(stored).pairs[0].lines[0].message).endswith("all cards of the ranks 8–A")
-    stored["hands"][0]["natural"]["conditions"] = {
-        "jokers": 2
-    }  # of a later release: told in the record's words
+    # of a later release: told in the record's words
+    stored["hands"][0]["natural"]["conditions"] = {"jokers": 2}
     assert str(read_settlement(stored).pairs[0].lines[0].message).endswith("all cards of the ranks 8–A")
 
 

@@ -132,9 +132,8 @@ def check_caps(settlement: Settlement) -> None:
 @examples(150)
 def test_turning_the_table_turns_the_result(data: st.DataObject, turn: int) -> None:
     profile = data.draw(profiles())
-    assume(
-        profile.order.first != "lowest_seat"
-    )  # that one begins at the same seat wherever the table is turned
+    # that one begins at the same seat wherever the table is turned
+    assume(profile.order.first != "lowest_seat")
     hand = data.draw(hands(profile))
 
     def turned(seat: int) -> int:

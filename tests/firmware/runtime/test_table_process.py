@@ -288,9 +288,8 @@ def test_a_restart_goes_on_where_the_journal_ends(start: Start, cards: Cards, ph
     again = start()
     assert again.state.phase is phase
     assert again.state.seats == before.seats
-    assert again.state.button == (
-        None if phase is Phase.DEALING else 1
-    )  # the puck counts once it is seen again
+    # the puck counts once it is seen again
+    assert again.state.button == (None if phase is Phase.DEALING else 1)
     if phase is Phase.READING:
         again.until(lambda state: again.readings.jobs != [])
         again.readings.answer(cards(), again.readings.jobs[0].number)

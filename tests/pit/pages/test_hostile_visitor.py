@@ -43,11 +43,11 @@ ROUTES: dict[str, set[PitRole]] = {
     "people.listed": {PitRole.AUDITOR, OWNER},
     **{f"people.{name}": {OWNER} for name in ("add", "one", "give_role", "give_passphrase", "remove")},
     "metrics.metrics": {T, OWNER},
-    "proof.shown": {A, T, OWNER},
+    "proof.show": {A, T, OWNER},
     "proof.seen": {A, T, OWNER},
     **{
         f"channels.{name}": {T, OWNER}
-        for name in ("shown", "part", "move", "put", "fill", "again", "withdraw")
+        for name in ("show", "part", "move", "put", "fill", "try_again", "withdraw")
     },
     "files.take_back": {T, OWNER},
     **{f"enrol.{name}": {T, OWNER} for name in ("form", "make", "code", "part", "decide")},

@@ -138,9 +138,8 @@ def test_a_photograph_isread_at_most_eight_times(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(reader, "indices", counted)
     small = cv2.resize(_photograph(), None, fx=0.4, fy=0.4, interpolation=cv2.INTER_AREA)
-    both = np.full(
-        (1000, 1400, 3), (60, 110, 40), np.uint8
-    )  # cards of two sizes: the most passes that there are
+    # cards of two sizes: the most passes that there are
+    both = np.full((1000, 1400, 3), (60, 110, 40), np.uint8)
     both[100:720, 50:780] = _photograph()
     both[700:948, 900:1192] = small
     assert read_loose(both, reader)

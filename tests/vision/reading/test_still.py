@@ -21,9 +21,8 @@ from vision.synthetic.render import Scene, deal
 @pytest.fixture(scope="module")
 def scene() -> Scene:
     layout = TableLayout.load()
-    hands = deal(
-        np.random.default_rng(1), layout, ["A", "B", "C", "D"]
-    )  # a whole deck is named with less evidence
+    # a whole deck is named with less evidence
+    hands = deal(np.random.default_rng(1), layout, ["A", "B", "C", "D"])
     return rendered(hands, layout, seed=1, scale=0.6)
 
 

@@ -34,9 +34,8 @@ def plug_pulled(stage: Stage) -> Outcome:
     before = stage.state.settlement
     left = Path(tempfile.mkdtemp(prefix="feltwatch-cheat-"))
     try:
-        data = _copied(
-            stage, left
-        )  # what a power cut leaves: the rows are durable before the page shows them
+        # what a power cut leaves: the rows are durable before the page shows them
+        data = _copied(stage, left)
         with Journal(data) as journal:
             after = journal.recover()
     finally:

@@ -157,9 +157,8 @@ class Stage:
         while payback_due(self.state):
             self.must("next")
         state = self.state
-        due = (
-            button_due(state, self.table.house) or state.puck.seat or 1
-        )  # it lies there, or no hand was played
+        # it lies there, or no hand was played
+        due = button_due(state, self.table.house) or state.puck.seat or 1
         self.table.puck.move_to(due)
         self.until(lambda state: state.puck.seat == due)
         self.must("next")
