@@ -36,7 +36,7 @@ def page() -> str | Redirect:
     The screen at the table opens it as `/?kiosk`, and has a stream of its own from then on.
     """
     if "kiosk" in request.args:
-        after_this_request(_is_the_kiosk)
+        after_this_request(_mark_kiosk)
     moment = services().live.now()
     if moment.wants_set_up:
         return redirect("/set-up/next")
@@ -66,7 +66,7 @@ def data() -> Response:
     return jsonify({**moment.screen.to_json(), "trouble": moment.trouble})
 
 
-def _is_the_kiosk(response: Response) -> Response:
+def _mark_kiosk(response: Response) -> Response:
     response.set_cookie(KIOSK, "1", httponly=True, samesite="Strict")
     return response
 

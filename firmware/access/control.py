@@ -228,7 +228,7 @@ class AccessControl:
         state, asked = record.state, roles & PIN_ROLES
         person = person_meant(typed, state.people) if typed else self._owner(state)
         if person is not None and person.role not in PIN_ROLES:
-            if _stands_for_himself(person.name, command, state):
+            if _stands_for_themselves(person.name, command, state):
                 return _who_is(person)
             raise CommandNotAllowed("%(name)s is not the dealer who is logged on.", name=person.name)
         at: Place = BADGE if person is not None and self._lies(person) else command.at
@@ -307,7 +307,7 @@ def _need_own_word(command: Command, who: Who, state: State) -> None:
         raise CommandNotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
 
 
-def _stands_for_himself(name: str, command: Command, state: State) -> bool:
+def _stands_for_themselves(name: str, command: Command, state: State) -> bool:
     """Say whether a dealer's name is enough without a PIN: they are logged on, or log on now."""
     return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
 

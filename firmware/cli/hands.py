@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from firmware.record.evidence.verify import Problem, Verification
 
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
-SHOWN: Final = 20
-"""Number of problems printed as text; JSON has all of them."""
+MOST_PROBLEMS: Final = 20
+"""The most problems printed as text; JSON has all of them."""
 _json = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -74,7 +74,7 @@ def command() -> None:
     "marks",
     type=click.Choice(WITH),
     multiple=True,
-    help="Only hands with one; may be given more than once.",
+    help="Only hands with this; may be given more than once.",
 )
 @click.option("--before", type=click.IntRange(1), help="Only hands before this one, to go on with a list.")
 @click.option(
@@ -90,7 +90,7 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
     from firmware.cli.hands_text import line_json, line_text
     from firmware.record.archive import HandFilter
 
-    archive = _open_reader(data)
+    archive = _open_archive(data)
     _refresh(archive)
     marks = frozenset(asked.pop("marks"))
     before, limit = asked.pop("before"), asked.pop("limit")
@@ -103,7 +103,7 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
         say(f"More: --before {lines[-1].hand}", err=True)
 
 
-def _open_reader(data: Path) -> Archive:
+def _open_archive(data: Path) -> Archive:
     from firmware.record.archive import Archive
 
     need_record(data)
@@ -123,7 +123,7 @@ def show(number: int, data: Path, is_json: bool) -> None:
     """Show hand NUMBER: its rows in the record, its images, and every settlement that was shown."""
     from firmware.cli.hands_text import hand_json, hand_text
 
-    archive = _open_reader(data)
+    archive = _open_archive(data)
     hand = archive.hand(number)
     images = archive.images(hand)
     lines = [json.dumps(hand_json(hand, images), ensure_ascii=False)] if is_json else hand_text(hand, images)
@@ -140,7 +140,7 @@ def recall(number: int | None, data: Path, is_json: bool) -> None:
     from firmware.cli.hands_text import settlement_lines, when
     from firmware.table.events import HandSettled
 
-    archive = _open_reader(data)
+    archive = _open_archive(data)
     _refresh(archive)
     if number is None:
         number = next((line.hand for line in archive.hands(limit=50) if line.outcome == "settled"), None)
@@ -192,7 +192,7 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
             os.fsync(copy.fileno())
     say(f"{out}: check it with: feltwatch hands verify {out}")
     if wrong := check(str(out)).wrong:
-        raise click.ClickException(f"The record does not hold, and the file is like it: {wrong[0]}")
+        raise click.ClickException(f"The record fails the check, and so does the file: {wrong[0]}")
 
 
 def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
@@ -326,21 +326,19 @@ def _verify_record(
     for line in _signers(found, key_folder):
         say(line)
     if not replay:
-        say(
-            "What the rows mean was not followed: that each hand settles to its figures only --replay can tell."
-        )
+        say("The hands were not settled again. Only --replay checks that each hand settles to its figures.")
     if not slips:
-        say("Nothing was compared with a slip: that the end is whole only --anchor can tell.")
+        say("Nothing was compared with a slip. Only --anchor checks that the record's end is whole.")
     say(found.verdict)
     return found.holds
 
 
 def _say_problems(label: str, problems: Sequence[Problem]) -> None:
-    for problem in problems[:SHOWN]:
+    for problem in problems[:MOST_PROBLEMS]:
         where = f"row {problem.seq}: " if problem.seq else ""
         say(f"{label}: {where}{problem.what}")
-    if len(problems) > SHOWN:
-        say(f"and {len(problems) - SHOWN} more; --json lists them all")
+    if len(problems) > MOST_PROBLEMS:
+        say(f"and {len(problems) - MOST_PROBLEMS} more; --json lists them all")
 
 
 def _signers(found: Verification, key_folder: Path) -> Iterator[str]:

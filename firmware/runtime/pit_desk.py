@@ -1,4 +1,4 @@
-"""What the table process does for the pit: asks to be brought in, decides about files from there. It has no network."""
+"""What the table process does for the pit: asks for the enrolment, decides about files from the pit. No network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class PitDesk:
     """Used on the table's thread."""
 
     def __init__(self, join: JoinDesk, inbox: Inbox | None = None) -> None:
-        """`inbox`: what the uplink has fetched; None where nothing comes down."""
+        """`inbox`: what the uplink has fetched; None for a table that takes no files."""
         self._join = join
         self._inbox = inbox
 

@@ -118,7 +118,7 @@ class TableProcess:
         self._readings = readings
         self._clock = clock
         self._queue: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._record = LiveRecord(data, journal, house, clock, self._changed)
+        self._record = LiveRecord(data, journal, house, clock, self._on_change)
         reader = self._record.reader
         self._check = RecordCheck(data, journal)
         self._scheduler = ReadingScheduler(self, readings.request, reader, turn_up, clock)
@@ -279,7 +279,7 @@ class TableProcess:
             case Request():
                 self._desk.answer(item.line, item.answer)
             case Press():
-                self._pressed(item)
+                self._on_press(item)
             case PuckReading():
                 self._puck.take(item, self._clock())
                 self._badges.take(item, self._clock())
@@ -327,7 +327,7 @@ class TableProcess:
             return False
 
     def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
-        """Do the same. Raises JournalDamaged."""
+        """Record events that no user waits for; return False if that fails now. Raises JournalDamaged."""
         error = self._record.attempt(self._scheduler.later.before(events, self.state), actor)
         if error is not None:
             self._report(error)
@@ -340,18 +340,18 @@ class TableProcess:
     def _make_certain(self) -> None:
         try:
             before = self.state
-            if self._record.make_certain(self._recovered):
+            if self._record.make_certain(self._on_recovery):
                 self._presses.changed(before, self.state, self.seq, self._clock())
                 self._show()
         except TableError as error:
             self._report(error)
 
-    def _recovered(self) -> None:
+    def _on_recovery(self) -> None:
         use_named(self._record.reader, self._devices)
         use_badges(self.state.people, self._devices)
         self._calibration.put_in_force(self.state.calibrations, self.house)
 
-    def _changed(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
+    def _on_change(self, before: State, events: Sequence[ev.Event], actor: str, began: float) -> None:
         """Bring everything that follows the state to where the record is now."""
         state = self.state
         self._presses.changed(before, state, self.seq, began)
@@ -391,7 +391,7 @@ class TableProcess:
                 raise CommandRefused("This table has no program that speaks to a pit.")
             return self._pit.handle(command, self, who, self._maintenance)
         if isinstance(command, ScreenCommand):
-            return self._of_screen(command)
+            return self._handle_screen(command)
         if isinstance(command, AccessCommand):
             return self._access.handle(command, self, who)
         if isinstance(command, ListBadge):
@@ -410,7 +410,7 @@ class TableProcess:
             return {"ok": True, "facts": facts | {"limits": limits}}
         return {"ok": True, "seq": self.order(command, who.actor)}
 
-    def _of_screen(self, command: ScreenCommand) -> dict[str, Any]:
+    def _handle_screen(self, command: ScreenCommand) -> dict[str, Any]:
         if isinstance(command, AcknowledgePaint):
             was_known = self._screen.is_known
             self._screen.take(command)
@@ -450,7 +450,7 @@ class TableProcess:
         """Have the camera take a picture, or return its progress, for the device tests. Raises CommandRefused."""
         return self._camera_jobs.handle(command, self, who)
 
-    def _pressed(self, press: Press) -> None:
+    def _on_press(self, press: Press) -> None:
         if self._device_tests.takes(press, self.state):
             self._show()
             return

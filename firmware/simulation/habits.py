@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Habits:
-    """Shares of the occasions; nothing is done wrong by default."""
+    """Each share is of the occasions on which this could be done, 0 to 1; nothing is done wrong by default."""
 
     puck_forgotten: float = 0.0
     puck_mislaid: float = 0.0
@@ -36,7 +36,7 @@ class Habits:
     """The share of streets at which a card is moved, picked up, turned over or added by mistake."""
     keyed: float = 0.0
     waits: int = 0
-    """Turns without progress after which the dealer keys a row, or a forgotten surrender. 0: never."""
+    """Turns without progress after which the dealer keys a row, or records a surrender that was forgotten. 0: never."""
 
 
 CLUMSY: Final = Habits(

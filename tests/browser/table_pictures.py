@@ -12,8 +12,8 @@ import numpy as np
 from firmware.table import events as ev
 from tests.dealer_ui.felt import Felt
 from tests.rendered import rendered
-from vision.felt.geometry import rectify
 from vision.felt.layout import TableLayout
+from vision.felt.resample import rectify
 from vision.synthetic.props import Thing
 from vision.synthetic.render import Conditions, Scene
 

@@ -20,10 +20,11 @@ from hardware.make.tables import HardwareError
 from tests.hardware.cases import LAYOUT, NOW
 from vision.base.arrays import Image
 from vision.felt.calibration import calibrate_felt
-from vision.felt.geometry import find_felt, project
+from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.lens import BOARD_SQUARES, find_board
 from vision.felt.markers import dictionary
+from vision.felt.resample import project
 from vision.reading.network import CardReader
 from vision.reading.table_reading import TableReading, read
 from vision.synthetic.render import Conditions, Scene, render_table

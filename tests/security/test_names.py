@@ -33,7 +33,7 @@ def test_nobody_acts_in_the_name_of_a_dealer_who_is_not_logged_on(
     assert staffed.actors() == before
     assert staffed.give("log_off", by="Lin")["ok"]
     staffed.give("log_on", person="Lin")
-    monkeypatch.setattr(gate, "_stands_for_himself", lambda *_: True)
+    monkeypatch.setattr(gate, "_stands_for_themselves", lambda *_: True)
     assert staffed.give("log_off", by="Bert")["ok"]
     assert staffed.actors()[-1] == ("logged_off", "dealer:Bert")
 

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.felt.geometry import project
 from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, Lens, board_picture
+from vision.felt.resample import project
 
 WIDTH, HEIGHT = 1152, 864
 TRUE = Lens(

@@ -17,10 +17,12 @@ import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_, CalibrationError
-from vision.felt.geometry import FeltView, camera_matrix, find_felt, project
+from vision.felt.felt_view import FeltView
+from vision.felt.geometry import camera_matrix, find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens, scaling
 from vision.felt.quality import PictureVerdict, judge
+from vision.felt.resample import project
 
 FRAMES: Final = 5
 """Pictures of one calibration: enough to see that nothing moves, and to halve the corners' noise."""

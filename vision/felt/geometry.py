@@ -1,4 +1,4 @@
-"""Where the felt lies in a picture: its markers, the map from felt millimetres to pixels, zones cut out upright.
+"""Where the felt lies in a picture: its markers, and the map from felt millimetres to pixels.
 
 Markers are searched in a reduced picture, which is several times faster, and their corners are then refined in the full
 one. All corners of all markers together give the homography by least squares.
@@ -11,11 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import (
@@ -23,22 +21,20 @@ from vision.base.errors import (
     DisagreeingMarkersError,
     MarkersError,
     NoMarkersError,
-    PictureError,
     TooFewMarkersError,
 )
 from vision.felt.cut_markers import cut_corners
 from vision.felt.edges import refine_corners
 from vision.felt.faults import TORN, is_torn, why_unclear
-from vision.felt.layout import SHEETS, TableLayout, Zone
+from vision.felt.felt_view import FeltView, FoundMarker
+from vision.felt.layout import SHEETS, TableLayout
 from vision.felt.lens import Lens
 from vision.felt.markers import dictionary
+from vision.felt.resample import as_grey, project, reduce_picture
 
 SEARCH_PX = 1536
 """The long side of the picture in which markers are first looked for: the reference build's markers are 41 px wide
 there, the least at which all are found even out of focus."""
-
-MIN_SIDE_PX = 64
-"""No felt can be made out in a smaller picture."""
 
 NEAR_MM = 10.0
 """A marker farther from where the others put it is not part of the same felt: twice a zone's margin."""
@@ -62,73 +58,6 @@ MAX_SLANT = 0.035
 MIRRORED = N_("The picture is mirrored: switch that off in the camera's settings, or take the mirror away.")
 
 _WHY_PX = 640  # the long side of the picture in which it is looked for what hides the felt
-
-
-@dataclass(frozen=True, eq=False)
-class FoundMarker:
-    """A detected marker: its number and its corners, 4×2 pixels, in OpenCV's order."""
-
-    id: int
-    corners: Points
-
-    @property
-    def side_px(self) -> float:
-        """The mean length of its sides."""
-        return float(np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1).mean())
-
-
-@dataclass(frozen=True, eq=False)
-class FeltView:
-    """The felt as a picture shows it.
-
-    ``homography`` maps felt millimetres to pixels; ``markers`` are the felt's own, ``others`` all other markers of the
-    dictionary in view. With a ``lens``, all three are in pixels of the undistorted picture; :meth:`to_image` maps to
-    the real one. ``error_px`` and ``error_mm`` are the root mean square distances of the corners from their places by
-    the homography. ``doubt_mm`` is the uncertainty of the least known zone corner; ``px_per_mm`` is the mean over the
-    felt.
-    """
-
-    homography: Matrix
-    markers: tuple[FoundMarker, ...]
-    others: tuple[FoundMarker, ...]
-    error_px: float
-    error_mm: float
-    doubt_mm: float
-    px_per_mm: float
-    size: tuple[int, int]
-    lens: Lens | None = None
-
-    def to_image(self, points_mm: Points) -> Points:
-        """Map n×2 felt millimetres to the picture's pixels."""
-        points = project(self.homography, points_mm)
-        return self.lens.distort(points) if self.lens else points
-
-    def rectify(self, frame: Image, zone: Zone, px_per_mm: float) -> Image:
-        """Cut a zone out upright, as :func:`rectify` does."""
-        return rectify(frame, self.homography, zone, px_per_mm, self.lens)
-
-    def smaller(self, frame: Image, px_per_mm: float) -> tuple[Image, FeltView]:
-        """Halve the picture while it keeps this many pixels per millimetre; return it and its view of the felt.
-
-        Halving is by far the fastest way to average a picture.
-        """
-        times = 1
-        while self.px_per_mm >= 2 * times * px_per_mm and min(frame.shape[:2]) >= 2:
-            frame = _average(frame, 2)
-            times *= 2
-        height, width = frame.shape[:2]
-        shrink = np.array([[1, 0, (1 - times) / 2], [0, 1, (1 - times) / 2], [0, 0, times]]) / times
-        small = replace(
-            self,
-            homography=shrink @ self.homography,
-            markers=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.markers),
-            others=tuple(FoundMarker(m.id, project(shrink, m.corners)) for m in self.others),
-            error_px=self.error_px / times,
-            px_per_mm=self.px_per_mm / times,
-            size=(width, height),
-            lens=self.lens.for_size(width, height) if self.lens else None,
-        )
-        return frame, small
 
 
 def find_felt(
@@ -196,94 +125,6 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
         if times == 1 or len(known & {marker.id for marker in found}) >= 4:
             break
     return [FoundMarker(marker.id, refine_corners(grey, marker.corners)) for marker in found]
-
-
-def rectify(
-    frame: Image, homography: Matrix, zone: Zone, px_per_mm: float, lens: Lens | None = None
-) -> Image:
-    """Cut a zone out of the picture, upright as its player sees it, the near side at the bottom.
-
-    Returns:
-        (height_mm · px_per_mm) × (width_mm · px_per_mm) pixels, rounded, with the frame's channels. What lies
-        outside the picture is black.
-    """
-    size = zone_size(zone, px_per_mm)
-    warp = homography @ _zone_to_felt(zone, px_per_mm)
-    if lens:
-        return np.asarray(cv2.remap(frame, *_maps(warp, size, lens), cv2.INTER_LINEAR), np.uint8)
-    edges = np.array([[-0.5, -0.5], [size[0], -0.5], [size[0], size[1]], [-0.5, size[1]]])
-    corners = project(warp, edges)
-    limit = (frame.shape[1], frame.shape[0])
-    low = np.clip(np.floor(corners.min(axis=0)).astype(int) - 2, 0, limit)
-    high = np.clip(np.ceil(corners.max(axis=0)).astype(int) + 3, 0, limit)
-    part = frame[low[1] : high[1], low[0] : high[0]]
-    if part.size == 0:
-        return np.zeros((size[1], size[0], *frame.shape[2:]), np.uint8)
-    warp = np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ warp
-    # With surplus pixels, average them first: picking single ones would create false edges.
-    spare = int(math.dist(corners[0], corners[1]) / size[0] + 0.1)
-    if spare > 1 and min(part.shape[:2]) >= spare:
-        part = _average(part, spare)
-        warp = np.array([[1, 0, (1 - spare) / 2], [0, 1, (1 - spare) / 2], [0, 0, spare]]) @ warp
-    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
-    return np.asarray(cv2.warpPerspective(part, warp, size, flags=flags), np.uint8)
-
-
-def zone_size(zone: Zone, px_per_mm: float) -> tuple[int, int]:
-    """Return the width and height of a rectified zone in pixels."""
-    return max(1, round(zone.width_mm * px_per_mm)), max(1, round(zone.height_mm * px_per_mm))
-
-
-def project(homography: Matrix, points: Points) -> Points:
-    """Map n×2 points by a 3×3 homography."""
-    mapped = np.column_stack([np.asarray(points, float), np.ones(len(points))]) @ homography.T
-    return np.asarray(mapped[:, :2] / mapped[:, 2:])
-
-
-def as_grey(frame: Image) -> Image:
-    """Convert a picture to one channel.
-
-    Raises:
-        PictureError: it has other than 8-bit pixels in one or three channels, or is too small.
-    """
-    if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or (frame.ndim == 3 and frame.shape[2] != 3):
-        raise PictureError("A picture must have 8 bits a channel, in one channel or in blue, green and red.")
-    height, width = frame.shape[:2]
-    if min(height, width) < MIN_SIDE_PX:
-        raise PictureError(
-            "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
-            width=width,
-            height=height,
-            least=MIN_SIDE_PX,
-        )
-    return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
-
-
-def reduce_picture(picture: Image, longest: int) -> tuple[Image, int]:
-    """Shrink a picture by a whole factor, so that its long side is at most ``longest``; return the factor too.
-
-    The factor is a power of two, or three times one, because halving is several times faster than other averaging. A
-    pixel x of the small picture lies at (x + 0.5) · factor - 0.5 of the large one; a remainder at the right and lower
-    edge is cut off.
-    """
-    least = max(1, math.ceil(max(picture.shape[:2]) / longest))
-    power = 1 << (least - 1).bit_length()
-    times = 3 * power // 4 if least <= 3 * power // 4 else power
-    return (picture, 1) if times == 1 else (_average(picture, times), times)
-
-
-def _average(picture: Image, times: int) -> Image:
-    """Shrink a picture to the averages of its pixels, by halving while possible."""
-    height, width = (max(1, n // times) for n in picture.shape[:2])
-    small = picture[: height * times, : width * times]
-    while times % 2 == 0:
-        times //= 2
-        small = _area_mean(small, width * times, height * times)
-    return small if times == 1 else _area_mean(small, width, height)
-
-
-def _area_mean(picture: Image, width: int, height: int) -> Image:
-    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def _detector(name: str) -> cv2.aruco.ArucoDetector:
@@ -529,31 +370,3 @@ def _derivatives(homography: Matrix, points: Points) -> Points:
     across = np.column_stack([x, y, one, nought, nought, nought, -u * x, -u * y])
     down = np.column_stack([nought, nought, nought, x, y, one, -v * x, -v * y])
     return np.asarray((np.stack([across, down], axis=1) / w[:, None, None]).reshape(-1, 8))
-
-
-def _zone_to_felt(zone: Zone, px_per_mm: float) -> Matrix:
-    """Map pixels of the upright zone to felt millimetres, 3×3."""
-    corner, right, down = zone.to_felt(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
-    width, height = zone_size(zone, px_per_mm)
-    across, along = (right - corner) * zone.width_mm / width, (down - corner) * zone.height_mm / height
-    origin = corner + (across + along) / 2  # the centre of pixel 0
-    return np.array([[across[0], along[0], origin[0]], [across[1], along[1], origin[1]], [0, 0, 1]])
-
-
-def _maps(
-    warp: Matrix, size: tuple[int, int], lens: Lens
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
-    """Evaluate the lens on a coarse grid and interpolate in between: it is smooth enough."""
-    step = 16
-    columns, rows = (np.arange(0, n + step, step, dtype=float) for n in size)
-    grid = np.stack(np.meshgrid(columns, rows), axis=-1)
-    bent = lens.distort(project(warp, grid.reshape(-1, 2))).reshape(grid.shape)
-    across, down = (_tents(n, step) for n in size)
-    x, y = (down @ bent[:, :, i] @ across.T for i in (0, 1))
-    return x.astype(np.float32), y.astype(np.float32)
-
-
-def _tents(count: int, step: int) -> Points:
-    """Weights that interpolate between grid points ``step`` apart: count × (grid points)."""
-    at = np.arange(count)[:, None] / step
-    return np.asarray(np.clip(1 - np.abs(at - np.arange(-(-(count + step) // step))), 0, None))

@@ -7,7 +7,7 @@ from typing import Final
 import cv2
 
 from vision.base.arrays import Image
-from vision.felt.geometry import reduce_picture
+from vision.felt.resample import reduce_picture
 
 WIDTHS_PX: Final = (1280, 2560)
 """Widths to which a frame is reduced, one after the other: a code that fills the picture is found in the small one."""

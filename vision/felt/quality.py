@@ -18,8 +18,9 @@ from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import N_
 from vision.felt.edges import edge_spread_px
 from vision.felt.faults import ALIKE, FLICKERS, FOGGED, MIN_CONTRAST, STRIPED, even_stripes
-from vision.felt.geometry import FeltView, as_grey, project, reduce_picture
+from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout
+from vision.felt.resample import as_grey, project, reduce_picture
 
 # The limits, each with its reason.
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from vision.base.arrays import Matrix, Points
 from vision.base.errors import DisagreeingMarkersError, LayoutError, TooFewMarkersError
-from vision.felt.geometry import FoundMarker, project
+from vision.felt.felt_view import FoundMarker
 from vision.felt.layout import ROWS, SHEETS, TableLayout
+from vision.felt.resample import project
 
 SIDE_MM: Final = 120.0
 """The black square's side. It fits on A4 and on Letter, which printers scale by a few percent at most."""

@@ -22,10 +22,11 @@ from vision.felt.calibration import (
     pose,
     set_up_verdicts,
 )
-from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
+from vision.felt.geometry import find_felt, find_markers
 from vision.felt.layout import SHEETS, TableLayout
 from vision.felt.lens import Lens
 from vision.felt.quality import PictureVerdict, colour, judge
+from vision.felt.resample import as_grey, reduce_picture
 
 SHOWN_PX: Final = 1280
 """The long side of the picture that is shown, at most."""

@@ -14,9 +14,10 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.felt.geometry import FeltView, project
+from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.quality import MIN_PX_PER_MM, MIN_WHITE, PictureVerdict, colour
+from vision.felt.resample import project
 from vision.reading.decode import CLEARLY_THERE, clusters, fuse, name
 from vision.reading.laid import CardPlace
 from vision.reading.loose import check_size, read_at, weigh

@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image
-from vision.felt.geometry import FeltView
+from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.quality import SMALL_PX_PER_MM
 from vision.reading.network import Indices

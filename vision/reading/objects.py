@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.base.arrays import Image, Points
-from vision.felt.geometry import FeltView
+from vision.felt.felt_view import FeltView
 from vision.felt.layout import CardSize, NaturalMarker, TableLayout, Zone
 
 Mask = NDArray[np.uint8]

@@ -15,9 +15,9 @@ import numpy as np
 from vision.base.arrays import Image
 from vision.base.errors import N_
 from vision.felt.calibration import FeltCalibration
-from vision.felt.geometry import reduce_picture
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
+from vision.felt.resample import reduce_picture
 from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
 from vision.reading.objects import Other

@@ -17,10 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.felt.geometry import FeltView, as_grey, find_felt
+from vision.felt.felt_view import FeltView
+from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, PictureVerdict, judge
+from vision.felt.resample import as_grey
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck

@@ -18,7 +18,7 @@ from firmware.table.values import SHEETS
 from vision.base.arrays import Image
 from vision.base.errors import CalibrationError, EnrolmentError, MarkersError
 from vision.felt.calibration import FRAMES, FeltCalibration, calibrate_felt, movement
-from vision.felt.geometry import as_grey, find_felt, find_markers, reduce_picture
+from vision.felt.geometry import find_felt, find_markers
 from vision.felt.layout import TableLayout
 from vision.felt.lens import (
     MAX_ERROR_PX,
@@ -32,6 +32,7 @@ from vision.felt.lens import (
     reach,
 )
 from vision.felt.qr_code import qr_text
+from vision.felt.resample import as_grey, reduce_picture
 from vision.felt.sheets import measure_sheets, sheets_among
 from vision.felt.survey import SHOWN_PX, jpeg, survey
 from vision.reading.enrolment import MIN_FRAMES, Lesson, Spot, learn, lesson, read_spread

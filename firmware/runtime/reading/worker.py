@@ -42,7 +42,7 @@ from firmware.threads import Worker
 from vision.base.arrays import Image, Points
 from vision.base.errors import VisionError
 from vision.felt.calibration import FeltCalibration
-from vision.felt.geometry import FeltView
+from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.memory import TableMemory

@@ -66,7 +66,7 @@ def page(client: FlaskClient, path: str, **more: Any) -> tuple[int, str]:
 # ---- reading ----
 
 
-def test_whoever_logs_in_reads_past_hands_until_he_logs_out(
+def test_whoever_logs_in_reads_past_hands_until_they_log_out(
     remote: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -138,7 +138,7 @@ def test_from_the_first_technician_on_the_set_up_is_technicians(app: Flask, pers
     assert other.send(do="end_set_up").status_code == 403
 
 
-def test_a_floor_person_lists_dealers_and_keys_his_own_pin_on_the_page_of_people(
+def test_a_floor_person_lists_dealers_and_keys_their_own_pin_on_the_page_of_people(
     app: Flask, person: Person
 ) -> None:
     list_technician(person)

@@ -58,7 +58,7 @@ def test_while_a_hand_is_open_nobody_is_listed(felt: Felt) -> None:
     assert shown(felt).mode == "felt"
 
 
-def test_each_says_whether_he_is_dealt_in_next(closed: Felt) -> None:
+def test_each_says_whether_they_are_dealt_in_next(closed: Felt) -> None:
     closed.do("sit_out", player="Okafor")
     closed.do("pass_round", player="Tran")
     assert of(closed, "Lin").standing == "plays · Fantasy Land"
@@ -95,7 +95,7 @@ def test_the_houses_most_binds_an_add_on(lay: Lay) -> None:
     assert of(felt, "Okafor").amounts[0].most == 300 * 500
 
 
-def test_who_leaves_takes_all_of_his_chips_and_the_seat_is_free(closed: Felt) -> None:
+def test_who_leaves_takes_all_of_their_chips_and_the_seat_is_free(closed: Felt) -> None:
     leave = of(closed, "Tran").leaving
     assert leave is not None
     assert (leave.label, leave.hold) == ("Leaves with $950", True)

@@ -101,7 +101,7 @@ def test_locking_the_screen_ends_what_the_role_could_read(browser: Browser) -> N
     assert browser.get("/captures/000001/frame.jpg")[0] == 403
 
 
-def test_what_the_dealer_may_do_is_done_in_his_name_though_a_floor_person_is_signed_on(
+def test_what_the_dealer_may_do_is_done_in_their_name_though_a_floor_person_is_signed_on(
     browser: Browser, table: Table
 ) -> None:
     browser.unlock("Moreno")
@@ -225,7 +225,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("do", [do for do, roles in COMMAND_ROLES.items() if Role.DEALER not in roles])
-def test_what_asks_for_more_than_the_dealer_is_refused_to_him_and_changes_nothing(
+def test_what_asks_for_more_than_the_dealer_is_refused_to_them_and_changes_nothing(
     browser: Browser, table: Table, do: str
 ) -> None:
     before = table.state

@@ -62,7 +62,7 @@ def test_a_badge_is_one_persons_and_ends_with_the_role(staffed: Table) -> None:
     assert {person.badge for person in staffed.state.people} == {""}
 
 
-def test_a_floor_person_sets_his_own_pin_and_nobody_elses(staffed: Table) -> None:
+def test_a_floor_person_sets_their_own_pin_and_nobody_elses(staffed: Table) -> None:
     moreno = {"by": "Moreno", "pin": PIN}
     assert not staffed.give("set_pin", person="Ada", new_pin="8642053", **moreno)["ok"]
     assert not staffed.give("list_person", person="Ada", role="dealer", **moreno)["ok"]

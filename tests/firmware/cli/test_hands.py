@@ -130,7 +130,7 @@ def test_a_file_of_a_hand_whose_record_does_not_hold_says_so_at_once(
     spoil(CaptureStore(data).path(FRAME.name))
     out = tmp_path / "hand.zip"
     said = run(data, "export", 1, "--out", out, exits=1).output
-    assert "the file is like it" in said
+    assert "and so does the file" in said
     assert f"The image {FRAME.name} that row" in said
     assert says in said
     assert says in run(data, "verify", out, exits=1).output

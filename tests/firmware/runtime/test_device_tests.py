@@ -172,7 +172,7 @@ def test_crossed_buttons_fail_until_they_are_tried_again(table: Table) -> None:
     assert table.attempt("buttons", act="begin")["asks"] == "next"
 
 
-def test_each_lamp_is_lit_alone_and_a_person_says_what_he_sees(table: Table) -> None:
+def test_each_lamp_is_lit_alone_and_a_person_says_what_they_see(table: Table) -> None:
     for name in LAMPS:
         assert table.attempt("lamps")["asks"] == name
         table.attempt("lamps", act="light", name=name)

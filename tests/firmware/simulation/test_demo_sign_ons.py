@@ -78,7 +78,9 @@ def test_a_table_that_is_busy_for_too_long_is_said(table: Table, config: Config)
     assert all(line.endswith(f"feltwatch people list --data {config.data}") for line in lines)
 
 
-def test_a_record_with_a_technician_of_its_own_keeps_his_pin_to_itself(config: Config, table: Table) -> None:
+def test_a_record_with_a_technician_of_its_own_keeps_their_pin_to_itself(
+    config: Config, table: Table
+) -> None:
     words = ["add", "Ada", "--role", "technician", "--data", str(config.data)]
     assert CliRunner().invoke(people, words, input="471153\n").exit_code == 0
     lines = list(sign_ons(TableLink(config.socket), config.data))

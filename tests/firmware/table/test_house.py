@@ -200,7 +200,7 @@ def test_a_profile_that_is_missing_from_the_record_opens_no_hand(table: Table) -
         _ = table.house
 
 
-def test_all_seats_are_set_at_once_and_who_is_gone_takes_his_chips(table: Table) -> None:
+def test_all_seats_are_set_at_once_and_who_is_gone_takes_their_chips(table: Table) -> None:
     seats = [{"seat": 2, "player": "p2", "place": "B"}, {"seat": 4, "player": "Ann", "stack": 5_000}]
     state = table.do("set_house", seats=seats, reason="a new game")
     assert players(state) == ["p2", "Ann"]
@@ -218,7 +218,7 @@ def test_a_player_takes_a_free_seat_with_its_own_place_and_buys_in(table: Table)
     assert [(seat.seat, seat.player, seat.stack) for seat in hand.seats][-1] == (4, "Ann Lee", 20_000)
 
 
-def test_a_player_who_sits_changes_seats_with_his_chips(table: Table) -> None:
+def test_a_player_who_sits_changes_seats_with_their_chips(table: Table) -> None:
     table.do("count_stack", player="p1", stack=7_777, reason="counted")
     table.do("seat_player", seat=3, player="p1")
     assert [(seat.seat, seat.player, seat.place) for seat in table.state.house.seats] == [
@@ -235,7 +235,7 @@ def test_five_players_share_four_places(table: Table) -> None:
     assert len({seat.place for seat in open_hand(table.state, table.house).seats}) == 4
 
 
-def test_who_leaves_takes_everything_and_the_hand_goes_on_without_him(table: Table) -> None:
+def test_who_leaves_takes_everything_and_the_hand_goes_on_without_them(table: Table) -> None:
     table.do("seat_player", seat=3, player="p3", stack=10_000)
     table.do("sit_out", player="p1")
     state = table.do("leave_seat", player="p1")
@@ -326,7 +326,7 @@ def test_a_profile_that_shows_as_nothing_is_refused(table: Table, about: str) ->
         table.do("set_house", reason="x", profile_text=f'[profile]\n{about}\nextends = "washington-1-unit"\n')
 
 
-def test_another_name_keeps_all_that_is_his(table: Table) -> None:
+def test_another_name_keeps_all_that_is_theirs(table: Table) -> None:
     state = replace(
         table.state,
         stacks={"p1": 5_000, "p2": 6_000},
@@ -515,7 +515,7 @@ def test_settings_survive_a_kill_and_a_hand_that_was_reopened(
     assert reader.recover()[0].house == table.state.house
 
 
-def test_who_is_to_be_new_at_the_table_is_refused_where_he_sits_already(table: Table) -> None:
+def test_who_is_to_be_new_at_the_table_is_refused_where_they_sit_already(table: Table) -> None:
     before = table.state
     with pytest.raises(CommandRefused, match="p1 sits at seat 1 already"):
         table.do("seat_player", seat=5, player="p1", comes=True)

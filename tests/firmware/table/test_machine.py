@@ -202,7 +202,7 @@ class TableMachine(RuleBasedStateMachine):
     # ---- what always holds ----
 
     @invariant()
-    def everybody_who_sits_has_a_seat_and_a_name_of_his_own(self) -> None:
+    def everybody_who_sits_has_a_seat_and_a_name_of_their_own(self) -> None:
         seats = self.state.house.seats
         assert len({seat.seat for seat in seats}) == len({seat.player for seat in seats}) == len(seats)
         assert self.state.fantasyland.keys() <= self.state.stacks.keys()

@@ -19,8 +19,9 @@ from firmware.page_process import HOST
 from firmware.runtime.errors import AppError
 from firmware.webcam.choice import choose
 from firmware.webcam.sheets_pdf import sheets
-from vision.felt.geometry import as_grey, find_markers
+from vision.felt.geometry import find_markers
 from vision.felt.layout import SHEETS, TableLayout
+from vision.felt.resample import as_grey
 from vision.felt.sheets import SIDE_MM
 
 

@@ -79,7 +79,7 @@ def test_the_pits_processes_are_counted_and_none_is_none(house: House) -> None:
     assert "feltwatch_pit_processes 2.0" in client.get("/metrics").text
 
 
-def test_nobody_sees_anything_before_he_has_logged_in(house: House) -> None:
+def test_nobody_sees_anything_before_they_have_logged_in(house: House) -> None:
     client = house.visitor()
     for page in PAGES:
         answer = client.get(page)
@@ -332,7 +332,7 @@ def test_a_report_of_the_house_has_a_line_for_each_table_and_their_sum(house: Ho
     assert "Together" in client.get("/reports?by=dealer&days=366").text
 
 
-def test_a_dealers_downs_are_listed_with_their_tables_and_lead_to_his_hands(house: House) -> None:
+def test_a_dealers_downs_are_listed_with_their_tables_and_lead_to_the_dealers_hands(house: House) -> None:
     client = house.logged_in(PitRole.FLOOR)
     every = "/dealers?days=366"
     text = client.get(every).text

@@ -18,9 +18,10 @@ from vision.base.errors import (
     PictureError,
     TooFewMarkersError,
 )
-from vision.felt.geometry import as_grey, find_felt, project, rectify, reduce_picture, zone_size
+from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.markers import dictionary
+from vision.felt.resample import as_grey, project, rectify, reduce_picture, zone_size
 from vision.synthetic.deck import card_picture
 from vision.synthetic.render import TIDY, Conditions, Scene, deal
 

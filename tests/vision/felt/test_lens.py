@@ -13,9 +13,10 @@ from tests.rendered import rendered
 from tests.vision.boards import HEIGHT, TRUE, WIDTH, board_photo, photographed
 from vision.base.arrays import Image
 from vision.base.errors import CalibrationError, CalibrationFileError
-from vision.felt.geometry import find_felt, project
+from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens, calibrate_lens
+from vision.felt.resample import project
 from vision.synthetic.render import TIDY
 
 

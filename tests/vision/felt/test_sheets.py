@@ -10,8 +10,9 @@ import pytest
 from tests.sheets_table import SPOTS, picture, seen_at, table_with_sheets
 from vision.base.errors import MarkersError
 from vision.felt.calibration import calibrate_felt
-from vision.felt.geometry import as_grey, find_felt, find_markers, project
+from vision.felt.geometry import find_felt, find_markers
 from vision.felt.layout import SHEETS, TableLayout
+from vision.felt.resample import as_grey, project
 from vision.felt.sheets import measure_sheets, sheets_among
 
 SIZE = 1700, 1275

@@ -13,8 +13,9 @@ from _pytest.mark.structures import ParameterSet
 
 from tests.rendered import rendered
 from vision.base.arrays import Image, Points
-from vision.felt.geometry import find_felt, project
+from vision.felt.geometry import find_felt
 from vision.felt.layout import NaturalMarker, TableLayout
+from vision.felt.resample import project
 from vision.reading.network import CardReader
 from vision.reading.objects import KnownCard, Other, find_others
 from vision.reading.table_reading import read

@@ -107,7 +107,7 @@ ESCAPING: Final[tuple[Off, ...]] = (
 VOUCHING: Final[tuple[Off, ...]] = (
     ("firmware.record.evidence.dispute_verifier:_anchors", lambda *_: ("", [], [])),
 )
-STANDING: Final[tuple[Off, ...]] = (("firmware.access.control:_stands_for_himself", lambda *_: True),)
+STANDING: Final[tuple[Off, ...]] = (("firmware.access.control:_stands_for_themselves", lambda *_: True),)
 ASKING: Final[tuple[Off, ...]] = (
     ("firmware.access.control:_asks_for_a_pin", lambda *_: False),
     ("firmware.access.control:_is_dealer", lambda *_: True),
