@@ -281,16 +281,29 @@ def _weaker_pays_more(profile: Profile) -> _Found:
     for path, ranked in _ranked(profile).items():
         more = next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
         if more and path not in profile.weaker_pays_more:
-            yield _contradiction(
-                path,
-                "%(weaker)s: %(more)s points, more than %(stronger)s, which is stronger: %(points)s. If these rules "
-                "really say so, the file states it under [profile]: weaker_pays_more = [%(option)s].",
-                weaker=more[0].words,
-                more=more[0].points,
-                stronger=more[1].words,
-                points=more[1].points,
-                option=f'"{path}"',
-            )
+            weaker, stronger = more
+            words: dict[str, object] = {
+                "weaker": weaker.words,
+                "more": weaker.points,
+                "stronger": stronger.words,
+                "points": stronger.points,
+                "option": f'"{path}"',
+            }
+            if path == "naturals.kinds":
+                yield _contradiction(
+                    path,
+                    "%(weaker)s: %(more)s points, more than %(stronger)s, which stands higher in the list: %(points)s. "
+                    "List the kinds from the highest to the lowest. If these rules really rank them so, the file "
+                    "states it under [profile]: weaker_pays_more = [%(option)s].",
+                    **words,
+                )
+            else:
+                yield _contradiction(
+                    path,
+                    "%(weaker)s: %(more)s points, more than %(stronger)s, which is stronger: %(points)s. If these "
+                    "rules really say so, the file states it under [profile]: weaker_pays_more = [%(option)s].",
+                    **words,
+                )
         if not more and path in profile.weaker_pays_more:
             yield _contradiction(
                 "profile.weaker_pays_more",

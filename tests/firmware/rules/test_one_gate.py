@@ -77,7 +77,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "a lower natural above a higher one": (
         house('[naturals]\nkinds = [{ kind = "dragon", value = 3 }, { kind = "six_pairs", value = 5 }]\n'),
-        "six pairs: 5 points, more than dragon",
+        "which stands higher in the list: 3. List the kinds from the highest to the lowest.",
     ),
     "a statement that says nothing": (
         house("").replace("extends", 'weaker_pays_more = ["bonus.back"]\nextends'),
