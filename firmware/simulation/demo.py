@@ -42,7 +42,7 @@ RETRY_S: Final = 0.2
     "--headless", is_flag=True, help="Show no page and play as fast as possible; 20 hands without --hands."
 )
 @click.option(
-    "--speed", type=click.FloatRange(min=0.01, max=1000), help="How many times as fast as a person to play."
+    "--speed", type=click.FloatRange(min=0.05, max=1000), help="How many times as fast as a person to play."
 )
 @click.option(
     "--kiosk",
