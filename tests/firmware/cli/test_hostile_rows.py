@@ -84,7 +84,7 @@ def test_what_is_too_long_or_too_deep_for_a_frequent_row_does_not_hold(
 
 def test_what_was_not_looked_at_is_said_beside_the_verdict(tmp_path: Path) -> None:
     data = str(with_row(tmp_path, "settled", "{}"))
-    unread = "only --replay can tell"
+    unread = "Only --replay checks"
     shown = CliRunner().invoke(main, ["hands", "verify", "--all", "--data", data])
     assert (shown.exit_code, unread in shown.output) == (0, True)
     shown = CliRunner().invoke(main, ["hands", "verify", "--all", "--replay", "--data", data])

@@ -405,7 +405,7 @@ def test_a_surrender_may_pay_a_natural_its_value() -> None:
         ('kind = "faces", value = 3, quads = 2, back = "straight", front = "flush"', "could never count"),
         ('kind = "wide", value = 4, pairs = 3 }, { kind = "narrow", value = 3, pairs = 4', "narrow could never count"),
         ('kind = "wide", value = 4, pairs = 3 }, { kind = "six_pairs", value = 3', "six_pairs could never count"),
-        ('kind = "low", value = 2, trips = 2 }, { kind = "high", value = 3, quads = 3', "is stronger: 2"),
+        ('kind = "low", value = 2, trips = 2 }, { kind = "high", value = 3, quads = 3', "stands higher in the list: 2"),
     ],
 )  # fmt: skip
 def test_what_a_natural_cannot_be_is_said_with_its_line(entry: str, why: str) -> None:
