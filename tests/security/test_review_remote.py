@@ -297,7 +297,9 @@ def test_only_pictures_that_the_record_of_a_hand_names_are_given(
 # ---- how ----
 
 
-def test_every_answer_to_another_machine_has_its_headers(review_app: Flask) -> None:
+def test_every_answer_to_another_machine_has_its_headers(
+    review_app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def lacking() -> set[str]:
         missing = set()
         for client in (visitor(review_app), logged_in(review_app)):
@@ -310,7 +312,7 @@ def test_every_answer_to_another_machine_has_its_headers(review_app: Flask) -> N
     assert "script-src" not in remote.HEADERS["Content-Security-Policy"], "no page of it has a script"
     assert headers >= {"Content-Security-Policy", "X-Content-Type-Options"}
     assert lacking() == set()
-    review_app.after_request_funcs.clear()
+    monkeypatch.setattr(review_app, "after_request_funcs", {})
     assert lacking() == headers
 
 
