@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SEATS: Final = {2: "AD", 3: "ADC", 4: "ABCD"}
 """The places on the felt, by the number of players: two sit opposite each other."""
 LOCK: Final = "try.lock"
-TURN_UP_S: Final = 1.0
+TURN_UP_S: Final = 0.2
 """The cards often lie open already when the showdown is called."""
 LONGEST_PATH: Final = 100
 """Bytes of a Unix socket's path, and some room."""
