@@ -16,6 +16,8 @@ from firmware.table.state import Card, Seat, State
 CARDS: Final = frozenset(card.code for card in DECK)
 PLACES: Final = "ABCD"
 """The places on a felt."""
+CLOTH: Final = {1: "A", 2: "B", 4: "C", 5: "D"}
+"""The place before each seat, as the cloth prints it (`hardware/mech/mech.toml`). Seat 3 is a fifth player's."""
 
 
 def need_no_trial(state: State) -> None:

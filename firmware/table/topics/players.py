@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from firmware.messages import Message
 from firmware.rules.chips import take_off
 from firmware.rules.hand import MOST_HANDS
-from firmware.table.checks import PLACES, need_antenna
+from firmware.table.checks import CLOTH, PLACES, need_antenna
 from firmware.table.command import Command, Context, Player
 from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
@@ -255,8 +255,8 @@ def without(state: State, gone: Iterable[str]) -> State:
 
 
 def _place(state: State, number: int, name: str) -> str:
-    """Return the seat's own place on the felt if it is free, else any free one, else "": five players share four."""
+    """Return the seat's own place on the cloth if it is free, else any free one, else "": five players share four."""
     taken = {seat.place for seat in state.house.seats if seat.player != name}
-    own = PLACES[number - 1 : number] if number > 0 else ""
+    own = CLOTH.get(number, "C")
     free = [place for place in PLACES if place not in taken]
     return own if own in free else next(iter(free), "")

@@ -7,13 +7,14 @@ import pytest
 from firmware.runtime.config import Config, load_config
 from firmware.runtime.errors import ConfigError
 from firmware.runtime.house_config import house_rules
+from firmware.table.checks import CLOTH
 
 
 def test_without_a_file_the_reference_build_stands() -> None:
     config = load_config()
     assert config == Config()
     assert config.data == Path("/var/lib/feltwatch")
-    assert [(seat.seat, seat.place) for seat in config.seats] == [(1, "A"), (2, "B"), (4, "C"), (5, "D")]
+    assert {seat.seat: seat.place for seat in config.seats} == CLOTH
 
 
 def test_a_file_is_read_and_options_of_the_command_go_before_it(tmp_path: Path) -> None:

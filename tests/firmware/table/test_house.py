@@ -213,7 +213,7 @@ def test_all_seats_are_set_at_once_and_who_is_gone_takes_their_chips(table: Tabl
 
 def test_a_player_takes_a_free_seat_with_its_own_place_and_buys_in(table: Table) -> None:
     table.do("seat_player", seat=4, player="  Ann  Lee ", stack=20_000)
-    assert table.state.house.seats[-1] == HouseSeat(4, "Ann Lee", "D", 20_000)
+    assert table.state.house.seats[-1] == HouseSeat(4, "Ann Lee", "C", 20_000)
     hand = open_hand(table.state, table.house)
     assert [(seat.seat, seat.player, seat.stack) for seat in hand.seats][-1] == (4, "Ann Lee", 20_000)
 
@@ -226,6 +226,15 @@ def test_a_player_who_sits_changes_seats_with_their_chips(table: Table) -> None:
         (3, "p1", "C"),
     ]
     assert open_hand(table.state, table.house).stacks["p1"] == 7_777
+
+
+@pytest.mark.parametrize("order", [(4, 5), (5, 4)])
+def test_who_sits_down_has_the_place_before_their_seat_on_the_cloth_in_whatever_order_they_come(
+    table: Table, order: tuple[int, ...]
+) -> None:
+    for seat in order:
+        table.do("seat_player", seat=seat, player=f"p{seat}", stack=10_000)
+    assert {seat.seat: seat.place for seat in table.state.house.seats} == {1: "A", 2: "B", 4: "C", 5: "D"}
 
 
 def test_five_players_share_four_places(table: Table) -> None:
