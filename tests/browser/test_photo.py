@@ -22,7 +22,7 @@ from tests.waiting import DEADLINE
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize("size", LOOKED_AT)
+@pytest.mark.parametrize("size", [LOOKED_AT[0], pytest.param(LOOKED_AT[1], marks=pytest.mark.exhaustive)])
 def test_every_state_of_the_phones_page_fits_has_no_barrier_and_looks_as_it_is_meant_to(
     chromium: Browser, size: str
 ) -> None:

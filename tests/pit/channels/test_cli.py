@@ -87,6 +87,7 @@ def begun(all_of_it: House, tables: int) -> list[RoomTable]:
     return found
 
 
+@pytest.mark.exhaustive  # test_campaigns.py kills every part of a house once
 @pytest.mark.slow
 @needs(NGINX, POSTGRESQL)
 def test_a_pit_that_is_killed_at_any_moment_goes_on_and_asks_each_table_once() -> None:
