@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.command_options import config_option, configured_data_option
+from firmware.loading import loading
 from firmware.runtime.config import Config, load_config
 
 if TYPE_CHECKING:
@@ -47,23 +48,24 @@ def command(config_file: Path | None, data: Path | None) -> None:
 
 def run(config: Config) -> None:
     """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
-    from firmware.cli.dispute_pdf_hook import dispute_pdf
-    from firmware.record.journal.ground import in_memory
-    from firmware.record.stick_request import StickDesk
-    from firmware.runtime.device_factory import make_camera, open_devices
-    from firmware.runtime.house_config import prepare_house, rules_to_start_with
-    from firmware.runtime.liveness.heartbeat import Heartbeat
-    from firmware.runtime.maintenance import RecordMaintenance
-    from firmware.runtime.pit_desk import PitDesk
-    from firmware.runtime.power_off import PowerOff
-    from firmware.runtime.reading.messages import ReaderSpec
-    from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
-    from firmware.runtime.table_process import TableProcess
-    from firmware.runtime.timestamps import box_clock
-    from firmware.stop_signals import stop_at_signals
-    from firmware.systemd import ServiceManager
-    from firmware.table.errors import JournalError
-    from firmware.uplink.join_request import JoinDesk
+    with loading():
+        from firmware.cli.dispute_pdf_hook import dispute_pdf
+        from firmware.record.journal.ground import in_memory
+        from firmware.record.stick_request import StickDesk
+        from firmware.runtime.device_factory import make_camera, open_devices
+        from firmware.runtime.house_config import prepare_house, rules_to_start_with
+        from firmware.runtime.liveness.heartbeat import Heartbeat
+        from firmware.runtime.maintenance import RecordMaintenance
+        from firmware.runtime.pit_desk import PitDesk
+        from firmware.runtime.power_off import PowerOff
+        from firmware.runtime.reading.messages import ReaderSpec
+        from firmware.runtime.reading.process import ReadingLimits, ReadingProcess
+        from firmware.runtime.table_process import TableProcess
+        from firmware.runtime.timestamps import box_clock
+        from firmware.stop_signals import stop_at_signals
+        from firmware.systemd import ServiceManager
+        from firmware.table.errors import JournalError
+        from firmware.uplink.join_request import JoinDesk
 
     if not config.in_memory and (what := in_memory(config.data)):
         raise JournalError(what)

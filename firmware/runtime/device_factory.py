@@ -103,7 +103,8 @@ def make_camera(config: CameraConfig) -> FrameSource:
     """Make the configured camera; the caller opens it."""
     match config.kind:
         case "files":
-            from firmware.devices.camera.files import PICTURES, FileFrames, VideoFrames
+            from firmware.devices.camera.files import FileFrames, VideoFrames
+            from firmware.devices.camera.source import PICTURES
 
             if config.device.is_file() and config.device.resolve().suffix.lower() not in PICTURES:
                 return VideoFrames(config.device)

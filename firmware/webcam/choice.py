@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from firmware.devices.camera.files import PICTURES, is_video
-from firmware.devices.camera.network import PORTS, parts_of
+from firmware.devices.camera.address import PORTS, parts_of
+from firmware.devices.camera.source import PICTURES
 from firmware.devices.camera.v4l2 import is_capture
 from firmware.runtime.config import CameraConfig
 from firmware.runtime.errors import AppError
@@ -42,7 +42,7 @@ def choose(
             raise AppError(f"There is no picture in {path}: put some there, or name another folder.")
     elif not path.is_file():
         raise AppError(f"There is no camera, no file and no folder {named}: {WAYS}")
-    elif path.suffix.lower() not in PICTURES and not is_video(path):
+    elif path.suffix.lower() not in PICTURES and not _is_video(path):
         raise AppError(f"{path} is neither a picture nor a video that can be played.")
     return CameraConfig(kind="files", device=path.absolute())
 
@@ -50,6 +50,13 @@ def choose(
 def folder_pictures(folder: Path) -> list[Path]:
     """Return the pictures in a folder, by their names."""
     return sorted(path.absolute() for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+
+
+def _is_video(path: Path) -> bool:
+    # it loads OpenCV, which nothing else needs in this process
+    from firmware.devices.camera.files import is_video
+
+    return is_video(path)
 
 
 def _first(devices: Path, captures: Callable[[Path], bool]) -> Path:

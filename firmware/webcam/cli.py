@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.command_options import FOLDER, PORT_NUMBER, profile_option
+from firmware.loading import loading
 from firmware.page_process import HOST, PageProcess, need_free, page_process
 from firmware.record_folder import SOCKET
 from firmware.runtime.errors import AppError
@@ -77,14 +78,13 @@ def command(
         page = stack.enter_context(
             page_process("firmware.webcam.serve", (folder, folder / SOCKET), port, rooms)
         )
-        # Imported while the page starts: a table, a camera and their settings take as long.
-        from firmware.webcam.choice import choose, folder_pictures
+        with loading():  # while the page starts: a table, a camera and their settings take as long
+            from firmware.cli.run import run
+            from firmware.webcam.choice import choose, folder_pictures
 
         chosen = choose(camera)
         config = make_config(folder, rooms, chosen, players, profile)
         start_thread(_welcome, page, not no_browser, name="welcome")
-        from firmware.cli.run import run
-
         if config.camera.device != chosen.device:
             from firmware.webcam.hand_pictures import HandPictures
 

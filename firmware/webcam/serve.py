@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from firmware.loading import loading
 from firmware.page_process import end_with_starter, listen
 from firmware.runtime.errors import AppError
 from firmware.webcam.starting import starting
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FIRST: Final = "/try"
 """The address that leads to what comes next: to lay the felt, or to play."""
-RETRY_S: Final = 0.1
+RETRY_S: Final = 0.02
 
 
 def main(data: str, table: str, port: str) -> None:
@@ -34,10 +35,11 @@ def main(data: str, table: str, port: str) -> None:
     except AppError as error:
         sys.exit(f"Error: {error}")
     with listening:
-        with starting(listening):  # the imports take a second or two, and the table as long
-            from dealer_ui.server.app import Settings
-            from dealer_ui.web.serve import serve
-            from firmware.table_client import TableLink
+        with starting(listening):  # the imports take a second, and the table as long
+            with loading():
+                from dealer_ui.server.app import Settings
+                from dealer_ui.web.serve import serve
+                from firmware.table_client import TableLink
 
             settings = Settings(data=Path(data), socket=Path(table))
             app = _app(settings)

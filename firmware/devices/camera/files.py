@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from firmware.devices.camera.source import (
+    PICTURES,
     CameraMissing,
     Frame,
     FrameUnreadable,
@@ -18,7 +19,6 @@ from firmware.devices.camera.source import (
     TakenSetting,
 )
 
-PICTURES = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
 USUAL_RATE = 25.0
 """Pictures a second of a video that does not say it."""
 

@@ -17,18 +17,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, cast
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 import cv2
 import numpy as np
 
+from firmware.devices.camera.address import PORTS, parts_of, shown
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Image
 from firmware.devices.camera.timed import TimedCamera
-from firmware.devices.errors import DeviceSettings
 from firmware.threads import start_thread
 
-PORTS: Final = {"http": 80, "https": 443, "rtsp": 554, "rtsps": 322}
-"""The schemes that are understood, with their ports."""
 FROZEN_S: Final = 1.5
 """Seconds of one and the same picture after which an MJPEG stream is frozen: a sensor's noise makes no two alike."""
 FROZEN_VIDEO_S: Final = 6.0
@@ -41,27 +39,6 @@ MOST_LINES: Final = 1000
 MOST_BYTES: Final = 50_000_000
 NEWER: Final = 2
 """Which picture after a call is taken."""
-
-
-def parts_of(address: str) -> SplitResult:
-    """Return the parts of a camera's address. Raises DeviceSettings, whose message has no name and no password."""
-    try:
-        parts = urlsplit(address)
-        good = parts.scheme in PORTS and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good:
-        raise DeviceSettings(
-            "A camera's address is http://HOST:PORT/PATH or rtsp://HOST:PORT/PATH; this one is not."
-        )
-    return parts
-
-
-def shown(parts: SplitResult) -> str:
-    """Return an address without name, password and query, for people and logs."""
-    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    port = f":{parts.port}" if parts.port else ""
-    return f"{parts.scheme}://{host}{port}{parts.path}"
 
 
 def open_stream(address: str) -> Any:

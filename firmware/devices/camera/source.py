@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from firmware.devices.errors import DeviceError, DeviceMissing
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # the table's process handles no picture
     import numpy as np
     import numpy.typing as npt
 
+PICTURES: Final = frozenset({".bmp", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"})
+"""How the names of picture files end."""
 Image: TypeAlias = "npt.NDArray[np.uint8]"
 """Height x width x 3, blue-green-red, one byte each."""
 

@@ -17,6 +17,7 @@ from typing import Any, Final, Self
 
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera.source import TakenSetting
+from firmware.loading import loading
 from firmware.messages import Message, Text
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (
@@ -58,7 +59,8 @@ def _child(line: Connection, spec: ReaderSpec, setup: ReaderSetup, pulse: Any) -
     """Run in the child. Only the child loads camera and vision; the table process never does."""
     start_thread(_end_with_parent, name="parent")  # these first, because loading them takes a second
     start_thread(_beat, pulse, name="beat")
-    from firmware.runtime.reading.worker import serve
+    with loading():
+        from firmware.runtime.reading.worker import serve
 
     serve(line, spec, setup)
 

@@ -1,0 +1,19 @@
+"""Importing many modules at once, as quickly as it goes."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import within this block: no garbage is collected meanwhile, for what imports make stays. It saves a tenth."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
