@@ -244,7 +244,7 @@ class AccessControl:
             wrong = record.state.wrong_pins[place]
             wait = wait_after(wrong)
             self._open_at[place] = self._clock() + wait
-            left = Message("Before this place waits: %(left)s more.", left=FREE_TRIES - wrong)
+            left = Message("Tries left before this place has to wait: %(left)s.", left=FREE_TRIES - wrong)
             raise CommandNotAllowed(
                 "That name and that PIN do not belong together. %(next)s",
                 next=_waiting(wait) if wait else left,

@@ -98,7 +98,7 @@ def settlement_lines(settlement: Mapping[str, Any], currency: Currency) -> Itera
         paid = f"seat {payer} pays seat {winner} {currency.say(pair.paid)}" if pair.paid else "nothing"
         yield f"  seats {pair.a} and {pair.b}: {paid}"
         for line in pair.lines:
-            yield f"    {line.points:+d}  {line.why}  ({option_name(line.clause)})"
+            yield f"    {line.points:+d}  {line.message}  ({option_name(line.clause)})"
     stacks = ", ".join(f"{player} {currency.say(cents)}" for player, cents in found.stacks.items())
     if stacks:
         yield f"  stacks then: {stacks}"

@@ -153,9 +153,15 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
     link = TableLink(data / SOCKET, timeout=WITHIN)
     if not link.is_listening():
         return None
-    signed = {"by": by, "pin": pin_asked(f"PIN of {by}")} if by else {}
+    signed = {"by": by} if by else {}
+    if by and (pin := pin_asked(f"PIN of {by}")):  # an empty one is no try
+        signed["pin"] = pin
     answer = link.send(order | {"at": "console"} | signed)
     if not answer["ok"]:
-        hint = " Name who asks with --by." if answer.get("ask") and not by else ""
+        hint = (
+            " Add --by NAME, somebody who has such a PIN; it is then asked for."
+            if answer.get("ask") and not by
+            else ""
+        )
         raise click.ClickException(f"{answer['error']}{hint}")
     return answer

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from firmware.messages import Message
 from firmware.rules import JudgedHand, Pair, Settlement, cards_text, money_text
+from firmware.rules.lines import fault_words
 from firmware.rules.order import banker_seat
 from firmware.rules.profiles.document import option_name
 from firmware.rules.profiles.row_words import in_house_words
@@ -58,11 +60,17 @@ def _seat(seat: JudgedHand, settlement: Settlement) -> Iterator[str]:
     yield ", ".join([f"Seat {seat.seat}", *filter(None, marks)])
     if seat.declaration and seat.declaration.verdict != "counts":
         came_to = _DECLARATIONS[seat.declaration.verdict]
+        if seat.declaration.verdict == "not_borne_out" and settlement.profile.naturals.by == "rows":
+            came_to += " as they are set"
         plays = "a foul" if seat.fault else "it plays as it is set"
         yield f"  declared a natural, {came_to}: {plays} ({option_name(seat.declaration.clause)})"
     if seat.rows is None:
         return
     called = dict(settlement.profile.hands.rows_called)
+    if seat.fault and not any(
+        line.id == "foul" and line.loser.seat == seat.seat for pair in settlement.pairs for line in pair.lines
+    ):
+        yield f"  {in_house_words(fault_words(Message, seat), called)}"
     names = [called.get(name, name) for name in ROW_NAMES]
     width = max(map(len, names))
     for index, (name, cards) in enumerate(zip(names, seat.rows, strict=True)):
@@ -91,7 +99,7 @@ def _pair(pair: Pair, called: Mapping[str, str]) -> Iterator[str]:
         yield f"Seat {payer} pays seat {winner} {money_text(abs(pair.paid))} ({points}{short})"
     sign = -1 if pair.points < 0 else 1
     for line in pair.lines:
-        why = in_house_words(line.message, called) if called else line.why
+        why = in_house_words(line.message, called) if called or line.winner.is_foul else line.why
         yield f"  {sign * line.points:+4}  {why}" if line.points else f"     0  {why}"
 
 

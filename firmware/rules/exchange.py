@@ -13,7 +13,7 @@ from firmware.rules.judging import JudgedHand
 from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.profiles.library import load_profile, with_checked_options
 from firmware.rules.profiles.profile import Profile
-from firmware.rules.profiles.sections import suggestion
+from firmware.rules.profiles.targets import suggestion
 from firmware.rules.rows import Rows
 from firmware.rules.settlement import Pair, Settlement, settle
 from firmware.rules.words import ROW_NAMES

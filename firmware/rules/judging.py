@@ -59,6 +59,11 @@ class JudgedHand(NamedTuple):
     """The cards of the next hand in Fantasy Land, in a game that may deal more than 13 there; else 0."""
 
     @property
+    def is_foul(self) -> bool:
+        """Whether the hand is a foul."""
+        return self.fault is not None
+
+    @property
     def natural(self) -> RankedNatural | None:
         """The natural that counts."""
         return None

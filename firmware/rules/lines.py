@@ -49,8 +49,8 @@ class Line(NamedTuple):
 
     @property
     def message(self) -> Message:
-        """The same sentence, to be translated."""
-        return sentence(Message, self.id, self.winner, self.loser, self.row)
+        """The sentence as it is shown, to be translated."""
+        return shown_sentence(self.id, self.winner, self.loser, self.row)
 
     @property
     def args(self) -> Mapping[str, str | int]:
@@ -108,9 +108,9 @@ CLAUSES = {
 }
 """The option that decides each kind of line; empty: the row's bonus table."""
 
-NOTHING_BY_CLAUSE = {
-    CLAUSES[name]: name for name in ("declaration_not_borne_out", "declaration_excused", "declaration_voided")
-}
+_NO_NATURAL = ("declaration_not_borne_out", "declaration_excused")
+
+NOTHING_BY_CLAUSE = {CLAUSES[name]: name for name in (*_NO_NATURAL, "declaration_voided")}
 """The kind of line for a declaration without effect, by the option that decided it."""
 
 _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both_surrender"})
@@ -128,11 +128,28 @@ class Side(Protocol):
         """Why the hand is a foul: the name of a `Fault`."""
 
     @property
+    def is_foul(self) -> bool:
+        """Whether the hand is a foul; of a recorded one, no line may say why."""
+
+    @property
     def natural(self) -> RankedNatural | None:
         """The natural that counts."""
 
     def words(self, row: int, /) -> RowWords:
         """Return a row in words."""
+
+
+def shown_sentence(name: str, winner: Side, loser: Side, row: int) -> Message:
+    """Say a line of this kind as it is shown. Raises KeyError.
+
+    A foul does not play as it is set. What a record holds keeps its words: a hand settled again gives the same bytes.
+    """
+    if name in _NO_NATURAL and winner.is_foul:
+        return Message(
+            "seat %(seat)s declared a natural that the cards do not show; the hand is a foul by its rows",
+            seat=winner.seat,
+        )
+    return sentence(Message, name, winner, loser, row)
 
 
 def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
@@ -153,7 +170,7 @@ def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
                 "seat %(seat)s wins all three rows from everybody, which multiplies again", seat=winner.seat
             )
         case "foul":
-            return _("seat %(seat)s's hand is a foul: %(why)s", seat=loser.seat, why=_fault(_, loser))
+            return _("seat %(seat)s's hand is a foul: %(why)s", seat=loser.seat, why=fault_words(_, loser))
         case "both_foul":
             return _("both hands are fouls: nothing is exchanged")
         case "natural":
@@ -284,7 +301,8 @@ def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
     raise KeyError(name)
 
 
-def _fault(_: Say[T], hand: Side) -> T:
+def fault_words(_: Say[T], hand: Side) -> T:
+    """Say why a foul hand is one."""
     front, middle, back = ROWS
     match hand.fault:
         case Fault.FRONT_ABOVE_MIDDLE:

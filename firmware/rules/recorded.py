@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from firmware.messages import Message
-from firmware.rules.lines import NO_ROW, sentence
+from firmware.rules.lines import NO_ROW, shown_sentence
 from firmware.rules.naturals.conditions import Conditions
 from firmware.rules.naturals.entry import RankedNatural
 from firmware.rules.profiles.dealt_cards import LAID
@@ -65,7 +65,7 @@ class RecordedLine:
     why: str
     """The reason as a sentence, in English."""
     message: Message = field(compare=False)
-    """The same, to be translated; of a kind that this release does not know, the recorded English."""
+    """The reason as it is shown, to be translated; of a kind that this release does not know, the recorded English."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ def _line(line: Json, pair: Json, hands: Mapping[int, RecordedHand]) -> Recorded
     row, winner, loser, why = args.get("row", ""), args.get("winner"), args.get("loser"), str(line["why"])
     try:
         a, b = hands[winner or pair["a"]], hands[loser or pair["b"]]
-        message = sentence(Message, line["id"], a, b, ROW_NAMES.index(row) if row else NO_ROW)
+        message = shown_sentence(line["id"], a, b, ROW_NAMES.index(row) if row else NO_ROW)
     except (KeyError, IndexError, ValueError):
         message = Message(why)
     return RecordedLine(line["id"], line["points"], line["clause"], row, winner, loser, line["why"], message)

@@ -74,6 +74,8 @@ def _short(category: str, ranks: tuple[int, ...]) -> Term:
     """Return the same object for the same words."""
     first, second = ranks[0], ranks[-1]
     match category:
+        case "deuce_to_seven" if RANKS[first] == "A":  # "ace low" would read as the best
+            return Term("%(rank)s high", rank=ONE[first])
         case "ace_to_five" | "deuce_to_seven":
             return Term("%(rank)s low", rank=ONE[first])
         case "royal_flush":

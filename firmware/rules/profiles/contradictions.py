@@ -124,6 +124,7 @@ def _lowball(profile: Profile) -> _Found:
             "foul.low_middle",
             "Foul.low_middle asks for a low, and hands.middle says that the highest hand wins the middle.",
         )
+    wrong: dict[str, list[str]] = {}
     for path, hand in (
         *((f"bonus.{row}", hand) for row in ROW_NAMES for hand, _ in getattr(profile.bonus, row)),
         *(
@@ -136,14 +137,7 @@ def _lowball(profile: Profile) -> _Found:
         is_low = hand == BEST_LOW or hand.partition(":")[0] in LOWS
         in_middle = path.startswith("fantasyland.") or path == "bonus.middle"
         if low is not None and in_middle and Target.parse(hand, front=False).category is not low:
-            yield _contradiction(
-                path,
-                "%(option)s names %(hand)s; hands.middle has the lowest hand win, so a middle is named as in "
-                "%(example)s.",
-                option=path,
-                hand=hand,
-                example=f'"{profile.hands.middle}:8"',
-            )
+            wrong.setdefault(path, []).append(hand)
         elif is_low and not (low is not None and in_middle):
             yield _contradiction(
                 path,
@@ -151,6 +145,15 @@ def _lowball(profile: Profile) -> _Found:
                 option=path,
                 hand=hand,
             )
+    for path, hands in wrong.items():
+        yield _contradiction(
+            path,
+            "%(option)s names %(hands)s; hands.middle has the lowest hand win, so a middle is named as in %(example)s. "
+            "Write such a table, or an empty one; without it the file has that of the game that it extends.",
+            option=path,
+            hands=", ".join(hands),
+            example=f'"{profile.hands.middle}:8"',
+        )
     if low is not None:
         for path, is_set in (
             ("scoring.suits", profile.scoring.suits),

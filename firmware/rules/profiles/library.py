@@ -29,8 +29,7 @@ from firmware.rules.profiles.contradictions import contradictions
 from firmware.rules.profiles.options import short
 from firmware.rules.profiles.profile import Profile
 from firmware.rules.profiles.reading import ProfileReader
-from firmware.rules.profiles.sections import suggestion
-from firmware.rules.profiles.targets import quote
+from firmware.rules.profiles.targets import quote, suggestion
 from firmware.rules.profiles.toml_text import LONGEST_TEXT, KeyLines, tables_of
 
 _PACKAGED: Final = Path(__file__).resolve().parent
@@ -149,7 +148,7 @@ def _find(name_or_path: str | Path, folder: Path | None) -> Path:
     if name not in names:
         raise UnknownProfileError(
             Message(
-                'there is no profile "%(name)s"%(hint)s; there are %(names)s, or the path of a .toml file',
+                'there is no profile "%(name)s"; there are %(names)s, or the path of a .toml file%(hint)s',
                 name=short(name),
                 hint=suggestion(name, names),
                 names=", ".join(names),

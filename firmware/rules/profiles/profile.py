@@ -93,7 +93,8 @@ class Profile:
             raise ProfileError(
                 Message(
                     "scoring.outcome gives the points for two and for three rows, so scoring.majority and "
-                    "scoring.scoop must be 0; or set scoring.outcome = {}"
+                    "scoring.scoop must be 0, also where they come from the game that the file extends; or set "
+                    "scoring.outcome = {}"
                 ),
                 key="scoring.outcome",
             )

@@ -14,10 +14,9 @@ from firmware.rules.profiles.sections import (
     OPTIONS,
     SECTIONS,
     check_option,
-    suggestion,
     without_jokers,
 )
-from firmware.rules.profiles.targets import quote
+from firmware.rules.profiles.targets import quote, suggestion
 
 _TEXTS: Final = ("name", "title", "source", "based_on", "extends")
 _LISTS: Final = ("notes", "weaker_pays_more")
@@ -103,7 +102,8 @@ class ProfileReader:
         self.note(
             missing[0],
             Message(
-                "missing: %(options)s; name every option, or extend another profile",
+                "missing: %(options)s; name every option, or under [profile] the game that is nearest: %(extends)s",
+                extends='extends = "traditional"',
                 options=", ".join(missing) if len(missing) <= _LISTED else f"{', '.join(missing[:_LISTED])}…",
             ),
             is_missing=True,

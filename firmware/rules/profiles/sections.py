@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 
@@ -31,7 +30,7 @@ from firmware.rules.profiles.options import (
     short,
 )
 from firmware.rules.profiles.row_words import RowsCalled, RowWordsOfHouse
-from firmware.rules.profiles.targets import EntriesNotAllowedError, NotAllowedError, quote
+from firmware.rules.profiles.targets import EntriesNotAllowedError, NotAllowedError, quote, suggestion
 from firmware.rules.strength import Wheel
 
 
@@ -468,11 +467,3 @@ def _refusals(path: str, value: Any, error: NotAllowedError) -> list[Trouble]:
         )
         for key, (given, why) in wrong.items()
     ]
-
-
-def suggestion(name: str, names: Iterable[str]) -> Message | str:
-    """Return a hint with the most similar name; "" without one."""
-    from difflib import get_close_matches  # slow to import and needed only after a mistake
-
-    close = get_close_matches(name, names, n=1)
-    return Message("; did you mean %(name)s?", name=close[0]) if close else ""

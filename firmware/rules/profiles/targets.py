@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,12 +32,29 @@ def quote(value: object) -> str:
 
     >>> quote([1, "2"])
     "[1, '2']"
+    >>> quote({"full_house": 3, "by_rank": False})
+    '{ full_house = 3, by_rank = false }'
     """
     try:
-        text = repr(value)
+        text = _toml(value)
     except (ValueError, RecursionError):  # a number with thousands of digits, or thousands of nested tables
         return "(something beyond all measure)"
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{key} = {_toml(one)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def suggestion(name: str, names: Iterable[str]) -> Message | str:
+    """Return a hint with the most similar name; "" without one."""
+    from difflib import get_close_matches  # slow to import and needed only after a mistake
+
+    close = get_close_matches(name, names, n=1)
+    return Message("; did you mean %(name)s?", name=close[0]) if close else ""
 
 
 _SAME: Final = {2: Category.ONE_PAIR, 3: Category.THREE_OF_A_KIND, 4: Category.FOUR_OF_A_KIND}
@@ -93,7 +110,10 @@ class Target:
                 if not front or of_rank.category in _FRONT:
                     return of_rank
         raise NotAllowedError(
-            "%(hand)s is no hand here; allowed: %(allowed)s", hand=quote(text), allowed=_allowed(front=front)
+            "%(hand)s is no hand here; allowed: %(allowed)s%(hint)s",
+            hand=quote(text),
+            allowed=_allowed(front=front),
+            hint=suggestion(str(text)[:LONGEST_QUOTE], _named(front=front)),
         )
 
     @classmethod
@@ -141,10 +161,14 @@ class Target:
                 return Term("straight flush, %(rank)s high", rank=high)
 
 
+def _named(*, front: bool) -> list[str]:
+    return [name for name, category in HIGHS.items() if (category in _FRONT if front else category)]
+
+
 def _allowed(*, front: bool) -> Word:
     if front:
         return Message('one_pair, three_of_a_kind, or a pair or trips of one rank such as "QQ" or "QQQ"')
     return Message(
         '%(categories)s, or one rank of a hand, such as "QQ", "QQQ", "QQQQ", "full_house:Q" or "straight:5"',
-        categories=", ".join(name for name, category in HIGHS.items() if category),
+        categories=", ".join(_named(front=False)),
     )

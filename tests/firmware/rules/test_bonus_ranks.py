@@ -81,6 +81,11 @@ def test_bonuses_by_rank_are_those_of_a_count_of_the_cards() -> None:
     assert set(seen) == {0, *BY_RANK.values()}
 
 
+def test_a_misspelt_hand_is_told_as_the_file_has_it_with_the_hand_that_is_meant() -> None:
+    with pytest.raises(ProfileError, match=r"\{ fullhouse = 3 \} will not do: .*; did you mean full_house\?"):
+        rules("traditional", bonus__back={"fullhouse": 3})
+
+
 @pytest.mark.parametrize(
     "hand", ["straight:4", "flush:6", "two_pairs:2", "straight_flush:A", "royal_flush:A", "full_house:",
              "three_of_a_kind:A", "AAAAA", ":A", "full_house:AA", "high_card:A"],

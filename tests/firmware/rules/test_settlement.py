@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from firmware.rules import CLAUSES, OPTIONS, HandError, Line
+from firmware.cli.settlement_text import settlement_text
+from firmware.rules import CLAUSES, OPTIONS, HandError, Line, settlement_json
 from firmware.rules.lines import NO_ROW
+from firmware.rules.recorded import read_settlement
 from tests.firmware.rules.tables import PLAIN, duel, lines, play, rules
 
 UNIT = "washington-1-unit"
@@ -16,6 +18,7 @@ WESTERN = "poker-flush-western"
 
 LOW = "8c 7d 5c / 2c 2d Js 9d 6c / 3c 3d 4c 4d 6s"
 FOUL = "As Ah Kd / Qc Qd Jh 9s 6d / 5h 5s 7h 7s Th"
+FOUL_TOO = "8c 7d 5c / 3c 3d 4c 4d 6s / 2c 2d Js 9d 6c"
 DRAGON = "2h 3h 4h / 5d 6h 7c 8h 9h / Tc Jc Qh Kc Ac"
 WRONGLY_SET_DRAGON = "2h 3h 4h / Tc Jc Qh Kc Ac / 5d 6h 7c 8h 9h"
 SIX_PAIRS = "7d 7s 8s / 8d 9s 9c Jd Jh / Kh Ks Ad As 5s"
@@ -397,6 +400,19 @@ def test_a_false_declaration_plays_as_set_or_is_a_foul() -> None:
     (pair,) = play(WESTERN, {1: ABOVE_LOW, 2: LOW}, declares=[1]).pairs
     assert pair.lines[0].args["fault"] == "false_declaration"
     assert "a natural was declared that the cards do not show" in pair.lines[0].why
+
+
+def test_a_foul_that_declared_no_natural_is_not_said_to_play_as_it_is_set() -> None:
+    """Its line keeps the record's words; what is shown, printed and told from a record is true."""
+    settled = play(WESTERN, {1: FOUL, 2: LOW}, declares=[1])
+    (line,) = (line for line in settled.pairs[0].lines if line.id == "declaration_not_borne_out")
+    assert line.why.endswith("the hand plays as it is set")
+    (told,) = (one for one in read_settlement(settlement_json(settled)).pairs[0].lines if one.id == line.id)
+    assert str(line.message) == str(told.message)
+    assert str(line.message).endswith("cards do not show; the hand is a foul by its rows")
+    assert "plays as it is set" not in settlement_text(settled)
+    both = settlement_text(play(WESTERN, {1: FOUL, 2: FOUL_TOO}))
+    assert both.count(" beats the ") == 2, "between two fouls no line says why they are"
 
 
 def test_an_opponents_surrender_excuses_a_false_declaration() -> None:

@@ -272,7 +272,10 @@ def test_the_shell_asks_the_running_table(box: Box, tmp_path_factory: pytest.Tem
     export = ["export", str(hand), "--out", str(folder / "x.zip"), *words]
     refused = CliRunner().invoke(main, ["hands", *export])
     assert refused.exit_code == 1
-    assert "Name who asks with --by" in refused.output
+    assert "Add --by NAME" in refused.output
+    empty = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="\n")
+    assert empty.exit_code == 1
+    assert "Enter your name and your PIN." in empty.output, "no PIN is no wrong one"
     wrong = CliRunner().invoke(main, ["hands", *export, "--by", "Moreno"], input="9876\n")
     assert "do not belong together" in wrong.output
     assert list(folder.iterdir()) == []
