@@ -98,7 +98,7 @@ def need_free(port: int) -> None:
 
 
 def end_with_starter() -> None:
-    """End this process once its starter has ended, who holds the other end of the standard input."""
+    """End this process once its starter, which holds the other end of the standard input, has ended."""
     start_thread(_wait_for_starter, name="starter")
 
 

@@ -44,7 +44,7 @@ _ROLES: Final = {
     "button": N_("by push-button"),
     "pit": N_("from the pit"),
 }
-_THEMSELVES: Final = {
+_WITHOUT_NAME: Final = {
     "camera": N_("camera"),
     "puck": N_("puck reader"),
     "table": N_("the table itself"),
@@ -64,7 +64,10 @@ _GOES_ON: Final = N_("The hand goes on.")
 
 @dataclass(frozen=True)
 class TimelineRow:
-    """One row in words; `zone` and `frame` name its pictures, `frame_seq` the row of the frame's reading."""
+    """One row in words, with its pictures.
+
+    `zone` names a picture of one zone. `frame_seq` is the row's own number if it has a picture of the whole felt.
+    """
 
     seq: int
     time: str
@@ -73,7 +76,7 @@ class TimelineRow:
     zone: str = ""
     frame_seq: int | None = None
     weight: str = ""
-    """`end` for what settles or ends a hand, `asked` for what a person decided, `fault` for what went wrong."""
+    """`end` for what opens, settles or ends a hand, `asked` for what a person decided, `fault` for what went wrong."""
 
 
 def time_of(wall_ms: int) -> str:
@@ -87,11 +90,11 @@ def day_of(wall_ms: int) -> str:
 
 
 def _moment(wall_ms: int) -> datetime:
-    return datetime.fromtimestamp(a_date(wall_ms) / 1000, UTC).astimezone()
+    return datetime.fromtimestamp(nearest_date_ms(wall_ms) / 1000, UTC).astimezone()
 
 
-def a_date(wall_ms: int) -> int:
-    """Return the nearest time that has a date: a table's clock may say anything."""
+def nearest_date_ms(wall_ms: int) -> int:
+    """Return the time itself, or the nearest one that has a date: a table's clock may be set to anything."""
     return min(max(wall_ms, 0), LAST_MS)
 
 
@@ -100,7 +103,7 @@ def who_is(actor: str) -> str:
     role, _colon, name = actor.partition(":")
     if name:
         return f"{name} ({_(_ROLES[role])})" if role in _ROLES else name
-    return _(_THEMSELVES[actor]) if actor in _THEMSELVES else actor
+    return _(_WITHOUT_NAME[actor]) if actor in _WITHOUT_NAME else actor
 
 
 def timeline(recalled: PastHand) -> tuple[TimelineRow, ...]:
@@ -192,14 +195,14 @@ def _reread(event: ev.CardReread, _step: Step) -> str:
 
 
 def _say_resolved(event: ev.CardResolved, step: Step) -> str:
-    lay = _lay(step, event)
-    guess = _(" (the camera's guess: %(card)s)", card=card_name(lay)) if lay else ""
+    read = _card_before(step, event)
+    guess = _(" (the camera's guess: %(card)s)", card=card_name(read)) if read else ""
     where = spot(event.seat, event.row, event.index)
     return _("Answered: %(where)s is the %(card)s", where=where, card=card_name(event.card)) + guess + "."
 
 
 def _say_corrected(event: ev.CardCorrected, step: Step) -> str:
-    was = event.was or _lay(step, event)
+    was = event.was or _card_before(step, event)
     where = spot(event.seat, event.row, event.index)
     if not was:
         return _("Corrected: %(where)s is the %(card)s.", where=where, card=card_name(event.card))
@@ -211,7 +214,8 @@ def _say_corrected(event: ev.CardCorrected, step: Step) -> str:
     )
 
 
-def _lay(step: Step, event: ev.CardResolved | ev.CardCorrected) -> str:
+def _card_before(step: Step, event: ev.CardResolved | ev.CardCorrected) -> str:
+    """Return what the card was taken for before the event; "" if nobody knew."""
     seat = step.before.seat(event.seat)
     cards = seat.row(event.row) if seat else ()
     return (cards[event.index].card or "") if event.index < len(cards) else ""

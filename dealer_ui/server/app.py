@@ -72,9 +72,9 @@ class Settings:
     pit: Path = Path("/") / HEARD
     """Where the uplink says how far the pit has heard of this table."""
     stick: Path = PROGRESS
-    """Where it is told how far a dispute file is on its way to a stick."""
+    """The file that says how far a dispute file is on its way to a stick."""
     join: Path = JOIN
-    """Where it is told how far the table is with its enrolment at a pit."""
+    """The files that say how far the table is with its enrolment at a pit."""
     photo: str = ""
     """The address at which phones reach the page for photographs; "" where the house has not opened it."""
     photo_secret: Path = PHOTO_SECRET

@@ -25,7 +25,7 @@ ITS_OWN: Final = Message(
 
 
 def check_settings(settings: Sequence[Mapping[str, str]] | None) -> CheckFinding | None:
-    """Return what the camera made of its settings; None where nothing is told of them.
+    """Return what the camera made of its settings; None where nothing is known of them.
 
     The nearest value is well: what it does to a picture is judged from the picture.
     """

@@ -22,7 +22,7 @@ class Facts:
     picture: Mapping[str, Mapping[str, Any]] | None = None
     """The last picture's verdicts, by vision's names."""
     camera_settings: Sequence[Mapping[str, str]] | None = None
-    """What the camera made of its settings (`firmware.devices.camera.source.Taken`); None: nothing is told of them."""
+    """What the camera made of its settings (`firmware.devices.camera.source.Taken`); None: nothing is known of them."""
     felt_age_ms: int | None = None
     """The age of the felt's calibration; None without a calibration or a record."""
     calibrated: bool | None = None

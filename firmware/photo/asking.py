@@ -268,7 +268,7 @@ def _seated(cards: Sequence[PhotoCard], groups: Sequence[Group]) -> tuple[Seat, 
 
 
 def _from_left(row: list[PhotoCard], group: Group, cards: Sequence[PhotoCard]) -> tuple[PhotoCard, ...]:
-    """Order a row as its player sees it, who sits behind the back row."""
+    """Order a row as its player, who sits behind the back row, sees it."""
     front, back = (_mean([cards[k].middle for k in one]) for one in (group.front, group.back))
     down = back[0] - front[0], back[1] - front[1]
     first, last = row[0].middle, row[-1].middle

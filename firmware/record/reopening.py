@@ -35,7 +35,10 @@ def end_of_hand(reader: JournalReader, hand: int) -> State:
 
 
 def _names_since(reader: JournalReader, seq: int, end: State) -> dict[str, str]:
-    """Return the hand's players that were renamed since: old name → current name. Who left keeps the last name."""
+    """Return the hand's players that were renamed since: old name → current name.
+
+    A player who left keeps the last name.
+    """
     now = {seat.player: seat.player for seat in end.seats}
     gone: set[str] = set()
     entries = [*reader.of_type(PlayerRenamed.type), *reader.of_type(PlayerLeft.type)]

@@ -80,8 +80,8 @@ class PuckConfig(_Section):
     """The puck reader: its port, and the tag ids of the disks in hex, used until they are named
     (`firmware.runtime.disks`).
 
-    `puckd`: a reader with an antenna at every seat. `none`: no reader; the puck's seat is told by touch, and moves by
-    itself between hands. The other kinds read at one seat only: `seat`.
+    `puckd`: a reader with an antenna at every seat. `none`: no reader; the dealer says the puck's seat by touch, and it
+    moves by itself between hands. The other kinds read at one seat only: `seat`.
     """
 
     kind: Literal["puckd", "rdm6300", "id12la", "pn532", "none"] = "puckd"

@@ -144,7 +144,7 @@ class Policy:
         return self._turn_puck(state) or Act("next", felt={}, pause=2)
 
     def _turn_puck(self, state: State) -> Act | None:
-        """Move the puck on for the next hand; None if it lies right. Who forgets it is reminded by the page.
+        """Move the puck on for the next hand; None if it lies right. The page reminds a dealer who forgets it.
 
         Where the reader does not see it there, the dealer says where it lies.
         """

@@ -42,12 +42,12 @@ EVERY_PHASE: Final = stays(Phase)
 class Event:
     """Something that happened. Its journal row holds the actor and the time.
 
-    A subclass is a frozen dataclass without further mark, and is known to `parse` from then on. Its fields are the
+    A subclass becomes a frozen dataclass without a decorator, and `parse` knows it from then on. Its fields are the
     payload. Add it, with its command, to the file of its topic in `firmware.table.topics`.
 
     - `type`: the stored name. `title`: the name in refusals.
     - `leads`: the phases in which it may happen, each with those to which it may lead. Everything else is refused.
-    - `in_doubt`: whether it is permitted while a record fault is unread.
+    - `in_doubt`: whether it is permitted while there is a record fault that no floor person has read yet.
 
     >>> class ButtonKept(Event, leads=stays(BETWEEN_HANDS)):  # doctest: +SKIP
     ...     type = "button_kept"

@@ -62,7 +62,7 @@ LONGEST_WAIT_S: Final = 60.0
 ALARM_TRIES: Final = 5
 """Wrong PINs in a row, at one place or for one person, after which the table raises an alarm."""
 LEAST_DIGITS: Final = 6
-"""The digits of a new PIN. An older, shorter one stays valid; its owner is asked to change it."""
+"""The fewest digits of a new PIN. An older, shorter one stays valid; its owner is asked to change it."""
 MOST_DIGITS: Final = 12
 
 
@@ -80,7 +80,7 @@ def wait_after(wrong: int) -> float:
 def place_name(at: Place, person: str) -> str:
     """Return the name under which a place counts its wrong PINs: only the screen counts those of all people together.
 
-    Console and badge are no stranger's. Each person's tries count on their own there.
+    A stranger reaches neither console nor badge. So each person's tries are counted separately there.
     """
     return at if at == SCREEN else f"{at} {person}"
 
@@ -88,8 +88,8 @@ def place_name(at: Place, person: str) -> str:
 def wrong_after(wrong_pins: Mapping[str, int], at: Place, person: Person | None) -> dict[str, int]:
     """Return the places' wrong PINs after one more at this place, for this person (None: for an unlisted name).
 
-    A person who was tried often makes the screen wait at once. Otherwise a right PIN of the one who tries would begin
-    the count again, for any number of tries of somebody else's.
+    If PINs were tried often for this person, the screen waits at once. Otherwise somebody could try any number of PINs
+    for another person, by entering their own right PIN now and then: that sets the screen's count back.
     """
     place = place_name(at, person.name if person else "")
     before = wrong_pins.get(place, 0)

@@ -77,7 +77,7 @@ def house_file(target: Target) -> HouseFile:
 
 
 class NeverTaken(UpdateRefused):
-    """A file that no table of this release takes, also later."""
+    """A file that no table of this release will ever take."""
 
 
 class HouseTrust:

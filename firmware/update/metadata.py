@@ -1,4 +1,4 @@
-"""A repository's metadata, verified with python-tuf. Who verifies nothing need not load it: `trust.py`."""
+"""A repository's metadata, verified with python-tuf. A program that verifies nothing need not load it: `trust.py`."""
 
 from __future__ import annotations
 

@@ -165,13 +165,16 @@ class Repository:
 
 
 def ends(folder: Path) -> datetime | None:
-    """Return until when what was signed into a folder is good; None for nothing. Raises OSError, UpdateRefused."""
+    """Return until when a folder's signatures are valid; None if nothing was signed there.
+
+    Raises OSError, UpdateRefused.
+    """
     signed = _timestamp(folder)
     return signed.expires if signed is not None else None
 
 
 def _timestamp(folder: Path) -> Timestamp | None:
-    """Return what was signed last into a folder; None for nothing. Raises OSError, UpdateRefused."""
+    """Return the timestamp that was signed last in a folder; None without one. Raises OSError, UpdateRefused."""
     path = folder / "timestamp.json"
     if not path.exists():
         return None

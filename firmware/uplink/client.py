@@ -158,7 +158,10 @@ class Client:
             return None
 
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return a file's bytes from one to before another, and the file's size. Raises PitUnreachable, PitRefusal."""
+        """Return a file's bytes from `first` to before `end`, and the file's size.
+
+        Raises PitUnreachable, PitRefusal.
+        """
         data, headers = self._exchange("GET", path, b"", {"Range": f"bytes={first}-{end - 1}"})
         found = _RANGE.fullmatch(headers.get("Content-Range", ""))
         if found is None or int(found[1]) != first or len(data) != int(found[2]) + 1 - first:

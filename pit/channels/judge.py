@@ -152,9 +152,9 @@ def _not_there(one: Member, release: str) -> Judgement:
 def turn(
     release: str, members: Mapping[int, Member], now: float, listening: float, *, is_stopped: bool
 ) -> tuple[dict[int, Judgement], list[int]]:
-    """Return how each table of a release is, and those that stop it now. Who is marked as asked is to be asked.
+    """Return how each table of a release is, and the tables that stop it now.
 
-    Pure: equal facts give equal answers, in whatever order they came.
+    A table that is judged as asked is to be asked. Pure: equal facts give equal answers, in whatever order they came.
     """
     args = (release, now, listening)
     judged = {key: judge(one, *args, is_stopped=is_stopped) for key, one in members.items()}

@@ -196,7 +196,7 @@ def reindex_command(url: str) -> None:
     from pit.store.database import LONG_JOB, Database
 
     with Database(url, limits=LONG_JOB) as database:
-        Follower(database).again()
+        Follower(database).start_over()
         say(f"{reindex(database)} rows were followed.")
 
 

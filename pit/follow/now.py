@@ -1,7 +1,7 @@
 """What each table does now, and the totals of its dealers' downs, followed row by row with the table's own code.
 
-Like the list of hands it never stands in the way of `take`. What it keeps of a hand that lies on the table names
-no card. `finished` is the last row after which no hand was on the table: pages read rows up to there
+Like the list of hands, it never delays the rows that tables send (`pit.door.take`). What it keeps of a hand that lies
+on the table names no card. `finished` is the last row after which no hand was on the table: pages read rows up to there
 (`entry_finished`).
 """
 
@@ -40,7 +40,7 @@ class Follower:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._at: dict[int, RecordState] = {}
+        self._states: dict[int, RecordState] = {}
         self._rules: dict[str, Profile] = {}
         self._lacking: set[str] = set()
         """Rules whose text was not there in this transaction; it may come later."""
@@ -55,7 +55,7 @@ class Follower:
     def follow_in(self, source: Source) -> int:
         """Do the same in a transaction."""
         connection, records = source.connection, source.records
-        if records is None or not self._at.keys() >= set(records):
+        if records is None or not self._states.keys() >= set(records):
             connection.execute(
                 "INSERT INTO table_now SELECT record_id, 0, 0, 0, %s FROM head LEFT JOIN table_now USING (record_id)"
                 " WHERE table_now.record_id IS NULL ORDER BY record_id ON CONFLICT DO NOTHING",
@@ -77,24 +77,25 @@ class Follower:
         for record_id, seq in marks:
             if rows >= BATCH:
                 break
-            at = self._at.pop(record_id, None)  # and if this transaction fails, it is made again
-            if at is None or at.seq != seq:
+            # if this transaction fails, the state is made again from the rows
+            record = self._states.pop(record_id, None)
+            if record is None or record.seq != seq:
                 try:
-                    at = self._recovered(connection, record_id, seq)
+                    record = self._recover(connection, record_id, seq)
                 except (TableError, *REFUSED):
                     refused[record_id] = reason(of_no_state(seq))
                     continue
-            at.take_all(source.after(record_id, seq))
-            rows += at.seq - seq
-            followed[record_id] = at
+            record.take_all(source.after(record_id, seq))
+            rows += record.seq - seq
+            followed[record_id] = record
         if followed:
             for record_id in write_each(connection, followed, lambda some: _write(connection, some)):
-                at = followed.pop(record_id)
-                refused[record_id] = reason(not_taken(before[record_id], at.seq))
-            for record_id, at in followed.items():
-                at.written()
-                if at.stuck is None:
-                    self._at[record_id] = at
+                record = followed.pop(record_id)
+                refused[record_id] = reason(not_taken(before[record_id], record.seq))
+            for record_id, record in followed.items():
+                record.written()
+                if record.stuck is None:
+                    self._states[record_id] = record
         connection.cursor().executemany(
             "UPDATE table_now SET stuck_why = %s WHERE record_id = %s",
             [(why, record_id) for record_id, why in refused.items()],
@@ -113,29 +114,29 @@ class Follower:
         for record_id, since in self._held.items():
             if now - since > HELD_S:
                 log.warning("Record %s is not followed: something else holds its row of table_now", record_id)
-                self._held[record_id] = float("inf")  # said
+                self._held[record_id] = float("inf")  # logged once is enough
 
-    def again(self) -> None:
-        """Make everything again from the rows."""
-        self._at.clear()
+    def start_over(self) -> None:
+        """Forget everything, so that `follow` makes it again from the rows."""
+        self._states.clear()
         with self._database.transaction() as connection:
             for name in ("table_now", "place", "down_total"):
                 connection.execute(f"DELETE FROM {name}")
 
     def retry(self) -> None:
-        """Let records that wait for a later release try again: this one may be it."""
+        """Try records again that an earlier release could not follow: this release may be able to."""
         with self._database.transaction() as connection:
             connection.execute("UPDATE table_now SET stuck_why = NULL WHERE stuck_why IS NOT NULL")
 
-    def _recovered(self, connection: Connection, record_id: int, seq: int) -> RecordState:
+    def _recover(self, connection: Connection, record_id: int, seq: int) -> RecordState:
         """Return a record's state as it was written after row `seq`: from the rows since the last hand was opened."""
         rules_of = self._rules_of()
-        at = RecordState(RunningReport(rules_of), rules_of)
+        record = RecordState(RunningReport(rules_of), rules_of)
         mark = connection.execute(
             "SELECT finished, down_seq, facts FROM table_now WHERE record_id = %s", (record_id,)
         ).fetchone()
         if not seq or mark is None:
-            return at
+            return record
         finished, down_seq, facts = mark
         opened = connection.execute(
             "SELECT seq FROM place WHERE record_id = %s AND type = %s ORDER BY seq DESC LIMIT 1",
@@ -143,14 +144,19 @@ class Follower:
         ).fetchone()
         before = opened[0] - 1 if opened else 0
         rows = [row for row, _ in read_rows(connection, record_id, before, seq - before)]
-        at.state = fold(row.event for row in rows)
+        record.state = fold(row.event for row in rows)
         known = TableFacts.from_text(facts)
-        at.seq, at.finished, at.down_minutes, at.phase_ms = seq, finished, known.down_minutes, known.since_ms
-        at.since_ms = {need.key: need.since_ms for need in known.needs}
-        at.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
+        record.seq, record.finished, record.down_minutes, record.phase_ms = (
+            seq,
+            finished,
+            known.down_minutes,
+            known.since_ms,
+        )
+        record.since_ms = {need.key: need.since_ms for need in known.needs}
+        record.why = {need.hand: (str(need.text), need.by) for need in known.needs if need.kind == "dispute"}
         for need in known.needs:
             if need.kind == "call":
-                at.call = int(need.key.partition(":")[2]), need.by
+                record.call = int(need.key.partition(":")[2]), need.by
         total = rows_by_name(
             connection,
             f"SELECT {DOWN}, readings, reading_ms FROM down_total WHERE record_id = %s AND began_seq = %s",
@@ -158,9 +164,9 @@ class Follower:
         )
         began = read_rows(connection, record_id, down_seq - 1, 1)
         if total and began:
-            at.report.resume(rows, began[0][0], down_of(total[0]), known.joined)
-            at.readings[down_seq] = [total[0]["readings"], total[0]["reading_ms"]]
-        return at
+            record.report.resume(rows, began[0][0], down_of(total[0]), known.joined)
+            record.readings[down_seq] = [total[0]["readings"], total[0]["reading_ms"]]
+        return record
 
     def _rules_of(self) -> RulesOf:
         database = self._database
@@ -199,18 +205,18 @@ _PUT_DOWN: Final = (
 
 def _write(connection: Connection, followed: Mapping[int, RecordState]) -> None:
     """Write what the rows have changed."""
-    places = [(record_id, *place) for record_id, at in followed.items() for place in at.places]
-    downs = [down for record_id, at in followed.items() for down in _downs(record_id, at)]
-    marks = [
+    places = [(record_id, *place) for record_id, record in followed.items() for place in record.places]
+    downs = [down for record_id, record in followed.items() for down in _downs(record_id, record)]
+    updates = [
         (
-            at.seq,
-            at.finished,
-            at.began_seq,
-            at.last and at.facts().to_text(),
-            at.stuck and reason(at.stuck),
+            record.seq,
+            record.finished,
+            record.began_seq,
+            record.last and record.facts().to_text(),
+            record.stuck and reason(record.stuck),
             record_id,
         )
-        for record_id, at in followed.items()
+        for record_id, record in followed.items()
     ]
     insert(connection, "place", ("record_id", "type", "hand", "seq"), places)
     cursor = connection.cursor()
@@ -220,16 +226,16 @@ def _write(connection: Connection, followed: Mapping[int, RecordState]) -> None:
         cursor.executemany(
             "UPDATE table_now SET seq = %s, finished = %s, down_seq = %s, facts = coalesce(%s, facts),"
             " stuck_why = %s WHERE record_id = %s",
-            marks,
+            updates,
         )
 
 
-def _downs(record_id: int, at: RecordState) -> list[tuple[Any, ...]]:
+def _downs(record_id: int, record: RecordState) -> list[tuple[Any, ...]]:
     """Return the downs that the rows have changed."""
     rows = []
-    for began_seq, down in at.report.downs():
+    for began_seq, down in record.report.downs():
         counts = [getattr(down.counts, name) for name in _COUNTS]
-        readings = at.readings.get(began_seq, [0, 0])
+        readings = record.readings.get(began_seq, [0, 0])
         rows.append(
             (record_id, began_seq, down.dealer, down.number, down.began_ms, down.ended_ms, *counts, *readings)
         )

@@ -1,8 +1,8 @@
 """Makes the list of hands from the rows, record by record, with the table's own code.
 
-It never stands in the way of `take`: it follows each record from its own mark, and a row that it cannot read stops the
-projection of that record only, with the reason. It follows records, not one number over all tables, because a late
-commit would be overtaken there and never be seen.
+It never delays the rows that tables send (`pit.door.take`): it follows each record from its own mark, and a row that it
+cannot read stops the projection of that record only, with the reason. It follows records, not one number over all
+tables, because a late commit would be overtaken there and never be seen.
 """
 
 from __future__ import annotations

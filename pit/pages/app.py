@@ -173,4 +173,4 @@ def game_title(profile: str) -> str:
 
 
 def _utc_day(ms: int) -> str:
-    return datetime.fromtimestamp(timeline.a_date(ms) / 1000, UTC).date().isoformat()
+    return datetime.fromtimestamp(timeline.nearest_date_ms(ms) / 1000, UTC).date().isoformat()

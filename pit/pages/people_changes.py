@@ -1,7 +1,8 @@
 """What an owner changes about people: each change under one lock of the database, in one transaction with its act.
 
-Who changes must still be an owner then, and changes nobody's role but others': so an owner is left whatever happens at
-the same moment. The console (`pit/cli/people.py`) is free: anyone who is root there can bring an owner in again.
+The person who changes something must still be an owner at that moment, and cannot change their own role: so an owner is
+always left, even if two owners change something at once. The console (`pit/cli/people.py`) is free: anyone who is root
+there can bring an owner in again.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LARGEST: Final = 1 << 62
 
 
 class NoOwner(AccessError):
-    """Who asks for a change has no longer the right to it."""
+    """The person who asks for a change is no longer an owner."""
 
 
 class PersonNotListed(AccessError):

@@ -15,7 +15,7 @@ def set_fact(connection: Connection, name: str, value: str) -> None:
 
 
 def fact(database: Database, name: str) -> str:
-    """Return what the pit knows of itself, "" for nothing."""
+    """Return a fact that the pit stores about itself; "" if there is none of this name."""
     with database.transaction() as connection:
         row = connection.execute("SELECT value FROM house_fact WHERE name = %s", (name,)).fetchone()
     return str(row[0]) if row else ""

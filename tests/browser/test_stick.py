@@ -43,7 +43,7 @@ PIN = "258053"
 
 @dataclass
 class Table:
-    """A box whose hand 1 is over and whose hand 2 is settled; who writes sticks is begun when it is asked for."""
+    """A box whose hand 1 is over and whose hand 2 is settled; the writer of sticks is started when it is asked for."""
 
     page: Page
     address: str

@@ -80,7 +80,7 @@ def test_projections_are_the_same_by_news_late_news_lost_news_and_without_any(
         pass
     by_news = stored(database)
     assert by_news["hand"]
-    follower.again()
+    follower.start_over()
     reindex(database)
     while follower.follow():
         pass

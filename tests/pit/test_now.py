@@ -227,7 +227,7 @@ def test_the_totals_are_the_same_when_the_pit_starts_again_after_every_hand(felt
     own = report_of_span(JournalReader(felt.folder), Span())
     assert [down.counts for down in own.downs if down.dealer] == list(totals(sent))[-2:]
     first = totals(sent)
-    sent.follower.again()
+    sent.follower.start_over()
     sent.send()
     assert totals(sent) == first
 

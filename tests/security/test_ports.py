@@ -109,7 +109,7 @@ def test_another_user_of_the_box_may_not_open_the_tables_socket() -> None:
 
 
 def test_a_second_process_cannot_take_the_tables_place(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who opens the journal opens the socket: a second table, and anyone who would be one, gets neither."""
+    """Only the process that holds the journal opens the socket: a second table process gets neither."""
     with pytest.raises(JournalBusy):
         Journal(table.config.data)
     assert b'"ok":' in say(table.config.socket, '{"do": "health"}')[0]

@@ -1,7 +1,7 @@
 """Judges whether a picture is good enough to read. Each verdict has a measured figure, its limit, and a sentence.
 
 Nothing here depends on the cards' faces. Sharpness and light are measured on the felt's own markers, which are always
-black on white; glare and banding on the felt. What concerns some zones only names them.
+black on white; glare and banding on the felt. A verdict that concerns only some zones names them.
 """
 
 from __future__ import annotations
@@ -39,20 +39,21 @@ MAX_WHITE = 249.0
 """Above, white paper is burnt out: thin strokes shrink, and glare can no longer be told from paper."""
 
 BURNT = 250
-"""A grey level that only a reflection reaches where paper does not."""
+"""Grey levels from here on count as glare: well-lit white paper stays below."""
 
 MAX_GLARE_MM2 = 60.0
 """Half the area of an ordinary index with its suit: less cannot hide one."""
 
 MAX_BANDING = 0.04
-"""A lamp that flickers by more than a twenty-fifth: it shows as stripes, and readings differ between frames."""
+"""A share of the light. Above, a lamp's flicker shows as stripes, and readings differ between frames."""
 
 MAX_MOVED_MM = 3.0
-"""A knock, not the heat of the day: markers are found within 0.1 mm, and a zone's margin is 5 mm."""
+"""Only a knock moves the camera so far; a change of temperature moves it less. Markers are found within 0.1 mm, and
+a zone's margin is 5 mm."""
 
 NEAR_MM = 500.0
-"""Markers so near a zone's middle tell how sharp it is: on the build's felt the two beside each outer zone, and those
-of both sides for the inner ones."""
+"""The sharpness of a zone is measured on the markers at most this far from its middle. On the build's felt these are
+the two markers beside it for an outer zone, and the markers of both sides for an inner one."""
 
 MIN_COLOUR = 8.0
 """The spread of colour, in levels of 255, that a picture with red pips or a coloured felt exceeds several times
@@ -124,9 +125,9 @@ def judge(
         layout: the felt.
         reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
         grey: the picture in grey, where the caller has it.
-        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, likewise.
-        before: the verdicts of an earlier frame in which the markers looked the same: what cards may have changed is
-            judged again.
+        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, where the caller has it.
+        before: the verdicts of an earlier frame in which the markers looked the same. Only glare and colour are then
+            judged again, because cards can change these.
 
     Returns:
         Verdicts by name: ``sharpness``, ``resolution``, ``light``, ``glare``, ``banding``, ``colour`` and, with
@@ -135,7 +136,9 @@ def judge(
     shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
     level = as_grey(shrunk)
     if before is not None:
-        coloured = before["colour"] if before["colour"].ok else colour(shrunk)  # a camera in colour stays so
+        coloured = (
+            before["colour"] if before["colour"].ok else colour(shrunk)
+        )  # once in colour, a camera stays so
         return {**before, "glare": _glare(level, near, layout), "colour": coloured}
     grey = as_grey(frame) if grey is None else grey
     verdicts = [
@@ -166,7 +169,7 @@ def colour(frame: Image) -> PictureVerdict:
 
 
 def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
-    """Take the worst of the markers, for each zone of those near it: a tilted lens is sharp on one side only."""
+    """Take the worst marker; for each zone, the worst near it: a tilted lens is sharp on one side only."""
     spreads: dict[int, float] = {}
     for marker in view.markers:
         corners = view.lens.distort(marker.corners) if view.lens else marker.corners
@@ -206,7 +209,7 @@ def _resolution(view: FeltView, layout: TableLayout) -> PictureVerdict:
 
 def _light(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
-    whites = [_white(grey, view, layout, marker.id) for marker in view.markers]
+    whites = [_marker_level(grey, view, layout, marker.id) for marker in view.markers]
     if max(whites) > MAX_WHITE:
         text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return PictureVerdict("light", False, max(whites), MAX_WHITE, "levels", text)
@@ -216,20 +219,22 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     )
 
 
-def _white(grey: Image, view: FeltView, layout: TableLayout, marker_id: int, share: float = 85) -> float:
-    """Return the grey level of a marker's white: the upper quarter over the marker and half its white border."""
+def _marker_level(
+    grey: Image, view: FeltView, layout: TableLayout, marker_id: int, percentile: float = 85
+) -> float:
+    """Return a percentile of the grey levels of a marker and half its white border: 85 is its white, 15 its black."""
     markers = layout.markers
     grid = np.linspace(-0.5, 0.5, 48) * (markers.side_mm + markers.quiet_mm)
     x, y = np.meshgrid(grid, grid)
     points = markers.marker(marker_id).to_felt(np.column_stack([x.ravel(), y.ravel()]))
     at = view.to_image(points).astype(np.float32)
     levels = cv2.remap(grey, at[:, 0].reshape(48, 48), at[:, 1].reshape(48, 48), cv2.INTER_LINEAR)
-    return float(np.percentile(levels, share))
+    return float(np.percentile(levels, percentile))
 
 
 def _contrast(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
-    """Return how much darker a marker's black is than its white, by the white."""
-    black, white = (_white(grey, view, layout, marker_id, share) for share in (15, 85))
+    """Return how much darker a marker's black is than its white, as a share of the white."""
+    black, white = (_marker_level(grey, view, layout, marker_id, percentile) for percentile in (15, 85))
     return 1 - black / max(white, 1.0)
 
 

@@ -50,8 +50,8 @@ class TimedCamera:
         late_ceiling: float = LATE_CEILING,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._floor = late_after
-        self._late = AdaptiveLimit(late_after, max(late_after, late_ceiling), clock)
+        self._late_after = late_after
+        self._limit = AdaptiveLimit(late_after, max(late_after, late_ceiling), clock)
         self._hung_after = hung_after
         self._open_within = open_within
         self._clock = clock
@@ -78,7 +78,7 @@ class TimedCamera:
         """Return a picture taken from now on; see `FrameSource.frame`."""
         if self._worker is None:
             raise RuntimeError("This camera is not open.")
-        worker, late_after = self._worker, self._late.seconds
+        worker, late_after = self._worker, self._limit.seconds
         try:
             frame = worker.call(lambda: self._take_timed(worker), late_after)
         except _TooLateError:
@@ -103,23 +103,24 @@ class TimedCamera:
         if self._worker is None:
             return
         worker, self._worker = self._worker, None
-        with suppress(_TooLateError, CameraError):  # no caller is left who could use the result
-            worker.call(self._release, self._floor)
+        with suppress(_TooLateError, CameraError):  # a closed camera cannot be used, whatever went wrong
+            worker.call(self._release, self._late_after)
         worker.stop()
 
     def _take_timed(self, worker: _Worker) -> Frame:
         """Take one picture; on the camera's thread.
 
         A late picture is dropped by the caller, but shows that the camera does not hang, and how long this machine
-        takes. Fast ones do not change the limit: a hung camera is detected by the limit's minimum.
+        takes: the limit grows. As long as every picture arrives within `late_after`, the limit stays there, and a hung
+        camera is noticed as early as possible.
         """
         began = self._clock()
         frame = self._take()
         now = self._clock()
         if worker is self._worker:  # not the thread of an earlier, hung camera
             self._alive_at = now
-            if max(now - began, self._late.seconds) > self._floor:
-                self._late.took(now - began)
+            if max(now - began, self._limit.seconds) > self._late_after:
+                self._limit.took(now - began)
         return frame
 
     def _open(self) -> None:

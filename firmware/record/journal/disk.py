@@ -77,7 +77,9 @@ class NotPlain(OSError):
 
 
 def read_plain(path: Path | str, most: int, folder: int | None = None) -> bytes:
-    """Return the bytes of a file that another user may have put there. Raises OSError: NotPlain, also beyond `most`.
+    """Return the bytes of a file that another user may have put there.
+
+    Raises OSError: NotPlain, also for a file of more than `most` bytes.
 
     `folder`: the open folder that `path` is a name in.
     """

@@ -205,7 +205,7 @@ def _by_index(db: sqlite3.Connection, index: sqlite3.Connection, sought: RowQuer
 
 
 def _numbers(index: sqlite3.Connection, sought: RowQuery, end: int) -> list[int]:
-    """Return the row numbers up to `end` from the index; for one type ordered by hand, otherwise by row number."""
+    """Return the row numbers up to `end` from the index: of one type in the order of hands, otherwise of rows."""
     types = sorted(sought.types)
     marks = ", ".join("?" * len(types))
     order = "DESC" if sought.newest_first else "ASC"

@@ -36,7 +36,15 @@ from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE_FOLDER
 from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.trust import UpdateRefused, folder_files
-from firmware.uplink.inbox.requests import FROM_UPLINK, LIST, NOTES, FileRequest, place, read_list, write_list
+from firmware.uplink.inbox.requests import (
+    FROM_UPLINK,
+    LIST,
+    NOTES,
+    FileRequest,
+    read_list,
+    whole_path,
+    write_list,
+)
 from firmware.uplink.inbox.texts import deck_of, profile_of
 
 log = logging.getLogger(__name__)
@@ -264,7 +272,7 @@ class Inbox:
         """Return a small file's bytes, checked. Raises CommandRefused, UpdateRefused, OSError."""
         size = self._file(sha256).size
         try:
-            data = read_plain(place(self._folder, sha256), size + 1)
+            data = read_plain(whole_path(self._folder, sha256), size + 1)
         except FileNotFoundError as error:
             raise CommandRefused(NOT_HERE) from error
         if len(data) != size or content_hash(data) != sha256:

@@ -15,7 +15,7 @@ SIZES: Final[Mapping[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 
 
 @dataclass(frozen=True)
-class Dealt:
+class DealtHand:
     """The true hand: the cards as they were set, by seat and row; the puck's seat, None if it is unknown."""
 
     rows: Mapping[int, Mapping[Row, list[str]]]

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 from firmware.record.journal.journal import Entry
 from firmware.rules import settle_json
-from firmware.simulation.evening.audited_hand import SIZES, AuditedHand, Card, Dealt, cards_of
+from firmware.simulation.evening.audited_hand import SIZES, AuditedHand, Card, DealtHand, cards_of
 from firmware.simulation.evening.faults import Faults
 
 Kind = Literal["lost", "twice", "unasked", "otherwise", "broken"]
@@ -96,7 +96,7 @@ class Auditor:
         """
         self.problems: list[Problem] = []
         self.counts: Counter[str] = Counter()
-        self.dealt: dict[int, Dealt] = {}
+        self.dealt: dict[int, DealtHand] = {}
         self._faults = faults
         self._given = given
         self._own = {"profile": profile} if profile.endswith(".toml") else {}

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from firmware.record.journal.journal import JournalReader
-from firmware.simulation.evening.audited_hand import Dealt
+from firmware.simulation.evening.audited_hand import DealtHand
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import FaultName, Faults
 from firmware.simulation.evening.page_reader import Page
@@ -141,7 +141,7 @@ def _deal(auditor: Auditor, report: Mapping[str, Any]) -> None:
         int(seat): {row: truth[row].split() for row in ROWS if row in truth}
         for seat, truth in report["truth"].items()
     }
-    auditor.dealt[report["hand"]] = Dealt(rows, None)
+    auditor.dealt[report["hand"]] = DealtHand(rows, None)
     auditor.dealt.pop(report["hand"] - 2, None)
 
 

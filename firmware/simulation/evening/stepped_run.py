@@ -15,7 +15,7 @@ from firmware.devices.panel.interface import ButtonName
 from firmware.rules import Profile
 from firmware.runtime.errors import AppError
 from firmware.simulation.dealer import SimulatedDealer
-from firmware.simulation.evening.audited_hand import Dealt
+from firmware.simulation.evening.audited_hand import DealtHand
 from firmware.simulation.evening.auditor import Auditor
 from firmware.simulation.evening.faults import Faults
 from firmware.simulation.evening.page_reader import Page
@@ -168,7 +168,7 @@ class SteppedRun:
                 seat: {row: [card.code for card in cards] for row, cards in zip(ROWS, of.rows, strict=True)}
                 for seat, of in hand.hands.items()
             }
-            self._auditor.dealt[hand.number] = Dealt(rows, hand.button)
+            self._auditor.dealt[hand.number] = DealtHand(rows, hand.button)
             self._auditor.dealt.pop(hand.number - 3, None)
             self._table.readings.felt = {}
             self._faults.plan(self._table.now)

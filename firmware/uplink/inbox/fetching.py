@@ -1,8 +1,8 @@
 """The uplink's side of the inbox: fetches what the pit asks for, piece by piece, and lays it there whole.
 
 Nothing is fetched that the house's signed repository does not name with its size; a release has to be named by the
-maker's, too. A cut costs one piece: what was fetched stays, also over a restart. The record goes first: one piece is
-fetched between two looks at the journal.
+maker's, too. A broken connection loses one piece at most; what was fetched before survives a restart, too. The record
+goes first: one piece is fetched between two looks at the journal.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from firmware.uplink.inbox.requests import (
     MOST_OPEN,
     PART,
     FileRequest,
-    place,
     read_list,
     requests_of,
+    whole_path,
     write_list,
 )
 from firmware.uplink.wire import is_hash
@@ -50,7 +50,8 @@ AGAIN_S: Final = 60.0
 MOST_TRIES: Final = 3
 """How often a file that comes with other bytes than announced is fetched."""
 MOST_WASTED: Final = 3 << 30
-"""Bytes a day that are fetched for nothing: more would wear the card out, and a sound pit sends none."""
+"""Bytes a day of files that turn out to be useless, at most: more would wear the card out, and a sound pit sends
+none."""
 DAY_S: Final = 86_400.0
 ONE_RELEASE: Final = Message("Another release is asked for as well. Withdraw one of them at the pit.")
 WASTED: Final = Message("Too much came from the pit today that was of no use. It is tried again tomorrow.")
@@ -63,7 +64,10 @@ class Source(Protocol):
     """Fetches: `Client`."""
 
     def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return a file's bytes from one to before another, and its size. Raises PitUnreachable, PitRefusal."""
+        """Return a file's bytes from `first` to before `end`, and the file's size.
+
+        Raises PitUnreachable, PitRefusal.
+        """
 
     def find(self, path: str) -> bytes | None:
         """Return a small file, None where there is none. Raises PitUnreachable, PitRefusal."""
@@ -96,7 +100,7 @@ class Inbox:
         self._wasted, self._day = 0, float("-inf")
 
     def progress(self) -> tuple[dict[str, Any], ...]:
-        """Return how far each request is, for the pit: what the table says of a file that lies here."""
+        """Return how far each request is, for the pit. Of a file that was fetched whole, the table process says it."""
         notes = {one.key: one for one in read_list(self._notes)} if self._requests else {}
         requests = list(self._requests.values())[:MOST_OPEN]
         return tuple((notes.get(one.key, one) if one.state == "fetched" else one).said() for one in requests)
@@ -146,7 +150,7 @@ class Inbox:
 
     def _fetch(self, number: int, file: HouseFile, source: Source) -> bool:
         """Fetch a file's next piece; return whether it lies here whole. Raises OSError, PitRefusal, UpdateRefused."""
-        whole = place(self._folder, file.sha256)
+        whole = whole_path(self._folder, file.sha256)
         part = whole.with_name(whole.name + PART)
         if why := self._not_now(number, file):
             self._remove(part)
@@ -194,7 +198,10 @@ class Inbox:
         return WASTED if self._wasted >= MOST_WASTED else None
 
     def _check_maker(self, file: HouseFile, source: Source) -> None:
-        """Raise UpdateRefused unless the maker has signed a release; OSError, Refused."""
+        """Raise UpdateRefused unless the maker has signed this release.
+
+        Raises OSError, PitUnreachable, PitRefusal, too.
+        """
         trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
         named = trust.refresh(_getter(source, MAKER_FOLDER)).values()
         signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
@@ -202,7 +209,7 @@ class Inbox:
             raise NeverTaken(NOT_THE_MAKERS)
 
     def _unlike(self, number: int, part: Path) -> UpdateRefused:
-        """Remove other bytes than announced; return the reason. Raises OSError."""
+        """Remove a part whose bytes are not the announced ones; return the error to raise. Raises OSError."""
         self._remove(part)
         self._tries[number] = self._tries.get(number, 0) + 1
         return (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
@@ -213,7 +220,7 @@ class Inbox:
             if not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
                 return
             for one in self._requests.values():
-                whole = place(self._folder, one.sha256)
+                whole = whole_path(self._folder, one.sha256)
                 for path in (whole, whole.with_name(whole.name + PART)):
                     if path.exists() and path.stat().st_size > PIECE:
                         self._remove(path)
@@ -222,13 +229,16 @@ class Inbox:
             log.warning("No room can be made in the inbox: %s", error)
 
     def _remove(self, path: Path) -> None:
-        """Remove what was fetched for nothing, if it is there, and count it. Raises OSError."""
+        """Remove a useless file, if it is there, and count its bytes as wasted. Raises OSError."""
         if path.exists():
             self._wasted += path.stat().st_size
             path.unlink()
 
     def _note(self, before: FileRequest, state: str, why: Message | None = None) -> None:
-        """Keep how far a request is. Where it is no further, others are tried meanwhile."""
+        """Store a request's new state.
+
+        A request that could not be fetched (`why`) waits for a while, and others are tried.
+        """
         if state == "asked" and why is not None:
             self._wait_until[before.number] = self._clock() + AGAIN_S
         now = self._requests | {before.key: replace(before, state=state, why=why)}
@@ -255,5 +265,5 @@ class Inbox:
 
 
 def _getter(source: Source, folder: str) -> GetFile:
-    """Return what gets a repository's metadata from the pit; the pit's answer is bounded already."""
+    """Return a function that gets a repository's metadata from the pit. It ignores `most`: every answer is bounded."""
     return lambda name, most: source.find(f"{REPOSITORY}/{folder}/{name}")

@@ -121,7 +121,7 @@ def requests_from_table(values: object) -> list[FileRequest]:
     raise WireError("The body does not say how far the table's files are.")
 
 
-def place(folder: Path, sha256: str) -> Path:
+def whole_path(folder: Path, sha256: str) -> Path:
     """Return where a whole file lies in an inbox."""
     return folder / TARGETS / sha256
 

@@ -14,11 +14,11 @@ from hardware.make.boards.layout import Layout, Point
 from hardware.make.boards.route import Track
 from hardware.make.boards.schematic import LIBRARY
 
-FROM: Final = (50.8, 50.8)
-"""Where the board's corner lies on KiCad's page."""
+ORIGIN: Final = (50.8, 50.8)
+"""Where the board's upper left corner lies on KiCad's page, in mm."""
 SIDES: Final = ("F.Cu", "B.Cu")
 ROOM: Final = 0.05
-"""Round a part: resistors stand 2.54 mm apart."""
+"""Millimetres that stay free round a part; no more, because resistors stand 2.54 mm apart."""
 LAYERS: Final = (
     (0, "F.Cu", "signal"), (31, "B.Cu", "signal"), (34, "B.Paste", "user"), (35, "F.Paste", "user"),
     (36, "B.SilkS", "user"), (37, "F.SilkS", "user"), (38, "B.Mask", "user"), (39, "F.Mask", "user"),
@@ -55,7 +55,7 @@ def _frame(box: Sequence[float], layer: str, width: float) -> list[Node]:
 
 
 def _ref_at(kind: Kind) -> Point:
-    """Return where a part's name is printed: on it, beside a row of pins, above what is too small."""
+    """Return where a part's name is printed: on the part, beside a row of pins, or above a part that is too small."""
     left, top, right, low = kind.body
     if not kind.right:
         return -2.4 if kind.pad < 2 else -3.6, 0
@@ -130,7 +130,7 @@ def _hole(number: int, at: Point, wide: float) -> Node:
         "hole",
         Node("layer", "F.Cu"),
         _stamp(name),
-        Node("at", FROM[0] + at[0], FROM[1] + at[1]),
+        Node("at", ORIGIN[0] + at[0], ORIGIN[1] + at[1]),
         attr,
         ref,
         value,
@@ -138,21 +138,21 @@ def _hole(number: int, at: Point, wide: float) -> Node:
     )
 
 
-def board(layout: Layout, tracks: Sequence[Track], title: Point) -> str:
-    """Return a board."""
+def board(layout: Layout, tracks: Sequence[Track], title_at: Point) -> str:
+    """Return a board's file; `title_at` is where its title is printed."""
     circuit = layout.circuit
-    names, joined = [""], dict[tuple[str, str], Node]()
+    names, net_of_pin = [""], dict[tuple[str, str], Node]()
     for part in circuit.parts:
         for pin in part.kind.pins:
             if net := part.nets[pin.number]:
                 if f"/{net}" not in names:
                     names.append(f"/{net}")
-                joined[part.ref, pin.number] = Node("net", names.index(f"/{net}"), f"/{net}")
-    x, y = FROM
+                net_of_pin[part.ref, pin.number] = Node("net", names.index(f"/{net}"), f"/{net}")
+    x, y = ORIGIN
     inside: list[Node] = []
     for part in circuit.parts:
         (px, py), turned = layout.at[part.ref]
-        nets = {pin: net for (ref, pin), net in joined.items() if ref == part.ref}
+        nets = {pin: net for (ref, pin), net in net_of_pin.items() if ref == part.ref}
         at = (x + px, y + py, turned) if turned else (x + px, y + py, 0)
         inside.append(footprint(part.kind, part, at, nets, f"/{identity(circuit.name, part.ref)}"))
     inside += [_hole(number, at, layout.hole) for number, at in enumerate(layout.holes, start=1)]
@@ -168,12 +168,11 @@ def board(layout: Layout, tracks: Sequence[Track], title: Point) -> str:
             _stamp("edge"),
         )
     )
-    said = f"Feltwatch {circuit.title.lower()}"
     inside.append(
         Node(
             "gr_text",
-            said,
-            Node("at", x + title[0], y + title[1], 0),
+            f"Feltwatch {circuit.title.lower()}",
+            Node("at", x + title_at[0], y + title_at[1], 0),
             Node("layer", "F.SilkS"),
             _stamp("title"),
             letters(1.0, "left"),
@@ -181,10 +180,10 @@ def board(layout: Layout, tracks: Sequence[Track], title: Point) -> str:
     )
     for track in tracks:
         (a, b), (c, d) = track.ends
-        joint = Node("net", names.index(f"/{track.net}"))
+        net_node = Node("net", names.index(f"/{track.net}"))
         if track.ends[0] == track.ends[1]:
             via = Node("size", layout.track["via_mm"]), Node("drill", layout.track["via_drill_mm"])
-            inside.append(Node("via", Node("at", x + a, y + b), *via, Node("layers", *SIDES), joint))
+            inside.append(Node("via", Node("at", x + a, y + b), *via, Node("layers", *SIDES), net_node))
         else:
             ends = Node("start", x + a, y + b), Node("end", x + c, y + d)
             inside.append(
@@ -193,7 +192,7 @@ def board(layout: Layout, tracks: Sequence[Track], title: Point) -> str:
                     *ends,
                     Node("width", layout.track["wide_mm"]),
                     Node("layer", SIDES[track.side]),
-                    joint,
+                    net_node,
                 )
             )
     layers = Node("layers", *(Node(str(n), name, Word(what)) for n, name, what in LAYERS))
@@ -210,7 +209,7 @@ def board(layout: Layout, tracks: Sequence[Track], title: Point) -> str:
 
 def project(circuit: Circuit, track: dict[str, Any]) -> str:
     """Return a project's settings: what the check of the board measures against."""
-    kind = {
+    net_class = {
         "name": "Default",
         "clearance": track["gap_mm"],
         "track_width": track["wide_mm"],
@@ -223,9 +222,9 @@ def project(circuit: Circuit, track: dict[str, Any]) -> str:
         "min_via_diameter": track["via_mm"],
         "min_copper_edge_clearance": 0.5,
     }
-    said = {
+    settings = {
         "board": {"design_settings": {"rules": rules}},
         "meta": {"filename": f"{circuit.name}.kicad_pro", "version": 1},
-        "net_settings": {"classes": [kind], "meta": {"version": 3}},
+        "net_settings": {"classes": [net_class], "meta": {"version": 3}},
     }
-    return json.dumps(said, indent=1) + "\n"
+    return json.dumps(settings, indent=1) + "\n"

@@ -171,7 +171,7 @@ def _has_half(database: Database) -> bool:
 
 def _floor(database: Database) -> None:
     follower = Follower(database)
-    follower.again()
+    follower.start_over()
     while follower.follow():
         pass
 

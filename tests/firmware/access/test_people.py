@@ -143,7 +143,10 @@ def test_spaces_around_a_name_open_no_way_to_another_persons_role(staffed: Table
 def test_a_name_that_would_not_be_listed_today_replays_and_keeps_its_rights(
     staffed: Table, name: str
 ) -> None:
-    """Such a record is an earlier release's. Who shows as nothing cannot log on: nobody could read who deals."""
+    """Such a record is an earlier release's.
+
+    A person whose name shows as nothing cannot log on: nobody could read who deals.
+    """
     ada = {"by": "Ada", "pin": OTHER}
     staffed.write([ev.PersonListed(name, Role.DEALER)], "technician:Ada")
     staffed.restart()

@@ -57,7 +57,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def figures(request: pytest.FixtureRequest, old: Path) -> dict[str, list[dict[str, Any]]]:
-    """What the settlements of the record came to, by hand."""
+    """The result of each hand's settlement in the record."""
     release, name = request.node.callspec.params["old"]
     return FIGURES[release][name.removesuffix("-backup")]
 

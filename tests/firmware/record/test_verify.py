@@ -66,7 +66,7 @@ def copy(written: Path, tmp_path: Path) -> Path:
 
 
 def bend(folder: Path, *statements: str, values: tuple[Any, ...] = ()) -> None:
-    """Change the record as somebody with the file in hand would, who puts what guards it back afterwards."""
+    """Change the record as somebody who has the file would, and put its guards back afterwards."""
     with closing(sqlite3.connect(folder / FILE)) as db, db:
         db.execute("PRAGMA synchronous = OFF")
         triggers = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()

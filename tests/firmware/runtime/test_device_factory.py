@@ -168,5 +168,5 @@ def test_a_cameras_limits_are_those_of_the_configuration() -> None:
                 }
             )
         )
-        late = camera._late.figures()
+        late = camera._limit.figures()
         assert (late.floor_s, late.ceiling_s, camera._hung_after, camera._open_within) == (3, 9, 5, 6)

@@ -23,7 +23,7 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import HEARTBEAT_S, Follower
 from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
-from firmware.uplink.inbox.requests import NOTES, PART, FileRequest, place, read_list
+from firmware.uplink.inbox.requests import NOTES, PART, FileRequest, read_list, whole_path
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
 from pit.files.offers import offer
@@ -165,7 +165,7 @@ class Rig:
 
 def part_of(here: Rig, one: HouseFile) -> Path:
     """Return where what is half fetched of a file lies."""
-    whole = place(here.inbox, one.sha256)
+    whole = whole_path(here.inbox, one.sha256)
     return whole.with_name(whole.name + PART)
 
 

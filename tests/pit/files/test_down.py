@@ -28,7 +28,7 @@ from firmware.runtime.inbox.install_request import (
 )
 from firmware.table import events as ev
 from firmware.update.release import TARGETS
-from firmware.uplink.inbox.requests import FileRequest, place
+from firmware.uplink.inbox.requests import FileRequest, whole_path
 from pit.files.requests import withdraw
 from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
@@ -68,7 +68,7 @@ def test_a_profile_is_kept_in_the_pits_name_and_put_in_force_by_a_person(here: R
     assert (put.actor, put.event.profile_hash) == ("technician:Tran", one.sha256)
     assert here.at_pit(one).state == "in_force"
     here.turn()
-    assert not place(here.inbox, one.sha256).exists(), "what is over is removed"
+    assert not whole_path(here.inbox, one.sha256).exists(), "what is over is removed"
     assert here.here(one).state == "in_force"
     here.table.do(NEXT)
     [opened] = here.rows("hand_opened")

@@ -28,10 +28,10 @@ from firmware.uplink.inbox.requests import (
     LIST,
     MOST_OPEN,
     FileRequest,
-    place,
     read_list,
     requests_from_table,
     requests_of,
+    whole_path,
     write_list,
 )
 from firmware.uplink.settings import HOUSE
@@ -93,7 +93,7 @@ def forged(
 
 
 def fetched(here: Rig, one: HouseFile) -> bool:
-    return place(here.inbox, one.sha256).exists()
+    return whole_path(here.inbox, one.sha256).exists()
 
 
 def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big: HouseFile) -> None:
@@ -108,7 +108,9 @@ def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big:
     assert here.client.pieces == -(-big.size // PIECE) - 2, "what was fetched is not fetched again"
     assert fetched(here, big)
     assert here.at_pit(big).state == "waiting"
-    assert place(here.inbox, big.sha256).read_bytes() == here.pit.house.files.path(big.sha256).read_bytes()
+    assert (
+        whole_path(here.inbox, big.sha256).read_bytes() == here.pit.house.files.path(big.sha256).read_bytes()
+    )
 
 
 def test_a_full_disk_is_said_and_mended_by_room(here: Rig, big: HouseFile) -> None:
@@ -389,7 +391,7 @@ def test_a_file_that_is_changed_in_the_inbox_is_not_taken(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.fetch()
-    path = place(here.inbox, one.sha256)
+    path = whole_path(here.inbox, one.sha256)
     path.write_bytes(path.read_bytes().replace(b"Friday", b"Monday"))
     here.turn()
     assert here.here(one).state == "refused"

@@ -28,9 +28,9 @@ from firmware.uplink.inbox.requests import (
     MOST_OPEN,
     NOTES,
     FileRequest,
-    place,
     read_list,
     requests_from_table,
+    whole_path,
     write_list,
 )
 from firmware.uplink.inbox.texts import LARGEST
@@ -198,7 +198,7 @@ def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) 
     assert here.at_pit(big).state == "waiting"
     here.free[0] = RECORD_NEEDS - 1
     here.turn()
-    assert not place(here.inbox, big.sha256).exists(), "also one that lies there whole"
+    assert not whole_path(here.inbox, big.sha256).exists(), "also one that lies there whole"
     assert here.at_pit(big).state == "asked"
     assert here.at_pit(big).why is not None
 
@@ -278,7 +278,7 @@ def test_a_file_that_is_gone_when_it_is_taken_is_said(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.turn()
-    place(here.inbox, one.sha256).unlink()
+    whole_path(here.inbox, one.sha256).unlink()
     assert "does not wait here any more" in here.take(one)["error"]
 
 

@@ -127,7 +127,7 @@ def _staffed(room: Room) -> Iterator[Table]:
 
 
 def in_anothers_name(room: Room) -> Result:
-    """Who stands at the table signs with the name of a dealer who is not logged on."""
+    """Somebody at the table signs with the name of a dealer who is not logged on."""
     with _staffed(room) as table:
         answer = table.give("log_off", by="Bert")
         return Result(answer["ok"], answer.get("error") or f"on record as {table.actors()[-1][1]}")

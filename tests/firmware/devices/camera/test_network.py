@@ -54,12 +54,12 @@ def test_a_frozen_a_hung_and_an_absent_camera_are_each_a_sentence(server: MjpegS
         until(lambda: camera.frame() is None)
     server.go_on()
     camera.frame()
-    camera._late = AdaptiveLimit(0.2, 0.2)
+    camera._limit = AdaptiveLimit(0.2, 0.2)
     server.hang()
     with pytest.raises(FrameLate):
         until(lambda: camera.frame() is None)
     server.go_on()
-    camera._late = AdaptiveLimit(2.0, 20.0)
+    camera._limit = AdaptiveLimit(2.0, 20.0)
     until(lambda: _well(camera))
     server.pull()
     with pytest.raises(CameraMissing, match="sends no more pictures"):

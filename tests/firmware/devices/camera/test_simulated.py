@@ -37,11 +37,11 @@ def camera(room: Room, clock: Clock, tmp_path: Path) -> Iterator[RoomCamera]:
 @contextmanager
 def impatient(camera: RoomCamera) -> Iterator[None]:
     """A picture is late at once, where none comes; outside it may take its time."""
-    camera._late = AdaptiveLimit(0.05, 0.05)
+    camera._limit = AdaptiveLimit(0.05, 0.05)
     try:
         yield
     finally:
-        camera._late = AdaptiveLimit(DEADLINE, DEADLINE)
+        camera._limit = AdaptiveLimit(DEADLINE, DEADLINE)
 
 
 def until_hung(camera: RoomCamera, clock: Clock) -> None:

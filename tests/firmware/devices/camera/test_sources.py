@@ -95,11 +95,11 @@ def camera(clock: Clock) -> Iterator[ProgramCamera]:
 def frozen(camera: ProgramCamera) -> Iterator[None]:
     """While it is frozen, a picture is late at once; outside it may take its time."""
     camera.freeze()
-    camera._late = AdaptiveLimit(0.02, 0.02)
+    camera._limit = AdaptiveLimit(0.02, 0.02)
     try:
         yield
     finally:
-        camera._late = AdaptiveLimit(DEADLINE, DEADLINE)
+        camera._limit = AdaptiveLimit(DEADLINE, DEADLINE)
         camera.thaw()
 
 
@@ -144,7 +144,7 @@ def test_a_camera_whose_every_picture_outlasts_the_first_limit_is_given_its_time
         slow.frame()
     clock.let_pass(DEADLINE)
     slow.thaw()
-    until(lambda: slow._late.seconds == DEADLINE)
+    until(lambda: slow._limit.seconds == DEADLINE)
     assert int(slow.frame().image[0, 0, 0]) == 7, "none is late any more"
     slow.close()
 
@@ -154,7 +154,7 @@ def test_pictures_in_time_leave_the_limit_where_it_is(clock: Clock) -> None:
     camera.open()
     for _ in range(5):
         camera.frame()
-    assert camera._late.seconds == DEADLINE
+    assert camera._limit.seconds == DEADLINE
     camera.close()
 
 
