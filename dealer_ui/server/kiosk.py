@@ -118,7 +118,7 @@ def _wait(so: Callable[[], bool]) -> None:
 
 
 class Kiosk:
-    """Keeps a browser on the screen that shows what is so, until SIGTERM."""
+    """Keeps a browser on the screen that shows what is true, until SIGTERM."""
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""Whether the screen at the table still shows what is so: judged by when its page last acknowledged what it painted."""
+"""Whether the screen at the table still shows what is true: judged by when its page last acknowledged what it
+painted."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ class Watch:
         self._answered: float | None = None
         self._answering_since: float | None = None
         self._outage_s = 0.0
-        """For how long the server had not answered before that."""
+        """For how long the server did not answer before `_answering_since`."""
 
     @property
     def has_painted(self) -> bool:

@@ -62,7 +62,7 @@ def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: fl
     except OSError as error:
         raise click.UsageError(f"Nothing is asked for: {asked}: {error.strerror}.") from error
     if request is None:
-        raise click.UsageError(f"What {asked} asks for is nothing that the table writes.")
+        raise click.UsageError(f"{asked} holds no request that a table writes.")
     find = partial(FolderStick, onto) if onto else partial(find_stick, write=bool(request.hand))
     teller = Teller(request, progress)
     if request.hand:

@@ -32,9 +32,10 @@ CIRCLE_MM: Final = 55.0
 """Around a puck of 50 mm, over its antenna's coil."""
 SEAT_MM: Final = 22.0
 PLACE_MM: Final = 45.0
-"""Legible from a chair, and in the camera's picture; beyond the felt, where the reader looks at nothing."""
+"""The height of a place's letter: legible from a chair and in the camera's picture. It stands as far beyond the felt,
+where the reader does not look."""
 PLACE_OUT_MM: Final = 110.0
-"""From the middle of a place outwards: no circle lies there."""
+"""How far a place's letter stands outwards from the middle of its place: no circle lies there."""
 CARD_PX_PER_MM: Final = 10.0
 
 
@@ -118,16 +119,17 @@ def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
             at = x - down * math.sin(around), y + down * math.cos(around)
             sheet.text(*at, mark.words, size, line, turned_deg=mark.turned_deg)
     words = "UNTESTED on hardware: compare the circles with the antennas before you cut"
-    between = top + frame.layout.height_mm + PLACE_MM  # two circles: no tile is printed for it alone
+    # between two circles, so that no tile of paper is needed for these words alone
+    between = top + frame.layout.height_mm + PLACE_MM
     sheet.text(wide / 2, between, words, 4, line)
     return sheet
 
 
 def _marker(sheet: Sheet, layout: TableLayout, marker_id: int, at: tuple[float, float]) -> None:
     markers = layout.markers
-    words = dictionary(markers.dictionary)
-    cells = words.markerSize + 2  # the black border is one cell wide
-    code = np.asarray(cv2.aruco.generateImageMarker(words, marker_id, cells, borderBits=1), np.uint8)
+    family = dictionary(markers.dictionary)
+    cells = family.markerSize + 2  # the black border is one cell wide
+    code = np.asarray(cv2.aruco.generateImageMarker(family, marker_id, cells, borderBits=1), np.uint8)
     (marker,) = (m for m in markers.at if m.id == marker_id)
     half, cell = markers.side_mm / 2, markers.side_mm / cells
     around = half + markers.quiet_mm
@@ -138,9 +140,9 @@ def _marker(sheet: Sheet, layout: TableLayout, marker_id: int, at: tuple[float, 
 
 
 def _cells(sheet: Sheet, code: Image, at: tuple[float, float], cell: float) -> None:
-    """Draw a code's black cells; equal rows below each other and each run in them are one piece.
+    """Draw a code's black cells, in rectangles as large as runs of cells in equal neighbouring rows allow.
 
-    Pieces overlap the next row by a hair where it is black too, so that no viewer's smoothing shows seams.
+    A rectangle overlaps the next row by a hair where it is black too, so that no viewer's smoothing shows seams.
     """
     seam = 0.02
     black = code == 0
@@ -157,7 +159,7 @@ def _cells(sheet: Sheet, code: Image, at: tuple[float, float], cell: float) -> N
 
 
 def board_sheet() -> Sheet:
-    """Draw the ChArUco board that measures the lens, on A3 lying."""
+    """Draw the ChArUco board that measures the lens, on A3 in landscape."""
     width, height = PAPERS["a3"][::-1]
     sheet = Sheet("Feltwatch lens board", width, height)
     cells = np.asarray(board_picture(1.0))  # every edge of the board lies on a whole millimetre

@@ -10,7 +10,7 @@ import yaml
 
 
 @dataclass(frozen=True)
-class End:
+class Connector:
     """A connector: what it is, the labels of its pins; these count from 1 where nothing else is said."""
 
     kind: str
@@ -36,12 +36,12 @@ class End:
 
 @dataclass(frozen=True)
 class Cable:
-    """A cable: the colour of each wire, the connector and the pins at either end, WireViz's further words on it."""
+    """A cable: the colour of each wire, the connector and the pins at either end, WireViz's other attributes."""
 
     colours: list[str]
     ends: tuple[str, str]
     pins: tuple[list[int], list[int]]
-    said: dict[str, Any]
+    attributes: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -49,26 +49,26 @@ class Loom:
     """The connectors and the cables, by name."""
 
     title: str
-    ends: dict[str, End]
+    connectors: dict[str, Connector]
     cables: dict[str, Cable]
 
     @classmethod
     def of(cls, title: str, ends: dict[str, Any], cables: dict[str, Any]) -> Self:
-        """Read a loom of `templates/looms.toml.j2`."""
-        loom = cls(title, {name: End(**said) for name, said in ends.items()}, {})
-        for name, said in cables.items():
-            (left, *at), (right, *to) = (said.pop(side).split() for side in ("from", "to"))
+        """Read a loom of `templates/looms.toml.j2`; `ends` are its connectors."""
+        loom = cls(title, {name: Connector(**fields) for name, fields in ends.items()}, {})
+        for name, attributes in cables.items():
+            (left, *at), (right, *to) = (attributes.pop(side).split() for side in ("from", "to"))
             pins = [
                 [int(pin) for pin in some]
-                for some in (at or loom.ends[left].numbers, to or loom.ends[right].numbers)
+                for some in (at or loom.connectors[left].numbers, to or loom.connectors[right].numbers)
             ]
-            colours = said.pop("colours").split()
-            loom.cables[name] = Cable(colours, (left, right), (pins[0], pins[1]), said)
+            colours = attributes.pop("colours").split()
+            loom.cables[name] = Cable(colours, (left, right), (pins[0], pins[1]), attributes)
         return loom
 
     def wires(self, cable: Cable) -> Iterator[tuple[str, str, str]]:
         """Give each wire of a cable: its left end, its colour, its right end."""
-        left, right = (self.ends[name] for name in cable.ends)
+        left, right = (self.connectors[name] for name in cable.ends)
         for pin, colour, other in zip(cable.pins[0], cable.colours, cable.pins[1], strict=True):
             yield left.label(pin), colour, right.label(other)
 
@@ -76,18 +76,18 @@ class Loom:
         """Return the loom in WireViz's form."""
         connectors, cables = {}, {}
         connections: list[Any] = []
-        for name, end in self.ends.items():
-            said = {
+        for name, end in self.connectors.items():
+            fields = {
                 "type": end.kind,
                 "subtype": end.place,
                 "pins": end.pins,
                 "pinlabels": end.labels,
                 "notes": end.notes,
             }
-            connectors[name] = {key: value for key, value in said.items() if value}
+            connectors[name] = {key: value for key, value in fields.items() if value}
         for name, cable in self.cables.items():
-            (left, right), (at, to), shield = cable.ends, cable.pins, cable.said.get("shield")
-            cables[name] = {"wirecount": len(cable.colours), "colors": cable.colours, **cable.said}
+            (left, right), (at, to), shield = cable.ends, cable.pins, cable.attributes.get("shield")
+            cables[name] = {"wirecount": len(cable.colours), "colors": cable.colours, **cable.attributes}
             connections.append([{left: at}, {name: list(range(1, len(at) + 1))}, {right: to}])
             if shield:
                 cables[name]["shield"] = True
@@ -100,6 +100,6 @@ class Loom:
             self.wireviz(), sort_keys=False, default_flow_style=None, width=110, allow_unicode=True
         )
         return (
-            f"# {self.title}. Made from the pins that the code uses by `make hardware`: change those. UNTESTED "
+            f"# {self.title}. Made by `make hardware` from the pins that the code uses: change those. UNTESTED "
             f"on hardware.\n{form}"
         )

@@ -35,24 +35,30 @@ class Block:
 
     @property
     def high_mm(self) -> float:
-        """What it takes of a page."""
+        """The height that it takes on a page."""
         return 17 + ROW_MM * len(self.wires) + 4 * len(self.notes)
 
 
 def blocks(loom: Loom) -> list[Block]:
     """Take a loom apart into its cables; a connector's note stands once, at its first cable."""
     found: list[Block] = []
-    told = {""}
+    written = {""}
     for name, cable in loom.cables.items():
-        said, ends = cable.said, [loom.ends[end] for end in cable.ends]
+        attributes, ends = cable.attributes, [loom.connectors[end] for end in cable.ends]
         words = [
-            said.get("type", ""),
-            f"{len(cable.colours)} × {said['gauge'].replace('mm2', 'mm²')}" if "gauge" in said else "",
-            f"{said['length']:g} m" if "length" in said else "",
-            "shielded" if "shield" in said else "",
+            attributes.get("type", ""),
+            f"{len(cable.colours)} × {attributes['gauge'].replace('mm2', 'mm²')}"
+            if "gauge" in attributes
+            else "",
+            f"{attributes['length']:g} m" if "length" in attributes else "",
+            "shielded" if "shield" in attributes else "",
         ]
-        notes = [note for note in (said.get("notes", ""), *(end.notes for end in ends)) if note not in told]
-        told |= {end.notes for end in ends}
+        notes = [
+            note
+            for note in (attributes.get("notes", ""), *(end.notes for end in ends))
+            if note not in written
+        ]
+        written |= {end.notes for end in ends}
         lines = [line for note in dict.fromkeys(notes) for line in textwrap.wrap(note, NOTE_CHARS)]
         title = f"{name}   " + ", ".join(word for word in words if word)
         found.append(Block(title, (ends[0].text, ends[1].text), tuple(loom.wires(cable)), tuple(lines)))
@@ -91,7 +97,7 @@ def _fit(sheet: Sheet, x: float, y: float, words: str, room: float, anchor: Any,
 
 
 def pages(loom: Loom) -> list[Sheet]:
-    """Draw a loom on A4 pages, as few as hold it and as full as each other; no cable is cut in two."""
+    """Draw a loom on as few A4 pages as hold it, all about equally full; no cable is cut in two."""
     across, down = PAPERS["a4"]
     sheets: list[Sheet] = []
     found, most = blocks(loom), down - 3 * EDGE_MM

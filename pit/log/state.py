@@ -50,11 +50,12 @@ class LogState:
     unproven_s: float = 0.0
     set_back_ms: int | None = None
     waits_ms: int | None = None
-    """Since when a checkpoint waits for the second server, None if none does."""
+    """Since when a checkpoint waits for the second server (`WAITS`), None if none does."""
 
 
 WAITS: Final = "log_waits"
-"""The fact of the house that says since when a checkpoint waits for a standby, UTC milliseconds; "" if none does."""
+"""The fact of the house that says since when a checkpoint waits for the second server, UTC milliseconds; "" if none
+does."""
 SEEN: Final = "epoch_seen"
 """The fact of the house that says up to which epoch somebody has looked into why epochs began."""
 
@@ -109,7 +110,7 @@ def log_state(connection: Connection) -> LogState:
         " ORDER BY size DESC LIMIT 1",
         newest[:1],
     ).fetchone() or (0, None, 0, 0)
-    waits = connection.execute(
+    unproven = connection.execute(
         "SELECT extract(epoch FROM now() - at)::float8 FROM checkpoint WHERE epoch = %s AND size > %s"
         " ORDER BY size LIMIT 1",
         (newest[0], proven[0]),
@@ -130,7 +131,7 @@ def log_state(connection: Connection) -> LogState:
         proven_ms=proven_ms,
         signers=signers,
         heard=heard,
-        unproven_s=max(waits[0] if waits else 0.0, waits_s),
+        unproven_s=max(unproven[0] if unproven else 0.0, waits_s),
         waits_ms=waits_ms,
         set_back_ms=back[0] if back else None,
     )

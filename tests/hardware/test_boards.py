@@ -28,14 +28,14 @@ NAMES = [layout.circuit.name for layout in LAYOUTS]
 
 def test_the_boards_have_the_pins_of_the_looms() -> None:
     looms = NOW.looms()
-    ends = {**looms["panel"].ends, **looms["puck"].ends}
+    connectors = {**looms["panel"].connectors, **looms["puck"].connectors}
     at = {part.ref: list(part.nets.values()) for part in PANEL.parts}
-    assert at["J1"] == ends["Board"].labels
-    assert at["J2"] == [*ends["Out"].labels, *ends["Zero"].labels]
+    assert at["J1"] == connectors["Board"].labels
+    assert at["J2"] == [*connectors["Out"].labels, *connectors["Zero"].labels]
     plugs = {part.ref: part for part in PUCK.parts}
     for seat in range(1, 6):
         names = [pin.name for pin in plugs[f"J{seat}"].kind.pins]
-        assert names == ends[f"Reader_{seat}"].labels
+        assert names == connectors[f"Reader_{seat}"].labels
 
 
 def test_what_lies_on_the_boards_is_on_the_parts_list() -> None:

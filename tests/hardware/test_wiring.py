@@ -45,7 +45,7 @@ def test_the_panels_loom_wires_the_pins_that_the_code_drives() -> None:
 
 def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_their_pin() -> None:
     panel = LOOMS["panel"]
-    cores = dict(zip(panel.ends["Out"].labels, panel.cables["W2"].colours, strict=True))
+    cores = dict(zip(panel.connectors["Out"].labels, panel.cables["W2"].colours, strict=True))
     assert all(label == core.split("  ")[1] for label, core in wires("panel", "W2").items())
     ends: dict[str, list[str]] = {}
     for name, cable in panel.cables.items():
@@ -71,7 +71,7 @@ def test_each_button_lamp_and_the_buzzer_hang_on_the_core_that_the_board_gives_t
 
 def test_the_upss_lines_lie_at_the_pins_that_the_code_watches_and_never_drives() -> None:
     cable = LOOMS["ups"].cables["W2"]
-    at = {LOOMS["ups"].ends["UPS"].labels[here - 1]: pin for here, pin in zip(*cable.pins, strict=True)}
+    at = {LOOMS["ups"].connectors["UPS"].labels[here - 1]: pin for here, pin in zip(*cable.pins, strict=True)}
     assert HEADER_BCM[at["power fail"]] == PINS.power_fail
     assert POWER_PINS[at["GND"]] == "GND"
     charging = HEADER_BCM[at["charging"]]

@@ -21,7 +21,7 @@ _BORDER = 1
 """White cells around a marker's black ones."""
 
 _REACH = 0.15
-"""How far off its predicted place a marker is looked for, in its sides."""
+"""How far off its predicted place a marker is looked for, as a share of its side."""
 
 
 def cut_corners(grey: Image, predicted: Points, number: int, family: str) -> list[tuple[int, Points]]:
@@ -29,9 +29,9 @@ def cut_corners(grey: Image, predicted: Points, number: int, family: str) -> lis
 
     Empty where the marker that is there is another one, or too little of it is in view.
     """
-    picture = _draw(number, family)
-    near = predicted + _shift(grey, predicted, picture)
-    if not _shows(grey, near, picture):
+    drawn = _draw(number, family)
+    near = predicted + _shift(grey, predicted, drawn)
+    if not _shows(grey, near, drawn):
         return []
     inner = np.array(grey.shape[::-1]) - 2
     corners = [
@@ -49,14 +49,14 @@ def _draw(number: int, family: str) -> Image:
     return np.asarray(np.pad(marker, _BORDER, constant_values=255), np.uint8)
 
 
-def _to_picture(picture: Image, corners: Points) -> Points:
+def _to_picture(drawn: Image, corners: Points) -> Points:
     """Return the homography from the drawn marker's pixels to the picture's, given the black square's corners there."""
-    low, high = _BORDER - 0.5, len(picture) - _BORDER - 0.5
+    low, high = _BORDER - 0.5, len(drawn) - _BORDER - 0.5
     square = np.array([[low, low], [high, low], [high, high], [low, high]], np.float32)
     return np.asarray(cv2.getPerspectiveTransform(square, corners.astype(np.float32)), float)
 
 
-def _shift(grey: Image, predicted: Points, picture: Image) -> Points:
+def _shift(grey: Image, predicted: Points, drawn: Image) -> Points:
     """Return by how many pixels the marker lies off its predicted place: the best match of what is in view."""
     size = np.array(grey.shape[::-1])
     reach = round(_REACH * float(np.ptp(predicted, axis=0).max()))
@@ -67,24 +67,24 @@ def _shift(grey: Image, predicted: Points, picture: Image) -> Points:
     x, y = low
     across, down = high - low
     window = grey[y : y + down, x : x + across]
-    moved = np.array([[1, 0, -x], [0, 1, -y], [0, 0, 1]]) @ _to_picture(picture, predicted)
+    moved = np.array([[1, 0, -x], [0, 1, -y], [0, 0, 1]]) @ _to_picture(drawn, predicted)
     here = cv2.warpPerspective(
-        picture, moved, (int(across), int(down)), flags=cv2.INTER_NEAREST, borderValue=255
+        drawn, moved, (int(across), int(down)), flags=cv2.INTER_NEAREST, borderValue=255
     )
     match = cv2.matchTemplate(window, here[reach:-reach, reach:-reach], cv2.TM_CCOEFF_NORMED)
     return np.array(cv2.minMaxLoc(match)[3], float) - reach
 
 
-def _shows(grey: Image, corners: Points, picture: Image) -> bool:
+def _shows(grey: Image, corners: Points, drawn: Image) -> bool:
     """Return whether the cells in view, black and white, are those of this marker."""
-    cells = np.stack(np.meshgrid(*[np.arange(_BORDER, len(picture) - _BORDER)] * 2), axis=-1).reshape(-1, 2)
-    to_picture = _to_picture(picture, corners)
+    cells = np.stack(np.meshgrid(*[np.arange(_BORDER, len(drawn) - _BORDER)] * 2), axis=-1).reshape(-1, 2)
+    to_picture = _to_picture(drawn, corners)
     at = np.round(cv2.perspectiveTransform(cells[None].astype(float), to_picture)[0]).astype(int)
     inside = ((at >= 0) & (at < grey.shape[::-1])).all(axis=1)
     if inside.mean() < _LEAST_CELLS:
         return False
     levels, white = (
         grey[at[inside, 1], at[inside, 0]].astype(float),
-        (picture[cells[:, 1], cells[:, 0]] > 0)[inside],
+        (drawn[cells[:, 1], cells[:, 0]] > 0)[inside],
     )
     return bool(white.any() and levels[white].min() - levels[~white].max() > MIN_RISE)

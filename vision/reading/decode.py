@@ -2,9 +2,9 @@
 
 A card shows up to four indices and is one of 52; each of the 52 is on the table once. So the indices are clustered (one
 cluster per physical card), and all clusters are named together by the cheapest assignment of cards to clusters. A
-card's *margin* is the cost of naming it otherwise: of the cheapest assignment without its label, compared with the
-cheapest of all. It is in nats. On photographs it separates right from wrong far better than the network's own
-probabilities.
+card's *margin* is the cost of naming it otherwise: by how much the cheapest assignment that gives it another name is
+dearer than the cheapest of all. It is in nats. On photographs it separates right from wrong far better than the
+network's own probabilities.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ _OPPOSITE = -0.55  # cosine below which two indices read in opposite directions
 _SAME_CARD = 0.02  # probability that two indices name the same card, below which they are not paired
 _MERGE_SAME_CARD = 0.25
 _MERGE_DISTANCE = 6.5
-_MERGE_ANGLE_SLACK = 1.0  # radians, likewise: larger, as these two were not paired before
+_MERGE_ANGLE_SLACK = 1.0  # radians: larger than `_PAIR_ANGLE_SLACK`, as these two were not paired before
 _CORNER = 1.2  # in index heights
-_SAME_MIDDLE = 0.5  # likewise: the distance between the middles of one card's two pairs of indices
+_SAME_MIDDLE = 0.5  # in index heights: the most between the middles of two pairs of indices of one card
 
 _SAME_INDEX = 0.45  # in index heights: how near two findings of one index lie
 
 _WORST = 16.0  # nats: the highest cost of a label, so that one lost index cannot outweigh everything
 _ABSENT = 0.2  # nats: the least cost of calling a cluster no card
+# "Print": something printed that is no card's index and was taken for one.
 _HINT = 2.0  # nats: the most by which a name stands out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds no evidence of a card
 _WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name's rank
-_SUIT_WEIGHS = 4.0  # nats: likewise against its suit
+_SUIT_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name's suit
 CLEARLY_THERE = 4.0  # nats of evidence above which a card is never ignored; nearly all print stays below 3
 
 
@@ -54,8 +55,7 @@ class Cluster:
         members: the row numbers of its indices.
         logp: 52 log-probabilities.
         presence: log-odds that there is a card at all.
-        whole: 52 log-probabilities by what the whole card shows apart from its indices; all alike where that is
-        nothing.
+        whole: 52 log-probabilities by what the whole card shows apart from its indices; all equal if it shows nothing.
     """
 
     members: tuple[int, ...]
@@ -64,7 +64,7 @@ class Cluster:
     whole: Floats = field(default_factory=lambda: np.zeros(len(CARDS)))
 
     @cached_property
-    def both(self) -> Floats:
+    def combined(self) -> Floats:
         """The combined evidence of the indices and the whole card; the whole card decides only close cases."""
         by_suit = self.whole.reshape(len(SUITS), len(RANKS))
         best = by_suit.max(axis=1, keepdims=True)
@@ -74,7 +74,7 @@ class Cluster:
     @property
     def likeliest(self) -> str:
         """The likeliest card by this cluster's evidence alone."""
-        return CARDS[int(self.both.argmax())]
+        return CARDS[int(self.combined.argmax())]
 
     @cached_property
     def stands_out(self) -> float:
@@ -92,7 +92,7 @@ class Cluster:
 class NamedCluster:
     """A cluster with its name: margin in nats, candidates in falling probability (the name first).
 
-    `second`: it is the other index of a card that a clearer index names otherwise, and no card of its own.
+    `second`: this is no card of its own. It is the other index of a card whose clearer index was read otherwise.
     """
 
     cluster: Cluster
@@ -119,7 +119,7 @@ def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
     free = np.ones(len(indices), bool)
     kept: list[int] = []
     logps: list[Floats] = []
-    ways: list[Floats] = []
+    mean_directions: list[Floats] = []
     apart = np.hypot(*np.moveaxis(indices.places[None] - indices.places[:, None], 2, 0))
     ratio = indices.sizes[None] / indices.sizes[:, None]
     beside = apart < _SAME_INDEX * indices.sizes[:, None]
@@ -132,8 +132,8 @@ def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
         share = trust[same] / trust[same].sum()
         kept.append(int(i))
         logps.append(log_softmax(share @ indices.logp[same]))
-        ways.append(indices.directions[i] if weights is None else share @ indices.directions[same])
-    directions = np.array(ways) / (np.linalg.norm(ways, axis=1, keepdims=True) + 1e-6)
+        mean_directions.append(indices.directions[i] if weights is None else share @ indices.directions[same])
+    directions = np.array(mean_directions) / (np.linalg.norm(mean_directions, axis=1, keepdims=True) + 1e-6)
     return replace(indices.take(np.array(kept)), logp=np.array(logps), directions=directions)
 
 
@@ -207,8 +207,9 @@ def _one_card(indices: Indices, a: Cluster, b: Cluster) -> bool:
     """Return whether two near clusters are one card whose indices were not paired (perspective, a third index).
 
     The name alone does not decide: in a fan, a misread neighbour would be absorbed. Some index of one must read
-    opposite to some index of the other. Two single indices must each have the other to the right and below. Next to a
-    card that shows both of its own, a third index must be in a free corner, and two more around the same middle.
+    opposite to some index of the other. Two single indices must each have the other to the right and below. If one of
+    the clusters has both indices of a card, a third index must be in one of its free corners, and two more indices must
+    have the same middle.
     """
     if log_agreement(a.logp, b.logp) < math.log(_MERGE_SAME_CARD):
         return False
@@ -245,14 +246,14 @@ def _in_a_corner(indices: Indices, whole: NDArray[np.intp], third: int) -> bool:
 def name(found: list[Cluster], *, conflicts: bool = False) -> list[NamedCluster]:
     """Name all clusters together, each card at most once; clusters that are probably no card are left out.
 
-    If a clear cluster gets no name because its card is taken, or gets its next best, two places claim one card and a
-    person must look: the margin is 0, unless each of the 52 has a place. With `conflicts`, the cluster left over is
-    named too. Without, it is dropped: in a heap, the misread half of an index is likelier than a second card of that
+    A clear cluster may find its card taken, and get no name or its next best one. Then two places claim one card, and a
+    person must look: the margin is 0, unless each of the 52 cards has a place. With `conflicts`, the cluster left over
+    is named too. Without, it is dropped: in a heap, the misread half of an index is likelier than a second card of that
     name.
     """
     if not found:
         return []
-    cost = np.minimum(-np.array([c.both for c in found]), _WORST)
+    cost = np.minimum(-np.array([c.combined for c in found]), _WORST)
     price = [c.presence if conflicts else c.presence + max(0.0, c.stands_out - _HINT) for c in found]
     absent = np.maximum(_ABSENT, price)
     columns = assign(cost, absent)
@@ -265,7 +266,7 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[NamedCluster]
             candidates = (column, *others.argsort(kind="stable")[:2].tolist())
             # That the whole card shows the same suit makes no name surer: it can only deny.
             twin = CARDS.index(CARDS[column][0] + ALIKE[CARDS[column][1]])
-            shown = (cluster.both - cluster.logp)[[column, twin]]
+            shown = (cluster.combined - cluster.logp)[[column, twin]]
             margin = max(0.0, min(float(others.min()), float(others[twin] - max(0.0, shown[0] - shown[1]))))
             named.append(NamedCluster(cluster, CARDS[column], margin, tuple(CARDS[k] for k in candidates)))
         elif cluster.evidence > CLEARLY_THERE:

@@ -93,16 +93,16 @@ class IrregularityEnded(Event, leads=stays({*WATCHING, Phase.REVIEW})):
     by: Literal["camera", "dealer", "table"] = "camera"
 
     def apply(self, state: State) -> State:
-        seen = next((i for i in state.irregularities if i.number == self.number), None)
-        if seen is None:
+        irregularity = next((i for i in state.irregularities if i.number == self.number), None)
+        if irregularity is None:
             raise CommandRefused("Irregularity %(number)s is not open.", number=self.number)
         if state.phase is Phase.REVIEW and self.by == "camera":
             raise CommandRefused("The camera does not look now.")
         rest = tuple(i for i in state.irregularities if i.number != self.number)
-        dismissed = state.dismissed | {seen.finding} if self.by == "dealer" else state.dismissed
+        dismissed = state.dismissed | {irregularity.finding} if self.by == "dealer" else state.dismissed
         state = replace(state, irregularities=rest, dismissed=dismissed)
         if self.by == "dealer":
-            return _apply_answer(state, seen, self.stands)
+            return _apply_answer(state, irregularity, self.stands)
         if self.stands == "table":
             raise CommandRefused("What lies on the table stands by the dealer's word only.")
         return state
