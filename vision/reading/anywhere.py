@@ -18,7 +18,7 @@ from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.quality import MIN_PX_PER_MM, MIN_WHITE, PictureVerdict, colour
 from vision.felt.resample import project
-from vision.reading.decode import CLEARLY_THERE, clusters, fuse, name
+from vision.reading.decode import CLEARLY_THERE, Cluster, clusters, fuse, name
 from vision.reading.laid import CardPlace
 from vision.reading.loose import check_size, read_at, weigh
 from vision.reading.network import CardReader, Floats, Indices
@@ -75,7 +75,8 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
     check_size(picture)
     seen = colour(picture)
     coarse = _coarse(picture, reader)
-    view = _plane(picture, coarse)
+    cards_seen = clusters(coarse)
+    view = _plane(picture, coarse, cards_seen)
     if view is None:
         return SurfaceReading((), {seen.name: seen}, round(1000 * (time.perf_counter() - start), 1))
     verdicts = {
@@ -83,7 +84,7 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
         "light": PictureVerdict("light", False, 0.0, MIN_WHITE, "levels", DARK),  # judged by the cards' paper
         "resolution": PictureVerdict("resolution", True, view.px_per_mm, MIN_PX_PER_MM, "px/mm", ""),
     }
-    at, along = _seen_at(view, coarse)
+    at, along = _seen_at(view, coarse, cards_seen)
     for reading in range(_MOST_READINGS):
         area = _area(view, at, along)
         layout = replace(TableLayout.load(), zones=(replace(area, x_mm=1e6),))  # no card lies in a zone
@@ -92,20 +93,23 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
             area, width_mm=area.height_mm, height_mm=area.width_mm, turned_deg=area.turned_deg + 90
         )
         parts = [observe_area(picture, view, zone, reader, scale) for zone in (area, turned)]
-        found, judged = judge_cards(parts, layout, reader, whole_pictures(picture, view), verdicts)
-        better = _plane(picture, in_picture := _to_pixels(view, fuse(Indices.joined(parts))))
-        at, along = _seen_at(better or view, in_picture)
+        in_picture = _to_pixels(view, fuse(Indices.joined(parts)))
+        cards_seen = clusters(in_picture)
+        better = _plane(picture, in_picture, cards_seen)
+        at, along = _seen_at(better or view, in_picture, cards_seen)
         # more cards tell the plane better, and where some come to light at the edge there may be more
         grown = _area(better or view, at, along) if len(at) else area
         settled = grown.width_mm + grown.height_mm < area.width_mm + area.height_mm + _MORE_MM
         if reading + 1 == _MOST_READINGS or better is None or (reading and settled) or not len(at):
             break
         view = better
+    whole = whole_pictures(picture, view)
+    found, judged = judge_cards(parts, layout, reader, whole, verdicts)
     again = [place for card, place, _ in found if not clearly_named(card)][:_MOST_AGAIN]
     if again:
         larger = closer_scale(parts)
         parts += [observe_area(picture, view, _around(place), reader, larger) for place in again]
-        found, judged = judge_cards(parts, layout, reader, whole_pictures(picture, view), verdicts)
+        found, judged = judge_cards(parts, layout, reader, whole, verdicts)
     cards = []
     for card, place, _ in found:
         corners = view.to_image(place.corners)
@@ -145,11 +149,11 @@ def _to_pixels(view: FeltView, indices: Indices) -> Indices:
     return replace(indices, places=places, directions=steps / np.maximum(lengths, 1e-9), sizes=high)
 
 
-def _plane(picture: Image, indices: Indices) -> FeltView | None:
-    """Return where the surface lies; None if too few cards tell."""
+def _plane(picture: Image, indices: Indices, cards: list[Cluster]) -> FeltView | None:
+    """Return where the surface lies, by the cards that the indices are of; None if too few tell."""
     pairs = [
         (c.members[0], other)
-        for c in clusters(indices)
+        for c in cards
         for other in c.members[1:2]
         if c.evidence > CLEARLY_THERE and indices.directions[c.members[0]] @ indices.directions[other] < 0
     ]
@@ -237,9 +241,9 @@ def _mm(to_plane: Matrix, indices: Indices, first: Floats, second: Floats) -> fl
     return float(scales[np.argmin(np.abs(np.log(expected / (scales * apart))))])
 
 
-def _seen_at(view: FeltView, indices: Indices) -> tuple[Points, Points]:
+def _seen_at(view: FeltView, indices: Indices, cards: list[Cluster]) -> tuple[Points, Points]:
     """Return where on the surface indices of clear cards are, and along which line each reads."""
-    named = name(clusters(indices))
+    named = name(cards)
     rows = [m for n in named if n.cluster.evidence > CLEARLY_THERE for m in n.cluster.members]
     back = np.asarray(np.linalg.inv(view.homography))
     at = project(back, indices.places[rows])
