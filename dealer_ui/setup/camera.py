@@ -191,6 +191,7 @@ def _words(facts: dict[str, Any]) -> dict[str, Any]:
             return {
                 "figures": camera_words.figures(result["verdicts"]),
                 "trouble": say_json(result["error"] or ""),
+                "seats": {seat.place: seat.seat for seat in services().live.state().house.seats},
             }
         case "code":
             return {"code": _pits_code(str(result["text"]))}

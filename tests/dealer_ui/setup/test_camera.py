@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -108,6 +109,13 @@ def test_a_look_is_the_technicians_alone_and_so_is_its_picture(
     assert client.post("/setup/look", headers=token).status_code == 403
     assert seen["html"].count('class="zone"') == 12
     assert seen["html"].count('class="found"') == 6
+    names = re.findall('<text class="whose[^>]*>([^<]*)', seen["html"])
+    assert dict(zip(names[::2], names[1::2], strict=True)) == {
+        "Seat 1": "place A",
+        "Seat 2": "place B",
+        "Seat 3": "place C",
+        "Seat 4": "place D",
+    }
     assert "All is well" in seen["html"]
 
 
