@@ -7,6 +7,7 @@ panel makes of that is part of it. The screen is a stand-in that tells what woul
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from typing import Final
 
 import pytest
 
+from dealer_ui.photo.codes import SECRET, Codes
 from firmware.record.evidence.verify import verify
 from firmware.record.journal import schema
 from firmware.record.journal.journal import JournalReader
@@ -43,6 +45,7 @@ pytestmark = [
 REPOSITORY: Final = Path(__file__).parents[2]
 KIOSK: Final = f"{PAGE}/?kiosk"
 VIEW: Final = "srv/room/view.png"
+PICTURE: Final = "srv/room/photograph.png"
 UNITS: Final = "etc/systemd/system"
 CONFIG: Final = "in_memory = true\n" + configuration("/srv/room/view.png", reading=60.0, reading_start=120.0)
 """The machine's disk is one in memory (`folder`)."""
@@ -325,6 +328,61 @@ def test_past_hands_are_shown_to_other_machines_once_the_house_opens_them(box: M
     box.wait(
         lambda: all(box.unit(one, "ActiveState") == "inactive" for one in behind), "its page is closed, too"
     )
+
+
+PHOTO: Final = """
+import http.client, ssl, sys, urllib.parse
+trusts = ssl.create_default_context(cafile="/var/lib/feltwatch-review/tls.crt")
+trusts.check_hostname = False
+def ask(method, path, body=None, **headers):
+    line = http.client.HTTPSConnection("127.0.0.1", 8444, context=trusts, timeout=600)
+    line.request(method, path, body, {"Accept": "text/html", **headers})
+    answer = line.getresponse()
+    return answer.status, answer.read(), answer.headers
+said = [ask("GET", "/log-in")[0], ask("POST", "/picture", b"")[0]]
+if sys.argv[1:]:
+    form = urllib.parse.urlencode({"code": sys.argv[1]})
+    status, _, headers = ask("POST", "/log-in", form, **{"Content-Type": "application/x-www-form-urlencoded"})
+    cookie = headers.get("Set-Cookie", "").split(";")[0]
+    sent = ask("POST", "/picture", open(sys.argv[2], "rb").read(), Cookie=cookie)
+    said += [status, sent[0], ask("GET", "/photo.json", Cookie=cookie)[1].count(b'"candidates"')]
+print(*said)
+"""
+"""Send a photograph as a phone would, but for the network between."""
+
+
+def test_a_phone_may_send_a_photograph_once_the_house_opens_that_page(box: Machine) -> None:
+    assert box.unit("feltwatch-photo.socket", "ActiveState") == "inactive"
+    # It runs below everything else, which may be for ever next to other tests.
+    quick = box.root / UNITS / "feltwatch-photo-page.service.d/quick.conf"
+    quick.parent.mkdir()
+    quick.write_text("[Service]\nNice=0\nCPUSchedulingPolicy=other\nCPUWeight=100\n")
+    box.run("systemctl", "daemon-reload", check=True)
+    box.run("systemctl", "enable", "--now", "feltwatch-photo.socket", check=True)
+    said = box.run("python3", "-c", PHOTO, check=True).stdout
+    assert said.split() == ["200", "401"], box.log()
+    # as the page on the touchscreen reads it
+    secret = ("runuser", "-u", "feltwatch-ui", "--", "base64", str(SECRET))
+    codes = Codes(base64.b64decode(box.run(*secret, check=True).stdout))
+    draw(DEALS[0], box.root / PICTURE)
+    said = box.run("python3", "-c", PHOTO, codes.shown().code, f"/{PICTURE}", check=True).stdout
+    assert said.split() == ["200", "401", "303", "200", "26"], said + box.log()
+    page = inside(box, "feltwatch-photo-page.service", "feltwatch-photo")
+    for hidden in ("/var/lib/feltwatch", "/var/lib/feltwatch-review", "/run/feltwatch", "/run/dbus"):
+        assert box.run(*page, "ls", hidden).returncode != 0
+    front = inside(box, "feltwatch-photo.service", "feltwatch-front")
+    assert box.run(*front, "ls", "/run/feltwatch-photo.sock").returncode == 0
+    for hidden in ("/var/lib/feltwatch", "/run/feltwatch-photo", "/run/dbus"):
+        assert box.run(*front, "ls", hidden).returncode != 0
+    box.run("systemctl", "disable", "--now", "feltwatch-photo.socket", "feltwatch-photo.service", check=True)
+    assert box.run("python3", "-c", PHOTO).returncode != 0
+    behind = ("feltwatch-photo-page.socket", "feltwatch-photo-page.service")
+    box.wait(
+        lambda: all(box.unit(one, "ActiveState") == "inactive" for one in behind), "its page is closed, too"
+    )
+    quick.unlink()
+    quick.parent.rmdir()
+    box.run("systemctl", "daemon-reload", check=True)
 
 
 def test_debians_own_nginx_opens_no_port(box: Machine) -> None:
