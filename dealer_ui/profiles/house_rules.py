@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from dealer_ui.profiles.house_rules_numbered import is_without, numbered_sections, rules_of
+from dealer_ui.profiles.house_rules_numbered import is_without, numbered_sections, options_of, rules_of
 from dealer_ui.profiles.house_rules_said import Values, format_list
 from dealer_ui.profiles.house_rules_source import may_change, open_rules, room, source_of_rule
 from dealer_ui.text.i18n import gettext as _
@@ -45,7 +45,7 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
         yield Paragraph(
             _(
                 "House rules. Their source is the document “%(title)s”. Next to each rule stand the words of the "
-                "document that decide it, with their heading; ¶ counts the paragraphs below that heading, … stands "
+                "document that decide it, with their heading; ¶ counts the paragraphs below that heading; … stands "
                 "for words left out.",
                 title=rules.source.title,
             )
@@ -78,6 +78,12 @@ def _blocks(profile: Profile, base: Profile | None) -> Iterator[Block]:
     yield from may_change(rules)
     yield Heading(2, _("Adopted"))
     yield DocumentTable((_("House"), _("Name and office"), _("Signature"), _("Date")), (("", "", "", ""),))
+    yield Paragraph(
+        _(
+            "In the table's record these rules are version %(version)s of this game.",
+            version=profile.hash[:10],
+        )
+    )
     yield Heading(2, _("Index"))
     yield Paragraph(
         _("The choices of this game by their names in its form, with the numbers of the rules that say them.")
@@ -97,6 +103,7 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
     yield Heading(2, _("What this house has changed"))
     kinds = {path: (kind, value) for path, kind, value in base.options()}
     now = {path: value for path, _kind, value in profile.options()}
+    of_naturals = options_of("naturals")
     rows = tuple(
         (
             say(option_name(change.path)),
@@ -104,6 +111,9 @@ def _what_changed(profile: Profile, base: Profile) -> Iterator[Block]:
             option_says(kinds[change.path][0], now[change.path]),
         )
         for change in changes(profile, base)
+        if profile.naturals.kinds
+        or change.path == "naturals.kinds"
+        or not change.path.startswith(of_naturals)
     )
     if rows:
         yield DocumentTable((_("About"), base.title, _("This house")), rows)

@@ -105,6 +105,11 @@ def rules_of(profile: Profile) -> tuple[NumberedRule, ...]:
     )
 
 
+def options_of(block: str) -> tuple[str, ...]:
+    """Return how the options begin of a section that a game may do without."""
+    return next(section.options for section in _SECTIONS if section.block == block)
+
+
 def clauses_on_the_page(profile: Profile) -> frozenset[str]:
     """Return the options that the page has a sentence for: those that a settlement's line may cite."""
     return frozenset(about for rule in rules_of(profile) if not is_without(rule) for about in rule.about)

@@ -19,7 +19,7 @@ from firmware.rules import NaturalEntry, Profile
 from firmware.rules.cards import RANKS
 from firmware.rules.naturals.kinds import NATURAL_WORDS
 from firmware.rules.profiles.document import DocumentTable
-from firmware.rules.profiles.options import BETTER, Text
+from firmware.rules.profiles.options import Text, enough
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import OpenPoint, Quote, packaged_game, sources
 from firmware.rules.profiles.targets import Target
@@ -211,7 +211,8 @@ def format_list(parts: Iterable[str]) -> str:
 def at_least(hands: Iterable[tuple[str, str]]) -> str:
     """Say the lowest hand that is enough, for each row."""
     return _(", or ").join(
-        _(BETTER[row].message, hand=small(target_words(hand, front=row == "front"))) for row, hand in hands
+        _(enough(row, hand).message, hand=small(target_words(hand, front=row == "front")))
+        for row, hand in hands
     )
 
 

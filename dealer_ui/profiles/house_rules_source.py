@@ -63,11 +63,11 @@ def source_of_rule(rules: Values, rule: NumberedRule, listed: Container[str]) ->
         absent = format_list(f"“{word.strip()}”" for word in rules.absent_words(rule.about))
         if words:
             return _(
-                "%(quotes)s. The rest is not in the document, which has none of these words: %(words)s.",
+                "%(quotes)s. The rest is not in the document, which does not contain: %(words)s.",
                 quotes=words,
                 words=absent,
             )
-        return _("Not in the document, which has none of these words: %(words)s.", words=absent)
+        return _("Not in the document, which does not contain: %(words)s.", words=absent)
     if _set_by_the_house(rules, rule):
         return " ".join(filter(None, (_("Set by the house."), words)))
     if words:

@@ -9,8 +9,15 @@ from pathlib import Path
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option
-from firmware.rules import ProfileError, load_chain, load_profile, profile_names, profile_toml
+from firmware.rules import Profile, ProfileError, load_chain, load_profile, profile_names, profile_toml
 from firmware.terminal import say, say_all, say_json
+
+
+def _with_base(file: str) -> tuple[Profile, ...]:
+    """Return a profile followed by the one that it extends, or that it says it is a copy of."""
+    chain = load_chain(file)
+    known = len(chain) == 1 and chain[0].based_on in profile_names()
+    return (*chain, load_profile(chain[0].based_on)) if known else chain
 
 
 @click.group()
@@ -52,7 +59,7 @@ def check(file: str) -> None:
     from firmware.rules.profiles.document import changes
 
     try:
-        loaded, *bases = load_chain(file)
+        loaded, *bases = _with_base(file)
     except ProfileError as error:
         say(f"Error: {error.file or file} cannot be used.", err=True)
         for key, line, message in error.troubles:
@@ -106,9 +113,7 @@ def document(profile: str, output: Path | None, language: str) -> None:
     It has every rule as a sentence, in the order of play, with the paragraph of its source. It says how
     irregularities are handled, what the house has changed, and where the source can be read in another way.
     """
-    loaded, *bases = load_chain(profile)
-    if not bases and loaded.based_on in profile_names():
-        bases = [load_profile(loaded.based_on)]
+    loaded, *bases = _with_base(profile)
     from dealer_ui.profiles.house_rules import house_rules
     from dealer_ui.text.i18n import LANGUAGES, speaking
     from firmware.rules.profiles.document import markdown

@@ -281,8 +281,12 @@ def _between_hands(profile: Profile) -> _Found:
 
 def _weaker_pays_more(profile: Profile) -> _Found:
     """Yield the options under which a weaker hand or result has more points, and those only said to be so."""
-    for path, ranked in _ranked(profile).items():
-        more = next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
+    found = {
+        path: next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
+        for path, ranked in _ranked(profile).items()
+    }
+    all_of_them = ", ".join(f'"{path}"' for path, more in found.items() if more)
+    for path, more in found.items():
         if more and path not in profile.weaker_pays_more:
             weaker, stronger = more
             words: dict[str, object] = {
@@ -290,7 +294,7 @@ def _weaker_pays_more(profile: Profile) -> _Found:
                 "more": weaker.points,
                 "stronger": stronger.words,
                 "points": stronger.points,
-                "option": f'"{path}"',
+                "option": all_of_them,
             }
             if path == "naturals.kinds":
                 yield _contradiction(

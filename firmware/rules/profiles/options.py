@@ -15,7 +15,7 @@ from typing import Any
 
 from firmware.messages import Message, Term, join_words
 from firmware.rules.currency import money_text
-from firmware.rules.profiles.targets import LONGEST_QUOTE, NotAllowedError, Target, quote
+from firmware.rules.profiles.targets import BEST_LOW, LONGEST_QUOTE, NotAllowedError, Target, quote
 from firmware.rules.strength import CATEGORIES, LOWS
 from firmware.rules.words import ROW_NAMES, SUITS, points_of
 
@@ -285,6 +285,12 @@ BETTER = {
     "middle": Message("%(hand)s or better in the middle"),
     "back": Message("%(hand)s or better in the back"),
 }
+_BEST = Message("%(hand)s in the middle")
+
+
+def enough(row: str, hand: str) -> Message:
+    """Return the template that names the lowest hand that is enough in a row: nothing is better than the best."""
+    return _BEST if hand == BEST_LOW else BETTER[row]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -306,7 +312,7 @@ class AtLeast(Kind):
         if not value:
             return say_rule("Not offered.")
         hands = [
-            Message(BETTER[row].message, hand=Target.parse(hand, front=row == "front").words)
+            Message(enough(row, hand).message, hand=Target.parse(hand, front=row == "front").words)
             for row, hand in value
         ]
         return _sentence(

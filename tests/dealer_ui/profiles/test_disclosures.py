@@ -74,7 +74,9 @@ def test_california_says_that_a_limit_has_at_most_five_rates() -> None:
 def test_the_order_of_the_rows_and_equal_rows_do_not_contradict_each_other(name: str) -> None:
     rules = [rule.text for rule in rules_of(load_profile(name))]
     must_be_higher = any(text.startswith("The back must rank above the middle") for text in rules)
-    assert must_be_higher == ("A middle that equals the back in rank is a foul." in rules)
+    assert must_be_higher == any(
+        text.startswith("A middle that equals the back in rank is a foul") for text in rules
+    )
     by_suits = any("the suit of the highest card decides" in text for text in rules)
     assert by_suits == any("unless the next rule decides by suits" in text for text in rules)
 

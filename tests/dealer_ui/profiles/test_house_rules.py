@@ -21,6 +21,7 @@ from firmware.rules import (
     RulesError,
     load_chain,
     load_profile,
+    parse_profile,
     profile_names,
 )
 from firmware.rules.profiles.dealt_cards import Count
@@ -146,9 +147,7 @@ def test_what_the_game_does_without_is_said_not_to_be_in_the_document_with_the_w
     assert western.startswith(
         "Rules ¶ 4: “Eastern Chinese Poker awards bonuses for certain hands”. The rest is not"
     )
-    assert traditional.startswith(
-        "Not in the document, which has none of these words: “natural”, “sweep”, “dragon”"
-    )
+    assert traditional.startswith("Not in the document, which does not contain: “natural”, “sweep”, “dragon”")
     house = load_profile("california-face-up").with_options({"fantasyland.entry": {}, "fantasyland.stay": {}})
     assert re.search(r"played without:[^|]*\| Set by the house\. \|", markdown(page(house)))
 
@@ -394,3 +393,15 @@ def test_a_rule_knows_its_number() -> None:
     first = rules_of(load_profile("traditional"))[0]
     assert isinstance(first, NumberedRule)
     assert first.number == "1.1"
+
+
+def test_a_game_without_naturals_does_not_say_what_changed_about_them() -> None:
+    base = load_profile("california-face-up")
+    house = parse_profile(
+        '[profile]\nname = "ours"\ntitle = "Ours"\nextends = "california-face-up"\n'
+        "[naturals]\nkinds = []\nkeeps_bonus = false\n[order]\nnaturals_first = false\n"
+    )
+    blocks = house_rules(house, base)
+    changed = next(block for block in blocks if isinstance(block, DocumentTable))
+    assert [row[0] for row in changed.rows] == ["Naturals: Kinds, highest first"]
+    assert any(isinstance(block, Paragraph) and house.hash[:10] in block.text for block in blocks)

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from firmware.cli.main import main
 from firmware.record.journal.journal import JournalReader
-from firmware.rules import OPTIONS, load_profile, parse_profile, profile_names
+from firmware.rules import OPTIONS, load_profile, parse_profile, profile_names, profile_toml
 from firmware.table.topics.profiles import ProfileKept
 from tests.dealer_ui.house import house
 
@@ -205,6 +205,15 @@ def test_a_profile_is_shown_as_toml_to_copy(name: str) -> None:
     shown = run("profiles", "show", name).stdout
     assert parse_profile(shown) == load_profile(name)
     assert json.loads(run("profiles", "show", name, "--json").stdout)["profile"]["name"] == name
+
+
+def test_a_copy_of_all_options_that_says_of_what_is_checked_with_its_changes(tmp_path: Path) -> None:
+    text = profile_toml(load_profile("traditional")).replace(
+        'name = "traditional"', 'name = "ours"\nbased_on = "traditional"', 1
+    )
+    (tmp_path / "ours.toml").write_text(text.replace("\nrow = 1\n", "\nrow = 2\n"), encoding="utf-8")
+    checked = run("profiles", "check", str(tmp_path / "ours.toml")).stdout
+    assert "scoring.row: Each row won is 2 points. It was: Each row won is 1 point." in checked
 
 
 def test_a_file_is_written_down_in_the_record_of_the_running_table(tmp_path: Path) -> None:

@@ -173,6 +173,12 @@ STATED: Final = house(
 ).replace("extends", 'weaker_pays_more = ["bonus.middle"]\nextends')
 
 
+def test_what_a_file_is_to_state_names_every_table_at_once() -> None:
+    both = "[bonus]\nmiddle = { full_house = 12 }\nback = { full_house = 12 }\n"
+    with pytest.raises(ProfileError, match=r'weaker_pays_more = \["bonus.middle", "bonus.back"\]'):
+        parse_profile(house(both))
+
+
 def test_a_file_that_states_that_the_weaker_hand_has_more_points_is_sound() -> None:
     profile = parse_profile(STATED)
     assert profile.weaker_pays_more == ("bonus.middle",)
