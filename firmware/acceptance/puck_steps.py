@@ -1,4 +1,4 @@
-"""The puck reader's steps: an empty table, each seat, 20 mm off each mark, between seats, two disks apart."""
+"""The puck reader's steps: an empty table, each seat, 20 mm off each circle's middle, between seats, two disks apart."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def nothing(walk: Walk) -> Result:
 def places(walk: Walk) -> Result:
     """Read both disks side by side at every seat, and nowhere else."""
     return _at_each(
-        walk, "puck.places", "places_missing", "Lay both disks side by side on the mark of seat {}."
+        walk, "puck.places", "places_missing", "Lay both disks side by side in the circle of seat {}."
     )
 
 
 def edges(walk: Walk) -> Result:
-    """Read both disks 20 mm off each mark: as far as the book promises."""
+    """Read both disks 20 mm off each circle's middle: as far as the book promises."""
     return _at_each(
         walk,
         "puck.edges",
         "edges_missing",
-        "Seat {}: lay them 20 mm beside the mark, away from the table's edge.",
+        "Seat {}: lay them 20 mm beside the circle's middle, away from the table's edge.",
     )
 
 

@@ -39,7 +39,7 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("camera.still", "Camera: it stands still", camera_steps.still, STILL_MINUTES, is_long=True),
     Step("puck.nothing", "Puck reader: an empty table", puck_steps.nothing, 0.5),
     Step("puck.places", "Puck reader: every seat", puck_steps.places, 1.5),
-    Step("puck.edges", "Puck reader: 20 mm off each mark", puck_steps.edges, 1.5),
+    Step("puck.edges", "Puck reader: 20 mm off each circle's middle", puck_steps.edges, 1.5),
     Step("puck.between", "Puck reader: between seats", puck_steps.between, 1.5),
     Step("puck.two", "Puck reader: two disks apart", puck_steps.two, 0.5),
     Step("buttons.presses", "Push-buttons: pressed many times", button_steps.presses, 4.0),

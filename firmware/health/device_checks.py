@@ -36,7 +36,7 @@ FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     "puck_absent": (Message("The puck reader says nothing."), _PUCK),
     "puck_fails": (None, _PUCK),
     "puck_diskless": (
-        Message("No disk of this table is known yet. Lay the disk that says DEALER on the mark of any seat."),
+        Message("No disk of this table is known yet. Lay the disk that says DEALER in the circle of any seat."),
         Message("Its tag is then listed below: say there which disk it is. The same with ACTION."),
     ),
     "puck_unnamed": (
@@ -45,9 +45,9 @@ FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     ),
     "puck_moves": (Message("Lay both disks at each seat in turn. Still to come: %(left)s."), None),
     "puck_nowhere": (
-        Message("No disk is seen. Lay both disks on the mark of a seat. Still to come: %(left)s."),
+        Message("No disk is seen. Lay both disks in the circle of a seat. Still to come: %(left)s."),
         Message(
-            "If it lies there: shift it a little. The reader sees it within two centimetres of the mark."
+            "If it lies there: shift it a little. The reader sees it within two centimetres of the circle's middle."
         ),
     ),
     "puck_twice": (

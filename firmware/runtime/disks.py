@@ -129,7 +129,7 @@ class Badges:
         found = {tag for _, tag in self._reading.strangers}
         if not found:
             raise CommandRefused(
-                "No new badge is read. Lay it flat in the middle of a seat's spot, then try again."
+                "No new badge is read. Lay it flat in the middle of a seat's circle, then try again."
             )
         if len(found) > 1:
             raise CommandRefused("Several unknown tags are read. Lay this badge alone, then try again.")

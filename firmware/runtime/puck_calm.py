@@ -19,7 +19,7 @@ WITHIN_S: Final = 6.0
 CALM_S: Final = 10.0
 """Seconds without a change after which the reader counts as stable again."""
 RESTLESS: Final = Message(
-    "The dealer disk is seen now here, now there: lay it flat in the middle of its spot. "
+    "The dealer disk is seen now here, now there: lay it flat in the middle of its circle. "
     "Until it keeps still its seat is asked."
 )
 LOOSE: Final = Message(
