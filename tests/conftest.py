@@ -16,7 +16,7 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from firmware.access import pins
-from tests.examples import examples
+from tests.examples import choose_share, examples, is_left_out, share_words
 from tests.tools import CHROMIUM, POSTGRESQL, need, summary
 from tests.waiting import SPEED
 
@@ -73,8 +73,11 @@ _WAITS: Final = tuple(f"tests/{folder}/" for folder in ("browser", "appliance", 
 
 
 @pytest.hookimpl(trylast=True)  # whatever order chance has made, within it
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the long ones and end with many short ones: so no worker is left with a long one at the end."""
+    if left_out := [item for item in items if is_left_out(item)]:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not is_left_out(item)]
 
     def turn(item: pytest.Item) -> int:
         if item.nodeid.startswith(STATES):
@@ -86,6 +89,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=turn)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        choose_share(config)
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
 
@@ -95,6 +103,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     skipped = terminalreporter.stats.get("skipped", [])
     for line in summary(str(report.longrepr) for report in skipped):
         terminalreporter.write_line(line, yellow=True)
+    if share := share_words():
+        terminalreporter.write_line(share)
     seed = config.getoption("randomly_seed", None)
     terminalreporter.write_line(
         f"Machine {SPEED:g} times as slow as the reference. The same order again: "

@@ -14,6 +14,7 @@ from tests.tools import GCC, needs
 from tests.waiting import until
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # the processes start one after the other
 @needs(GCC)

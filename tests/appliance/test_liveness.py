@@ -179,6 +179,7 @@ def test_a_frozen_or_killed_table_process_greys_the_page_until_it_or_another_goe
     box.goes_on()
 
 
+@pytest.mark.sampled
 def test_a_lost_page_process_greys_the_page_and_its_screen_confirms_nothing(box: Box) -> None:
     for ending in ENDINGS:
         assert box.server.process is not None
@@ -220,6 +221,7 @@ def test_a_follower_that_hangs_makes_the_page_not_live(chromium: Browser, tmp_pa
         page.wait_for_selector("body:not([data-notlive])")
 
 
+@pytest.mark.sampled
 def test_a_lost_reading_process_is_a_fault_of_the_camera_until_it_is_replaced(box: Box) -> None:
     until(lambda: box.devices()["camera"] is True)
     for ending in ENDINGS:
@@ -283,6 +285,7 @@ def acknowledges_no_view(response: Response) -> bool:
     return said.get("seq") is None and not said.get("leaving")
 
 
+@pytest.mark.sampled
 def test_a_screen_that_shows_something_else_takes_no_press(box: Box) -> None:
     until(lambda: None not in box.devices().values())  # later news would wake the screen
     for cover in (more, health, asleep):

@@ -29,6 +29,7 @@ ARGUMENTS: Final = [
     "--disable-lcd-text",
     "--font-render-hinting=none",
     "--force-color-profile=srgb",
+    "--process-per-site",  # no process of its own for each page that is opened after another
 ]
 
 

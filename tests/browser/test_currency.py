@@ -19,6 +19,7 @@ EURO = {"symbol": "€", "symbol_after": True}
 HONG_KONG = {"symbol": "HK$", "symbol_after": False}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("currency", "pattern"), [(EURO, "{}\u00a0€"), (HONG_KONG, "HK${}")], ids=["after", "before"]
 )
@@ -58,6 +59,7 @@ def test_payments_and_the_count_are_in_the_houses_currency(
         assert "$" not in page.inner_text("body")
 
 
+@pytest.mark.sampled
 def test_a_page_that_is_open_writes_what_is_keyed_in_the_new_currency(show: Show) -> None:
     screen = show(closed)
     screen.felt.do("set_house", reason="another room", **EURO)
@@ -67,6 +69,7 @@ def test_a_page_that_is_open_writes_what_is_keyed_in_the_new_currency(show: Show
     expect(page.locator("#keyed")).to_have_text("5\u00a0€")
 
 
+@pytest.mark.sampled
 def test_a_currency_is_chosen_by_touch_or_spelled_and_what_is_no_symbol_says_why(show: Show) -> None:
     screen = show(set_up=False)
     page, felt = screen.page, screen.felt
@@ -96,6 +99,7 @@ def test_a_currency_is_chosen_by_touch_or_spelled_and_what_is_no_symbol_says_why
     expect(page.locator("[data-keyed]")).to_have_text("0.07\u00a0Rm")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("language", "said"), [("en", "MOP$12,345 a point"), ("es", "MOP$12,345 el punto")])
 def test_the_stake_in_a_long_currency_is_never_cut(show: Show, language: str, said: str) -> None:
     def in_words(felt: Felt) -> None:

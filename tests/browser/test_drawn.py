@@ -53,6 +53,7 @@ def settled(tmp_path: Path) -> list[Drawn]:
     return list(islice((state for state in evenings(tmp_path, 1) if state.settled), 1))
 
 
+@pytest.mark.sampled
 @pytest.mark.browser
 @pytest.mark.parametrize(
     ("planted", "rings"),

@@ -186,6 +186,7 @@ def test_the_camera_sees_the_code_both_confirm_five_words_and_the_rows_arrive(ro
     expect(seen).to_contain_text(f"{len(rows)}")
 
 
+@pytest.mark.sampled
 def test_letters_that_are_typed_do_the_same_and_a_code_for_another_table_is_refused_on_both_screens(
     room: Room,
 ) -> None:
@@ -212,6 +213,7 @@ def test_letters_that_are_typed_do_the_same_and_a_code_for_another_table_is_refu
     assert not (room.folder / "own").exists()
 
 
+@pytest.mark.sampled
 def test_others_on_the_tables_screen_ends_it_on_both_and_the_code_is_dead(room: Room) -> None:
     room.make_code("Table 7")
     picture = room.photograph()

@@ -286,6 +286,7 @@ def test_a_box_just_mounted_is_set_up_to_its_first_settled_hand(
 MOST_TOUCHES: Final = 25
 
 
+@pytest.mark.sampled
 def test_a_fresh_box_deals_its_first_hand_within_25_touches(
     fresh_window: FreshWindow, tmp_path: Path
 ) -> None:
@@ -340,6 +341,7 @@ def test_a_fresh_box_deals_its_first_hand_within_25_touches(
 UNKNOWN_TAG: Final = "04FEED00C0FFEE"
 
 
+@pytest.mark.sampled
 def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
     fresh_window: FreshWindow, tmp_path: Path
 ) -> None:

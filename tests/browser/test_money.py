@@ -37,6 +37,7 @@ def until_paid_back(screen: Screen, number: int) -> None:
 # ---- white ----
 
 
+@pytest.mark.sampled
 def test_white_does_what_the_pages_white_button_says_while_payments_are_open(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page
@@ -57,6 +58,7 @@ def test_white_does_what_the_pages_white_button_says_while_payments_are_open(sho
     assert screen.felt.state.hand == 2
 
 
+@pytest.mark.sampled
 def test_a_hand_with_open_payments_is_closed_by_a_held_button_that_says_what_is_open(show: Show) -> None:
     screen = show(lambda felt: (felt.to_settled(), felt.pay()))
     page = screen.page
@@ -79,6 +81,7 @@ def test_a_hand_with_open_payments_is_closed_by_a_held_button_that_says_what_is_
     assert not screen.trouble
 
 
+@pytest.mark.sampled
 def test_a_closing_is_undone_with_one_touch_though_the_next_hand_is_open(show: Show) -> None:
     def closed_and_opened(felt: Felt) -> None:
         felt.to_settled()
@@ -110,6 +113,7 @@ def test_a_closing_is_undone_with_one_touch_though_the_next_hand_is_open(show: S
     assert not screen.trouble
 
 
+@pytest.mark.sampled
 def test_all_paid_a_hand_is_closed_with_one_touch(show: Show) -> None:
     def all_paid(felt: Felt) -> None:
         felt.to_settled()
@@ -125,6 +129,7 @@ def test_all_paid_a_hand_is_closed_with_one_touch(show: Show) -> None:
 # ---- who pays whom ----
 
 
+@pytest.mark.sampled
 def test_each_panel_says_what_this_payment_moves_and_who_is_not_concerned_is_dimmed(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page
@@ -159,6 +164,7 @@ def test_each_panel_says_what_this_payment_moves_and_who_is_not_concerned_is_dim
 # ---- refunds ----
 
 
+@pytest.mark.sampled
 def test_a_corrected_hands_refund_is_a_large_payment_and_the_stacks_follow_as_it_is_marked(
     show: Show,
 ) -> None:
@@ -188,6 +194,7 @@ def test_a_corrected_hands_refund_is_a_large_payment_and_the_stacks_follow_as_it
     expect(page.locator(WHITE)).to_have_text("Open a hand")
 
 
+@pytest.mark.sampled
 def test_a_refund_may_wait_for_the_next_break(show: Show) -> None:
     screen = show(corrected)
     screen.felt.say(ev.PuckSeen("seat", 3))
@@ -204,6 +211,7 @@ def closed(felt: Felt) -> object:
     return felt.do("archive")
 
 
+@pytest.mark.sampled
 def test_a_count_shows_old_new_and_difference_and_asks_beyond_the_limit(show: Show) -> None:
     screen = show(closed)
     page = screen.page
@@ -225,6 +233,7 @@ def test_a_count_shows_old_new_and_difference_and_asks_beyond_the_limit(show: Sh
     screen.until(lambda: screen.felt.state.stacks["Okafor"] == 75_000_000)
 
 
+@pytest.mark.sampled
 def test_a_buy_in_shows_what_it_comes_to(show: Show) -> None:
     screen = show(
         lambda felt: (closed(felt), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
@@ -257,6 +266,7 @@ STAKE = """(wanted) => {
 }"""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("language", "said"),
     [("en", "$12,345 a point"), ("es", "$12,345 el punto"), ("zh_Hans", "每分 $12,345")],
@@ -279,6 +289,7 @@ def test_the_stake_is_never_cut_nor_left_out(show: Show, language: str, said: st
     assert page.evaluate(STAKE, said) == "whole"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("language", ["en", "es"])
 def test_each_payment_has_room_in_the_strip_beside_what_takes_a_change_of_cards_back(
     show: Show, language: str

@@ -14,6 +14,7 @@ from tests.pit.pages.conftest import House, database, house, owned
 __all__ = ["database", "floor", "house", "owned"]
 
 
+@pytest.mark.sampled
 @pytest.mark.browser
 @pytest.mark.parametrize("is_stopped", [False, True])
 @each_language
@@ -84,6 +85,7 @@ def test_a_release_is_moved_decided_on_and_withdrawn_each_after_a_question(
     assert done == [f"channels.{name}" for name in names]
 
 
+@pytest.mark.sampled
 @pytest.mark.browser
 def test_an_open_question_stays_open_while_the_page_brings_what_is_new(
     house: House, chromium: Browser
@@ -108,6 +110,7 @@ def test_an_open_question_stays_open_while_the_page_brings_what_is_new(
         expect(page.get_by_role("button", name="Yes, go on")).to_be_visible()
 
 
+@pytest.mark.sampled
 @pytest.mark.browser
 def test_a_stopped_release_is_said_over_the_floor(house: House, chromium: Browser) -> None:
     add_channels(house.database, is_stopped=True)

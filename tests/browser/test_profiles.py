@@ -85,6 +85,7 @@ def test_a_game_of_the_house_is_written_down_and_put_in_force_by_touch(page: Pag
     assert row.actor == "floor:Moreno"
 
 
+@pytest.mark.sampled
 def test_what_is_typed_outlives_a_refusal_and_a_reload(page: Page) -> None:
     page.goto("/profiles/california-face-up/edit")
     page.locator('[name="bonus.front:QQ"]').fill("eleven")
@@ -110,6 +111,7 @@ def choose(page: Page, text: bytes) -> None:
     )
 
 
+@pytest.mark.sampled
 def test_a_file_is_mended_on_the_page_and_written_down_and_nothing_of_it_is_lost(
     page: Page, table: Table
 ) -> None:
@@ -139,6 +141,7 @@ def test_a_file_is_mended_on_the_page_and_written_down_and_nothing_of_it_is_lost
     assert (row.actor, row.event.name) == ("floor:Moreno", "ours")  # type: ignore[attr-defined]
 
 
+@pytest.mark.sampled
 def test_the_wait_is_counted_down_in_a_profiles_pin_dialog(page: Page) -> None:
     page.goto("/profiles/traditional")
     page.locator('[data-ask="use"]').tap()

@@ -55,6 +55,7 @@ def test_what_is_read_across_a_table_has_its_millimetres(show: Show, size: str, 
     assert screen.page.evaluate(MEASURE, [FIGURES, SIZES[size][0] / SCREEN_MM])["totals"] >= 8
 
 
+@pytest.mark.sampled
 def test_four_colours_are_kept_by_the_screen(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page
@@ -74,6 +75,7 @@ def sounded(screen: object) -> str | None:
     return screen.page.locator("body").get_attribute("data-sounded")  # type: ignore[attr-defined,no-any-return]
 
 
+@pytest.mark.sampled
 def test_a_foul_is_heard_once_and_not_when_the_page_is_opened(show: Show) -> None:
     screen = show(lambda felt: (felt.to_setting(), felt.to_reading()))
     assert sounded(screen) is None
@@ -87,6 +89,7 @@ def test_a_foul_is_heard_once_and_not_when_the_page_is_opened(show: Show) -> Non
     assert sounded(screen) is None, "a payment is no news of a foul"
 
 
+@pytest.mark.sampled
 def test_a_fault_is_heard_unless_the_sounds_are_off(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
@@ -117,6 +120,7 @@ def test_a_natural_is_heard_when_its_verdict_is_shown_and_no_sooner(show: Show) 
     screen.wait_for("body[data-sounded=natural]")
 
 
+@pytest.mark.sampled
 def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
     screen = show(Felt.to_settled, own=True)
     page = screen.page
@@ -131,6 +135,7 @@ def test_the_touch_that_wakes_the_screen_does_nothing_else(show: Show) -> None:
     assert screen.came == []
 
 
+@pytest.mark.sampled
 def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
     screen = show(Felt.to_settled, own=True)
     page = screen.page
@@ -142,6 +147,7 @@ def test_what_happens_at_the_table_wakes_the_screen(show: Show) -> None:
     page.wait_for_selector("#asleep", state="hidden")
 
 
+@pytest.mark.sampled
 def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Show) -> None:
     screen = show(Felt.to_settled, own=True)
     page = screen.page
@@ -176,6 +182,7 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
     assert screen.felt.state.stacks["Okafor"] == 330_000
 
 
+@pytest.mark.sampled
 def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_again(show: Show) -> None:
     screen = show(closed)
     page = screen.page
@@ -217,6 +224,7 @@ def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
     expect(page.locator("#keyed-says")).to_have_text("At least $150.")
 
 
+@pytest.mark.sampled
 def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) -> None:
     screen = show(closed)
     page = screen.page
@@ -248,6 +256,7 @@ def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) ->
     assert (sent[-1]["by"], sent[-1]["pin"]) == ("Vu", "258053"), "as a name begins: with a capital letter"
 
 
+@pytest.mark.sampled
 def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -> None:
     screen = show(without_camera)
     page = screen.page
@@ -263,6 +272,7 @@ def test_a_hand_without_a_camera_is_keyed_row_after_row_on_one_pad(show: Show) -
     assert not screen.trouble
 
 
+@pytest.mark.sampled
 def test_the_pad_of_a_row_does_not_come_again_before_the_table_has_taken_it(show: Show) -> None:
     """News that comes between a row and its answer shows that row as missing still."""
 
@@ -281,6 +291,7 @@ def test_the_pad_of_a_row_does_not_come_again_before_the_table_has_taken_it(show
     page.wait_for_selector("#pad-title:has-text('Seat 1 · middle')")
 
 
+@pytest.mark.sampled
 def test_the_rules_in_force_are_one_touch_away_in_every_phase(show: Show) -> None:
     screen = show(Felt.to_setting)
     page = screen.page
@@ -303,6 +314,7 @@ def test_the_last_exchange_is_one_touch_away_in_the_next_hand(show: Show) -> Non
     expect(screen.page.locator("#details-dialog")).to_contain_text("seat 4 pays seat 2")
 
 
+@pytest.mark.sampled
 def test_a_floor_persons_session_covers_nothing_and_is_not_renewed_by_the_dealers_touches(show: Show) -> None:
     screen = show(Felt.to_settled)
     page = screen.page

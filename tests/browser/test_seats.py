@@ -23,6 +23,7 @@ def names(felt: Felt) -> dict[int, str]:
     return {seat.seat: seat.player for seat in felt.state.house.seats}
 
 
+@pytest.mark.sampled
 def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> None:
     screen = show(closed)
     page, felt = screen.page, screen.felt
@@ -58,6 +59,7 @@ def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> No
     assert not screen.trouble
 
 
+@pytest.mark.sampled
 def test_a_keyboard_may_be_used_where_there_is_one(show: Show) -> None:
     screen = show(closed)
     page = screen.page
@@ -67,6 +69,7 @@ def test_a_keyboard_may_be_used_where_there_is_one(show: Show) -> None:
     expect(page.locator("#lettered")).to_have_text("McKay-")
 
 
+@pytest.mark.sampled
 def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
     screen = show(closed)
     page, felt = screen.page, screen.felt
@@ -78,6 +81,7 @@ def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
     assert names(felt)[1] == "Lin"
 
 
+@pytest.mark.sampled
 def test_a_name_that_sits_already_moves_nobody_without_a_word(show: Show) -> None:
     screen = show(closed)
     page, felt = screen.page, screen.felt
@@ -92,6 +96,7 @@ def test_a_name_that_sits_already_moves_nobody_without_a_word(show: Show) -> Non
     assert names(felt) == before
 
 
+@pytest.mark.sampled
 def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> None:
     screen = show(closed)
     page = screen.page
@@ -119,6 +124,7 @@ def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> Non
     assert not screen.trouble
 
 
+@pytest.mark.sampled
 def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
     def left(felt: Felt) -> None:
         closed(felt)
@@ -140,6 +146,7 @@ def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
 # ---- PINs ----
 
 
+@pytest.mark.sampled
 def test_a_floor_person_keys_the_first_letters_of_the_name_and_nobodys_is_offered(show: Show) -> None:
     screen = show(judged)
     page = screen.page
@@ -155,6 +162,7 @@ def test_a_floor_person_keys_the_first_letters_of_the_name_and_nobodys_is_offere
     screen.wait_for_phase("settled")
 
 
+@pytest.mark.sampled
 def test_the_name_keyed_before_is_not_offered_to_the_next_person(show: Show) -> None:
     page = show(judged).page
     pin_asked(page)
@@ -164,6 +172,7 @@ def test_the_name_keyed_before_is_not_offered_to_the_next_person(show: Show) -> 
     expect(page.locator("#keypad-who")).to_have_text("Your name…")
 
 
+@pytest.mark.sampled
 def test_nothing_is_keyed_while_the_screen_waits_and_everybody_sees_for_how_long(show: Show) -> None:
     screen = show(locked_out)
     page = screen.page

@@ -39,6 +39,7 @@ def sign_on(page: Page) -> None:
     expect(page).to_have_url(re.compile("/set-up$"))
 
 
+@pytest.mark.sampled
 def test_a_session_is_warned_of_before_it_is_over_and_then_the_screen_is_the_dealers(
     fresh_window: FreshWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def lies_on_top(page: Page, selector: str) -> bool:
     return float((off < 12).mean()) > 0.4
 
 
+@pytest.mark.sampled
 def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
     fresh_window: FreshWindow, tmp_path: Path
 ) -> None:
@@ -168,6 +170,7 @@ def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
         assert lies_on_top(page, "#error")
 
 
+@pytest.mark.sampled
 def test_a_wrong_pin_is_counted_down_on_the_page(fresh_window: FreshWindow, tmp_path: Path) -> None:
     with running(tmp_path) as (table, _app, port):
         table.do(f'{{"do":"list_person","person":"Ada","role":"technician","new_pin":"{PIN}"}}')

@@ -137,6 +137,7 @@ def test_from_the_settled_page_it_takes_four_touches_and_the_pin_to_have_the_dis
     expect(table.page.locator("#on-its-way")).to_be_hidden()
 
 
+@pytest.mark.sampled
 def test_hash_and_words_on_the_page_are_the_files_and_the_keys_and_so_says_the_qr_code(table: Table) -> None:
     table.folder.mkdir()
     table.to_dispute()
@@ -155,6 +156,7 @@ def test_hash_and_words_on_the_page_are_the_files_and_the_keys_and_so_says_the_q
     assert told == f"FELTWATCH HAND 1 SHA256 {digest} KEY {words}".upper()
 
 
+@pytest.mark.sampled
 def test_without_a_stick_it_asks_for_one_and_goes_on_once_it_is_in_also_on_a_page_loaded_again(
     table: Table,
 ) -> None:
@@ -168,6 +170,7 @@ def test_without_a_stick_it_asks_for_one_and_goes_on_once_it_is_in_also_on_a_pag
     table.until_there()
 
 
+@pytest.mark.sampled
 def test_a_stick_that_cannot_be_written_is_told_and_the_next_touch_tries_again(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +184,7 @@ def test_a_stick_that_cannot_be_written_is_told_and_the_next_touch_tries_again(
     table.until_there()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("table", [False], indirect=True)
 def test_a_box_on_which_nobody_takes_the_request_up_says_so(table: Table) -> None:
     table.to_dispute()
@@ -190,6 +194,7 @@ def test_a_box_on_which_nobody_takes_the_request_up_says_so(table: Table) -> Non
     expect(table.says).to_contain_text("The box writes no stick now.")
 
 
+@pytest.mark.sampled
 def test_the_screen_at_the_table_is_offered_no_file_that_it_cannot_keep(table: Table) -> None:
     context = table.page.context
     context.add_cookies([{"name": KIOSK, "value": "1", "url": table.address}])
@@ -236,6 +241,7 @@ def spread(page: Page, to: int) -> None:
     fingers("touchEnd", 0)
 
 
+@pytest.mark.sampled
 def test_what_was_read_is_taken_off_the_picture_and_drawn_again(show: Show) -> None:
     page = looked_at(show, "/review/1/look")
     drawn = page.locator("svg.frame text, svg.frame polygon:not(.touch)")
@@ -265,6 +271,7 @@ def tap_twice(page: Page, x: float, y: float) -> None:
     page.evaluate(TAP_TWICE, [x, y])
 
 
+@pytest.mark.sampled
 def test_two_fingers_and_two_taps_bring_the_picture_near_and_a_finger_moves_it(show: Show) -> None:
     page = looked_at(show, "/review/1/look?marks=off")
     whole = width(page)
@@ -286,6 +293,7 @@ def test_two_fingers_and_two_taps_bring_the_picture_near_and_a_finger_moves_it(s
         page.wait_for_timeout(400)  # two taps more are two more, and no four
 
 
+@pytest.mark.sampled
 def test_one_tap_on_a_card_still_leads_to_it_and_two_bring_it_near(show: Show) -> None:
     page = looked_at(show, "/review/1/look")
     card = page.locator("svg.frame a[href$='card=46']")

@@ -109,6 +109,7 @@ def test_five_tabs_follow_by_one_stream_and_it_outlives_the_tab_that_began_it(la
     until(lambda: one_stream(table), pausing(tabs[1]))
 
 
+@pytest.mark.sampled
 def test_the_stream_ends_with_the_last_tab(lay: Lay) -> None:
     table = lay(32)
     for tab in [table.tab(), table.tab()]:
@@ -163,6 +164,7 @@ def test_a_page_process_that_is_killed_is_told_at_once_and_what_was_missed_is_ca
     expect(page.locator("#notlive")).to_be_hidden()
 
 
+@pytest.mark.sampled
 def test_a_page_process_that_hangs_is_told(show: Show) -> None:
     screen = show(Felt.to_settled, killable=True)
     page, server = screen.page, screen.process
@@ -178,6 +180,7 @@ def test_a_page_process_that_hangs_is_told(show: Show) -> None:
     screen.wait_for(f"body[data-seq='{screen.felt.seq}']:not([data-notlive])")
 
 
+@pytest.mark.sampled
 def test_a_line_that_swallows_everything_is_told(chromium: Browser, tmp_path: Path) -> None:
     """Between browser and server stands a line that stays open and carries nothing any more."""
     felt = Felt(tmp_path / "felt")

@@ -12,6 +12,7 @@ from tests.browser.touches import PAGE, TASKS, Task, counted, table, told
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.title)
 def test_it_takes_as_few_touches_as_the_book_says(chromium: Browser, tmp_path: Path, task: Task) -> None:
     count = counted(chromium, tmp_path / "felt", task)

@@ -38,7 +38,7 @@ def test_each_step_is_lit_with_its_words_and_without_webgl_the_pictures_stay(
     chromium: Browser, book: Path, tmp_path: Path
 ) -> None:
     address = (book / "technician/assembly.html").as_uri()
-    page = chromium.new_page(viewport={"width": 800, "height": 900})
+    page = chromium.new_page(viewport={"width": 400, "height": 500})  # drawn by the processor here
     wrong: list[str] = []
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(address)

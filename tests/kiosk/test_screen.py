@@ -105,13 +105,29 @@ def test_a_known_state_of_the_table_looks_as_it_is_meant_to_upside_down_and_a_cl
     ("number", "word", "why"),
     [
         pytest.param(signal.SIGSTOP, RENDERER, "it had painted nothing new for", id="page-frozen"),
-        pytest.param(signal.SIGKILL, RENDERER, "it had painted nothing new for", id="page-crashed"),
+        pytest.param(
+            signal.SIGKILL,
+            RENDERER,
+            "it had painted nothing new for",
+            id="page-crashed",
+            marks=pytest.mark.sampled,
+        ),
         pytest.param(signal.SIGKILL, BROWSER, "The browser ended: ", id="browser-killed"),
         pytest.param(signal.SIGKILL, "cage -d -s", "The browser ended: ", id="compositor-killed"),
         pytest.param(
-            signal.SIGSTOP, "--type=gpu-process", "it had painted nothing new for", id="drawing-frozen"
+            signal.SIGSTOP,
+            "--type=gpu-process",
+            "it had painted nothing new for",
+            id="drawing-frozen",
+            marks=pytest.mark.sampled,
         ),
-        pytest.param(signal.SIGSTOP, BROWSER, "it had painted nothing new for", id="browser-frozen"),
+        pytest.param(
+            signal.SIGSTOP,
+            BROWSER,
+            "it had painted nothing new for",
+            id="browser-frozen",
+            marks=pytest.mark.sampled,
+        ),
         pytest.param(
             signal.SIGSTOP,
             "cage -d -s",
@@ -156,6 +172,7 @@ def test_a_screen_that_was_off_shows_the_page_again(kiosk: Supervised) -> None:
     kiosk.wait_for_picture()
 
 
+@pytest.mark.sampled
 def test_a_screen_that_was_unplugged_shows_the_page_again(kiosk: Supervised) -> None:
     before = kiosk.starts
     kiosk.display.pull()

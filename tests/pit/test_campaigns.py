@@ -31,6 +31,7 @@ def test_tables_deal_on_while_the_pit_is_away_and_none_of_their_writes_waits_for
     assert report.found.ok, report
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "way",
     [
@@ -56,6 +57,7 @@ def test_a_table_is_answered_while_strangers_hold_sockets_open_at_both_doors(pos
     }
 
 
+@pytest.mark.sampled
 def test_rows_of_every_release_are_stored_and_the_lists_are_complete_after_the_pits_update() -> None:
     report = skew.campaign(hands=10)
     assert report.ok, report

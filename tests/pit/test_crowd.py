@@ -108,4 +108,4 @@ def test_one_strangers_connections_keep_no_table_out(begin: str) -> None:
 
     assert came_in(16, DEADLINE)
     if begin == "half a header":  # of the others, nginx gives up some when it is full
-        assert not came_in(1000, 1)
+        until(lambda: not came_in(1000, 1))  # a busy machine may not have taken all of them yet

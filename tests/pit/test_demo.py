@@ -64,6 +64,7 @@ def test_three_tables_play_and_the_pit_has_every_row_in_a_database_that_is_gone_
         assert names.fetchall() == []
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_rewritten_table_deals_on_once_a_floor_person_has_read_that_its_record_is_another(
     postgres: Postgres,
@@ -91,6 +92,7 @@ def test_a_record_that_somebody_rewrote_verifies_at_the_table_and_the_pit_takes_
     assert JournalReader(data).events_since(changed.seq - 1)[0].actor != changed.actor
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_the_floor_page_opens_to_who_logs_in_and_says_of_an_unplugged_table_that_it_is_not_heard_of(
     postgres: Postgres,

@@ -173,6 +173,7 @@ def test_a_locked_row_of_the_follower_leaves_nothing_green(room: Room) -> None:
     until(room.is_green)
 
 
+@pytest.mark.sampled
 def test_a_killed_table_process_beside_a_living_uplink_leaves_nothing_green_and_needs_somebody(
     tmp_path: Path,
 ) -> None:

@@ -366,6 +366,7 @@ def test_the_pdf_has_every_letter_of_the_page_and_the_same_bytes_each_time(langu
         assert "".join(rule.text.split()) in found.replace("\ufffe", ""), rule
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_line_in_print_begins_with_a_comma_or_ends_with_a_paragraph_sign(language: str) -> None:

@@ -253,6 +253,7 @@ def refused(folder: Path) -> None:
     raise PermissionError(13, "Permission denied")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("limit", "verdict", "says"),
     [

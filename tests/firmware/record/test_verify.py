@@ -309,6 +309,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("byte", [0, 1, 3, 4, 5, 6, 8, 9, 11, 12])
 def test_every_damaged_page_is_found_or_changes_no_row_and_ends_no_program(
     long: Path, tmp_path: Path, byte: int

@@ -81,6 +81,7 @@ def test_every_profile_plays_through(run: Run, profile: str) -> None:
     assert outcome.counts["ended_as_dealt"] > 4
 
 
+@pytest.mark.sampled
 def test_a_face_up_evening_with_every_fault_loses_nothing(run: Run) -> None:
     outcome = run(25, "all", "california-face-up", share=0.05)
     assert outcome.problems == ()
@@ -88,6 +89,7 @@ def test_a_face_up_evening_with_every_fault_loses_nothing(run: Run) -> None:
     assert outcome.counts["irregularities"] > 2
 
 
+@pytest.mark.sampled
 def test_the_same_seed_plays_the_same_evening(data: Path) -> None:
     first, second = (
         simulate(data / name, 20, parse_faults("all"), 3, "washington-1-unit") for name in ("a", "b")
@@ -96,6 +98,7 @@ def test_the_same_seed_plays_the_same_evening(data: Path) -> None:
     assert first.faults == second.faults
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FAULTS)
 def test_the_fault_strikes_and_is_noticed_and_nothing_is_lost(
     run: Run, clumsy: ReaderErrors, name: FaultName
@@ -149,6 +152,7 @@ def test_an_answer_that_is_not_written_down_rings(run: Run, clumsy: ReaderErrors
     rings(run(20, journal=Forgets, errors=clumsy), "lost")
 
 
+@pytest.mark.sampled
 def test_another_card_than_the_dealer_said_rings(run: Run, clumsy: ReaderErrors) -> None:
     class Mishears(Bent):
         def bend(self, event: ev.Event) -> ev.Event | None:

@@ -112,6 +112,7 @@ def _evening(layout: TableLayout, frames: int) -> Iterator[Image]:
         yield _noisy(frame, number)
 
 
+@pytest.mark.sampled
 @pytest.mark.slow
 def test_a_changing_table_read_by_its_changes_is_read_as_if_it_were_read_whole(
     layout: TableLayout, reader: CardReader

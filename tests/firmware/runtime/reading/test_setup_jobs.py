@@ -314,6 +314,7 @@ def test_a_dead_camera_is_said_and_its_job_fails(box: Box) -> None:
     assert box.job("look")["state"] == "done"
 
 
+@pytest.mark.sampled
 def test_a_job_fails_with_its_process_and_what_was_collected_is_gone_and_said(box: Box) -> None:
     box.camera.show(box.picture(spread(box.layout)))
     assert box.done("enrol_deck", step="view")["pictures"] == 1
@@ -400,6 +401,7 @@ def deck_with_two_ranks_exchanged(box: Box) -> str:
     return profile_json(enrolment._fit(wrong, "Exchanged"), model_of(reader))
 
 
+@pytest.mark.sampled
 def test_a_deck_from_the_pit_that_exchanges_two_ranks_is_found_out_before_its_first_hand(box: Box) -> None:
     text = deck_with_two_ranks_exchanged(box)
     model = json.loads(text)["model"]
@@ -469,6 +471,7 @@ def test_the_lens_is_measured_view_by_view(box: Box) -> None:
     assert box.ask("use_calibration", what="felt", hash=felt)["ok"]
 
 
+@pytest.mark.sampled
 def test_a_restart_takes_the_calibration_up_and_a_knock_before_a_hand_is_told(box: Box) -> None:
     box.done("calibrate_felt")
     before = box.table.state.calibrations
