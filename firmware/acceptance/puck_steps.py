@@ -1,4 +1,4 @@
-"""The puck reader's steps: an empty table, each seat, 20 mm off each circle's middle, between seats, two disks apart."""
+"""The puck reader's steps: an empty table, each seat, 20 mm off each middle, between seats, two disks apart."""
 
 from __future__ import annotations
 

@@ -134,8 +134,8 @@ def first_start(card: Card, report: Report) -> None:
         report.listings.append(("systemd-analyze security: ours", "\n".join(ours)))
 
 
-def page_in_time(card: Card, report: Report) -> None:
-    """Say when page and table were ready, by the card's own clock; the page has a limit."""
+def page_s(card: Card, report: Report) -> float:
+    """Say when page and table were ready, by the card's own clock; return the page's seconds."""
     ready = {}
     for unit in CHAINS[:2]:
         asked = ("systemctl", "show", "--property=ActiveEnterTimestampMonotonic", "--value", unit)
@@ -146,7 +146,7 @@ def page_in_time(card: Card, report: Report) -> None:
     )
     click.echo(report.facts[-1])
     report.keep()
-    assert page <= PAGE_WITHIN_S, f"the page serves after {page:.1f} s, later than {PAGE_WITHIN_S:.0f} s"
+    return page
 
 
 def furnish(card: Card, report: Report) -> None:
@@ -336,7 +336,7 @@ def main(
     report = Report(write)
     try:
         first_start(card, report)
-        page_in_time(card, report)
+        page = page_s(card, report)
         furnish(card, report)
         if updates:
             update(card, report, folder / "stick" / "signed/targets" / f"{BROKEN}.tar.gz")
@@ -350,6 +350,7 @@ def main(
             start_with_smaller_pages(image, folder, report)
         if screen:
             look(image, folder / "screen", report, screen)
+        assert page <= PAGE_WITHIN_S, f"the page serves after {page:.1f} s, later than {PAGE_WITHIN_S:.0f} s"
     finally:
         card.cut_power()
         report.keep()
