@@ -36,7 +36,9 @@ FOUND: Final[Mapping[str, tuple[Message | None, Message | None]]] = {
     "puck_absent": (Message("The puck reader says nothing."), _PUCK),
     "puck_fails": (None, _PUCK),
     "puck_diskless": (
-        Message("No disk of this table is known yet. Lay the disk that says DEALER in the circle of any seat."),
+        Message(
+            "No disk of this table is known yet. Lay the disk that says DEALER in the circle of any seat."
+        ),
         Message("Its tag is then listed below: say there which disk it is. The same with ACTION."),
     ),
     "puck_unnamed": (
