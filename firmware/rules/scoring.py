@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import starmap
 
 from firmware.rules.foul import Fault, leading_suit, order_fault
 from firmware.rules.judging import FoulHand, JudgedHand, NaturalHand, RegularHand, SurrenderedHand
@@ -164,18 +165,21 @@ class Scorer:
         ours, theirs = (leading_suit(rows[row], category, self._suits) for rows in (a.rows, b.rows))
         return ours < theirs
 
-    def multiply_beat_all(
-        self, pairs: Sequence[tuple[JudgedHand, JudgedHand]], found: Sequence[list[Line]]
-    ) -> None:
-        """Add to the lines of each pair what a hand gains that wins all three rows from three opponents."""
-        if not self._beat_all_times:
-            return
+    def all_lines(self, pairs: Sequence[tuple[JudgedHand, JudgedHand]]) -> Iterable[list[Line]]:
+        """Return the lines of each pair, with what a hand gains that wins all three rows from three opponents."""
+        found = starmap(self.lines, pairs)
+        return self._with_beat_all(pairs, list(found)) if self._beat_all_times else found
+
+    def _with_beat_all(
+        self, pairs: Sequence[tuple[JudgedHand, JudgedHand]], found: list[list[Line]]
+    ) -> list[list[Line]]:
         beaten = Counter(seat for lines in found if (seat := _scoops(lines)))
         for seat in (seat for seat, count in beaten.items() if count == _OPPONENTS):
             for (a, b), lines in zip(pairs, found, strict=True):
                 if seat in (a.seat, b.seat):
                     winner, loser, sign = (a, b, 1) if a.seat == seat else (b, a, -1)
                     lines += _multiplied("beat_all_times", self._beat_all_times, lines, winner, loser, sign)
+        return found
 
     def _in_place(self, winner: JudgedHand, loser: JudgedHand, row: int, sign: int) -> list[Line]:
         """Return the bonus that replaces a won row's points."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from itertools import combinations
 from operator import attrgetter
 from types import MappingProxyType
@@ -101,14 +101,12 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
     paid = points.copy()
     pairs = []
     compared = _in_order_of_payment(hands, order, profile, judge.banker(hand))
-    reasons = [scorer.lines(a, b) for a, b in compared]
-    scorer.multiply_beat_all(compared, reasons)
-    for (a, b), lines in zip(compared, reasons, strict=True):
+    for (a, b), lines in zip(compared, scorer.all_lines(compared), strict=True):
         first, second = a.seat, b.seat
         gained = sum(map(_points_of, lines))
         owed = gained * hand.unit
         cents = till.pay(a.owner, b.owner, owed)
-        pairs.append(Pair(first, second, gained, owed, cents, tuple(lines)))
+        pairs.append(_new_pair((first, second, gained, owed, cents, tuple(lines))))
         points[first] += gained
         points[second] -= gained
         paid[first] += cents
@@ -119,6 +117,7 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
 
 
 _NOBODY: Mapping[int, int] = MappingProxyType({})
+_new_pair: Callable[[tuple[int, int, int, int, int, tuple[Line, ...]]], Pair] = partial(tuple.__new__, Pair)
 _points_of = attrgetter("points")
 
 
