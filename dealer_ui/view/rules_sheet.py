@@ -10,7 +10,7 @@ from dealer_ui.text.hand_words import category_name, natural_words
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language, ngettext
 from dealer_ui.text.rule_words import option_says, rule_text, target_words
-from dealer_ui.text.words import capital, row_name
+from dealer_ui.text.words import capital, row_name, speaking_of
 from firmware.rules import Currency, Profile, currency
 from firmware.rules.cards import RANKS
 from firmware.rules.fantasyland import deals_more
@@ -111,8 +111,9 @@ class Sheet:
 
 
 def sheet(rules: Profile) -> Sheet:
-    """Return a profile's sheet in the current language."""
-    return _sheet(rules, language(), currency())
+    """Return a profile's sheet in the current language, in that game's own words."""
+    with speaking_of(rules):
+        return _sheet(rules, language(), currency())
 
 
 @lru_cache(maxsize=8)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from dealer_ui.text.words import speaking_of
 from dealer_ui.view.rules_sheet import NATURALS, RANKING, sheet
 from firmware.rules import load_profile, natural_finder, parse_cards, profile_names, scale
 from firmware.rules.naturals.kinds import NATURALS as BITS
@@ -42,3 +45,12 @@ def test_the_points_are_said_as_the_house_rules_page_says_them() -> None:
     said = dict(sheet(load_profile("california-face-up")).sentences)
     assert said["Row"] == "Each row won is 1 point."
     assert "Pair of queens or better in the front." in said.values()
+
+
+def test_a_sheet_has_its_own_games_words_whatever_game_is_spoken_of() -> None:
+    plain = load_profile("california-face-up")
+    called = replace(plain, hands=replace(plain.hands, rows_called=(("front", "top"),)))
+    with speaking_of(called):
+        assert "Bonus in front" in {table.title for table in sheet(plain).tables}
+    with speaking_of(plain):
+        assert "Bonus in top" in {table.title for table in sheet(called).tables}

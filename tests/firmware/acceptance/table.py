@@ -38,7 +38,7 @@ class Hands:
     def tell(self, text: str) -> None:
         self.told.append(text)
         puck = self.table.puck
-        if at := re.search(r"(?:mark of seat |Seat )(\d)", text):
+        if at := re.search(r"(?:circle of seat |Seat )(\d)", text):
             self.lays(int(at[1]))
         if apart := re.search(r"DEALER disk at seat (\d) and the ACTION disk at seat (\d)", text):
             puck.lift()

@@ -426,7 +426,7 @@ def test_a_request_that_the_table_does_not_write_is_taken_away_and_refused(
     assert read_request(asked) is None
     said = CliRunner().invoke(command, ["--data", str(box.data), "--request", str(asked)])
     assert said.exit_code == 2
-    assert "nothing that the table writes" in said.output
+    assert "no request that a table writes" in said.output
     assert not asked.exists(), "the service manager would begin it for ever"
 
 
