@@ -41,7 +41,7 @@ def _options() -> Iterator[str]:
             case Flag():
                 yield from (kind.yes, kind.no)
             case Amount():
-                yield from filter(None, (kind.some, kind.none))
+                yield from filter(None, (kind.some, kind.one, kind.none))
             case SuitOrder():
                 yield from (kind.effect, kind.none)
             case Text():

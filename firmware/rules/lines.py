@@ -41,7 +41,7 @@ class Line(NamedTuple):
             words = winner.scale.words
             one, one_in_full, is_plural = words[winner.strengths[row]]
             other, other_in_full, _ = words[loser.strengths[row]]
-            if one == other:
+            if one.english == other.english:
                 one, other = one_in_full, other_in_full
             begin, between, end = _ROW_WON[is_plural][row]
             return f"{begin}{one.english}{between}{other.english}{end}"

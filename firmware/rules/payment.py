@@ -23,16 +23,17 @@ class Till:
         """Return what `a` receives from `b` for this debt after netting their pair; negative: `a` pays."""
         winner, payer, amount = (a, b, owed) if owed > 0 else (b, a, -owed)
         may_lose, may_win = self._may_lose, self._may_win
-        if payer in may_lose and amount > may_lose[payer]:
-            amount = may_lose[payer]
-        if winner in may_win and amount > may_win[winner]:
-            amount = may_win[winner]
-        if payer in may_lose:
-            may_lose[payer] -= amount
+        left, room = may_lose.get(payer), may_win.get(winner)
+        if left is not None and amount > left:
+            amount = left
+        if room is not None and amount > room:
+            amount = room
+        if left is not None:
+            may_lose[payer] = left - amount
             if self._nets:  # lost chips may be won back
                 may_win[payer] += amount
-        if winner in may_win:
-            may_win[winner] -= amount
+        if room is not None:
+            may_win[winner] = room - amount
             if self._nets:  # won chips may be lost again
                 may_lose[winner] += amount
         return amount if owed > 0 else -amount

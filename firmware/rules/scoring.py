@@ -127,21 +127,20 @@ class Scorer:
         row_points, replaces = self._row_points, self._replaces
         for row in _ROWS:
             ours, theirs = our_rows[row], their_rows[row]
-            if ours != theirs:
-                winner, how = a if ours > theirs else b, "row_won"
-            elif self._suits:
-                winner, how = a if self._higher_suit(a, b, row) else b, "row_tied_suit"
-            elif self._button_wins_ties and a.holds_button != b.holds_button:
-                winner, how = a if a.holds_button else b, self._tied_how
+            if ours > theirs:
+                winner, loser, sign, how = a, b, 1, "row_won"
+            elif ours < theirs:
+                winner, loser, sign, how = b, a, -1, "row_won"
+            elif tied := self._wins_tie(a, b, row):
+                a_wins, how = tied
+                winner, loser, sign = (a, b, 1) if a_wins else (b, a, -1)
             else:
                 lines.append(new_line(("row_tied", 0, a, b, row)))
                 continue
-            if winner is a:
+            if sign > 0:
                 won += 1
-                loser, sign = b, 1
             else:
                 lost += 1
-                loser, sign = a, -1
             if replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
@@ -156,6 +155,14 @@ class Scorer:
             winner, loser, sign = (a, b, 1) if won else (b, a, -1)
             lines += _multiplied("scoop_times", self._scoop_times, lines, winner, loser, sign)
         return lines
+
+    def _wins_tie(self, a: JudgedHand, b: JudgedHand, row: int) -> tuple[bool, str] | None:
+        """Return whether the first of two equal rows wins, and the kind of line for it; None if neither does."""
+        if self._suits:
+            return self._higher_suit(a, b, row), "row_tied_suit"
+        if self._button_wins_ties and a.holds_button != b.holds_button:
+            return a.holds_button, self._tied_how
+        return None
 
     def _higher_suit(self, a: JudgedHand, b: JudgedHand, row: int) -> bool:
         """Return whether the first of two equal rows wins by its suit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import combinations
-from operator import attrgetter
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -118,7 +118,7 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
 
 _NOBODY: Mapping[int, int] = MappingProxyType({})
 _new_pair: Callable[[tuple[int, int, int, int, int, tuple[Line, ...]]], Pair] = partial(tuple.__new__, Pair)
-_points_of = attrgetter("points")
+_points_of = itemgetter(Line._fields.index("points"))
 
 
 class _Referee(NamedTuple):

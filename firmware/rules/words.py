@@ -136,7 +136,7 @@ def row_called(category: str, cards: str) -> RowWords:
 
 def unlike(one: RowWords, other: RowWords) -> tuple[Term, Term]:
     """Return two different rows in words, with kickers only if they are needed to distinguish them."""
-    if one.short is not other.short:
+    if one.short.english != other.short.english:
         return one.short, other.short
     return one.full, other.full
 

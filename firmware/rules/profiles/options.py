@@ -7,6 +7,7 @@ single source for validation, for `profiles show` and for the house-rules page.
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
@@ -109,6 +110,9 @@ class Flag(Kind):
         return say_rule(self.yes if value else self.no)
 
 
+_SEVERAL = re.compile(r"%\(value\)s (point|unit|minute)s\b")
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Amount(Kind):
     """A whole number, 0 or more."""
@@ -118,6 +122,12 @@ class Amount(Kind):
     none: str
     """The meaning of 0."""
     money: bool = False
+
+    @property
+    def one(self) -> str:
+        """The meaning of 1 where that is a sentence of its own, as languages have singulars of their own; else ""."""
+        singular = _SEVERAL.sub(r"1 \1", self.some).replace("1 point'", "1 point's")
+        return "" if singular == self.some else singular
 
     def check(self, value: object) -> int:
         """Return the number."""
@@ -131,10 +141,9 @@ class Amount(Kind):
         """Return the amount's meaning."""
         if not value:
             return say_rule(self.none)
-        shown = money_text(value) if self.money else value
-        text = self.some % {"value": shown}
-        english = text.replace("1 points", "1 point") if value == 1 else text
-        return Term(self.some, context=RULES, english=english, value=shown)
+        if value == 1 and self.one:
+            return say_rule(self.one)
+        return Term(self.some, context=RULES, value=money_text(value) if self.money else value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

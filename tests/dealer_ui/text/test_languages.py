@@ -31,6 +31,7 @@ from dealer_ui.text.rule_words import option_says
 from firmware.messages import Message, one_of
 from firmware.record_folder import SOCKET
 from firmware.rules import CARDS, NATURAL_WORDS, NaturalEntry, load_profile, profile_names, scale, settle_json
+from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.recorded import read_settlement
 from firmware.rules.strength import Category
 from firmware.runtime.reading.scheduler import LEFT_LYING
@@ -294,6 +295,22 @@ def test_every_option_is_said_in_english_as_the_rules_say_it(profile: str) -> No
         assert said == str(kind.say(value))
         with speaking("zh_Hans"):
             assert not said or option_says(kind, value) != said
+
+
+@pytest.mark.parametrize(
+    ("option", "english", "spanish"),
+    [
+        ("foul.points", "A foul pays 1 point to each opponent.", "Una falta paga 1 punto a cada rival."),
+        ("limits.buy_in", "At least 1 unit.", "Al menos 1 unidad."),
+        ("limits.min_points", "At least 1 point's worth of chips.", "Fichas por valor de al menos 1 punto."),
+        ("collection.down_minutes", "1 minute.", "1 minuto."),
+    ],
+)
+def test_an_amount_of_one_is_said_in_the_singular(option: str, english: str, spanish: str) -> None:
+    _, _, kind = OPTIONS[option]
+    assert option_says(kind, 1) == english
+    with speaking("es"):
+        assert option_says(kind, 1) == spanish
 
 
 def test_a_row_is_parted_for_the_screen_in_every_language() -> None:
