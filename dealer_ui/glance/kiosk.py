@@ -9,7 +9,7 @@ from flask import Blueprint, Response, abort, jsonify, request
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
 from dealer_ui.web import guard
-from dealer_ui.web.answers import Done, json_answer
+from dealer_ui.web.answers import Acknowledgement, json_answer
 from dealer_ui.web.services import KIOSK, services
 from firmware.table_client import TableUnreachable
 
@@ -45,7 +45,7 @@ def painted() -> Response:
         abort(503, say(error))
     if not answer["ok"]:
         abort(409, _("The table does not take what this page says. Reload the page."))
-    return json_answer(Done(True, seq=answer["seq"]))
+    return json_answer(Acknowledgement(True, seq=answer["seq"]))
 
 
 @blueprint.get("/screen")

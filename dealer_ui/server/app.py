@@ -30,7 +30,7 @@ from dealer_ui.text import i18n
 from dealer_ui.training import routes as training
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
-from dealer_ui.view.sibling_page import Beside
+from dealer_ui.view.sibling_page import SiblingPage
 from dealer_ui.web import commands as orders
 from dealer_ui.web import guard, pin
 from dealer_ui.web.bare_app import LOOPBACK_HOSTS, bare_app, compress
@@ -95,7 +95,7 @@ def create_app(settings: Settings) -> Flask:
     reader = JournalReader(settings.data, training=settings.training)
     lesson = training.Lesson() if settings.training else None
     beside = (
-        Beside(settings.beside_port, training=not settings.training, socket=settings.beside_socket)
+        SiblingPage(settings.beside_port, training=not settings.training, socket=settings.beside_socket)
         if settings.beside_port
         else None
     )

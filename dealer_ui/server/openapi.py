@@ -31,7 +31,7 @@ _JSON: Final = "application/json"
 _TEXT: Final = {"type": "string"}
 _TYPES: Final = (
     answers.Refusal,
-    answers.Done,
+    answers.Acknowledgement,
     answers.Job,
     answers.Trial,
     answers.PaintOrder,
@@ -86,23 +86,23 @@ _ROUTES: Final[Mapping[str, _Route]] = {
         query={"language": "A code of `dealer_ui/text/i18n.py`; the table's without it."},
         refusals=(503,),
     ),
-    "orders.command": _Route("Done", "Command"),
-    "kiosk.painted": _Route("Done", "PaintOrder"),
+    "orders.command": _Route("Acknowledgement", "Command"),
+    "kiosk.painted": _Route("Acknowledgement", "PaintOrder"),
     "kiosk.screen": _Route("KioskScreen"),
     "pin.session": _Route("Session"),
-    "pin.judge_new_pin": _Route("Done", "NewPin"),
+    "pin.judge_new_pin": _Route("Acknowledgement", "NewPin"),
     "health.healthz": _Route(
         "Health", query={"checks": "Also every check's verdict; a bad one is 503."}, refusals=(503,)
     ),
     "health.metrics": _Route(kinds=("text/plain",), refusals=(403,)),
-    "set_up.set_clock": _Route("Done", "ClockOrder"),
+    "set_up.set_clock": _Route("Acknowledgement", "ClockOrder"),
     "set_up.trial": _Route("Trial", "TrialOrder"),
-    "camera.look": _Route("Done"),
-    "pit_setup.look": _Route("Done"),
+    "camera.look": _Route("Acknowledgement"),
+    "pit_setup.look": _Route("Acknowledgement"),
     "camera.job": _Route("Job", refusals=(409, 503)),
     "camera.picture": _Route(kinds=_PICTURES, refusals=(503,)),
-    "profiles.change": _Route("Done", "ProfileOrder", refusals=(422,)),
-    "profile_file.bring": _Route("Done", "ProfileFileOrder", refusals=(422,)),
+    "profiles.change": _Route("Acknowledgement", "ProfileOrder", refusals=(422,)),
+    "profile_file.bring": _Route("Acknowledgement", "ProfileFileOrder", refusals=(422,)),
     "profile_file.on_stick": _Route(
         "StickProfiles", query={"job": "The name that `read_stick` gave the request."}
     ),

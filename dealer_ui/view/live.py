@@ -18,7 +18,7 @@ from dealer_ui.view.floor_call import CallClock, CallState, PitNews
 from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
-from dealer_ui.view.sibling_page import Beside
+from dealer_ui.view.sibling_page import SiblingPage
 from dealer_ui.view.table_answer import TableAnswer
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
@@ -77,7 +77,7 @@ class Live(SnapshotFollower[Snapshot]):
         reader: JournalReader,
         heartbeat: Callable[[], Mapping[str, Any] | None],
         shown: ScreenFilter | None = None,
-        beside: Beside | None = None,
+        beside: SiblingPage | None = None,
         pit: PitNews = lambda: None,
     ) -> None:
         """`heartbeat` returns the table's answer to a heartbeat, None without one.

@@ -12,7 +12,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import money, row_name
 from dealer_ui.view.payments import payments
 from dealer_ui.view.questions import identified_cards
-from dealer_ui.view.screen import Action, Amount, Awaits, Group, Pad
+from dealer_ui.view.screen import Action, Amount, AwaitedSeats, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.messages import Message
 from firmware.rules import LAID
@@ -122,7 +122,7 @@ def _closing(state: State, may: Offers) -> list[Group]:
     return _group(_("Close the hand: still to be paid %(payments)s", payments=still), close, tone="warn")
 
 
-def awaits(state: State) -> Awaits | None:
+def awaits(state: State) -> AwaitedSeats | None:
     """Describe where cards are still missing after the showdown signal; None if the camera waits for none."""
     if state.phase is not Phase.READING or state.awaited is None:
         return None
@@ -137,7 +137,7 @@ def awaits(state: State) -> Awaits | None:
         if len(where) == 1
         else _("Turn up their cards. They are read by themselves.")
     )
-    return Awaits(where, _("No cards") if state.awaited.empty else _("Cards are missing"), sentence)
+    return AwaitedSeats(where, _("No cards") if state.awaited.empty else _("Cards are missing"), sentence)
 
 
 def undo_close(may: Offers) -> tuple[Action, ...]:

@@ -259,7 +259,7 @@ class Correction:
 
 
 @dataclass(frozen=True)
-class Awaits:
+class AwaitedSeats:
     """The seats whose cards are still to be turned up."""
 
     seats: tuple[int, ...]
@@ -414,7 +414,7 @@ class Screen:
     """That the puck was not moved; between hands only."""
     correction: Correction | None = None
     """The past hand that is being corrected, if any."""
-    awaits: Awaits | None = None
+    awaits: AwaitedSeats | None = None
     """Where cards are still to be turned up, after the showdown signal."""
     refund: Refund | None = None
     """What is to be paid back now of a corrected hand; between hands only."""

@@ -25,7 +25,7 @@ TRAINING: Final = N_("Training")
 TABLE: Final = N_("Leave training")
 
 
-class Beside:
+class SiblingPage:
     """Finds the other page's address, while that page answers on this machine and is of the expected kind.
 
     It is asked at its port on the loopback interface. On a box, where the page may not reach ports, the Unix socket of

@@ -25,7 +25,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Done:
+class Acknowledgement:
     """A command is accepted and durable; of the rest only what belongs to it.
 
     `seq`: the last event's number in the journal. `job`: the number of what the camera was asked to do. Role, name and
@@ -190,7 +190,7 @@ class ProfileMistake:
     says: str
 
 
-def json_answer(answer: Done | Job | Trial | Session | StickProgress | Health) -> Response:
+def json_answer(answer: Acknowledgement | Job | Trial | Session | StickProgress | Health) -> Response:
     """Return an answer as JSON, without the fields that it does not have."""
     fields: dict[str, Any] = asdict(answer)
     return jsonify({name: value for name, value in fields.items() if value is not None})

@@ -70,7 +70,7 @@ class OpenDown:
     counted: bool = False
 
 
-class _Sure:
+class _SureCards:
     """The cards of a hand that the camera was sure of. Its readings are parsed when a person corrects a card."""
 
     def __init__(self, cards: dict[Spot, str] | None = None) -> None:
@@ -113,10 +113,10 @@ class RunningReport:
         self._faults: Counter[str] = Counter()
         self._hours: Counter[int] = Counter()
         self._span: list[int] = []
-        self._sure = _Sure()
+        self._sure = _SureCards()
         self._settled: Entry | None = None
-        self._before: tuple[_Sure, Entry | None] = _Sure(), None
-        self._suspended: tuple[_Sure, Entry | None] | None = None
+        self._before: tuple[_SureCards, Entry | None] = _SureCards(), None
+        self._suspended: tuple[_SureCards, Entry | None] | None = None
 
     def take(self, entry: Entry) -> None:
         """Add the next row."""
@@ -203,7 +203,7 @@ class RunningReport:
                 self._closed(entry, down, -1)  # it will be closed and counted again
             case ev.HandReopened():
                 self._suspended = self._sure, self._settled
-                self._sure = _Sure(
+                self._sure = _SureCards(
                     {
                         (seat.seat, row, index): card
                         for seat in event.seats
@@ -255,7 +255,7 @@ class RunningReport:
         for player in _players(event):
             down.joined.setdefault(player, _minutes(down.began, entry))
         self._before = self._sure, self._settled
-        self._sure, self._settled, self._suspended = _Sure(), None, None
+        self._sure, self._settled, self._suspended = _SureCards(), None, None
 
     def _collection(self, down: OpenDown) -> int:
         """Return what the players owe for a down, in cents; the page shows the same sum next to the dealer's clock."""

@@ -25,11 +25,11 @@ _OF_ONE_SUIT: Final = {
 }
 """What straights and flushes are where they do not count."""
 
-_Found = tuple[Kind, tuple[int, ...], bool]
+_LowHand = tuple[Kind, tuple[int, ...], bool]
 """A strength of five cards: its kind, the cards' ranks, and whether they are of one suit."""
 
 
-def _deuce_to_seven() -> Iterator[list[_Found]]:
+def _deuce_to_seven() -> Iterator[list[_LowHand]]:
     """Yield every strength, the worst first: the highest poker hand is the worst, and an ace is never low."""
     high = scale("not_a_straight")
     for strength, ranks, is_flush in reversed(list(high.all_ranks(5))):
@@ -38,10 +38,10 @@ def _deuce_to_seven() -> Iterator[list[_Found]]:
         yield [(Kind(kind, by_count), ranks, is_flush)]
 
 
-def _ace_to_five() -> Iterator[list[_Found]]:
+def _ace_to_five() -> Iterator[list[_LowHand]]:
     """Yield every strength, the worst first: an ace is the lowest card; straights and flushes do not count."""
     high = scale("not_a_straight")
-    found: dict[tuple[Category, tuple[int, ...]], list[_Found]] = {}
+    found: dict[tuple[Category, tuple[int, ...]], list[_LowHand]] = {}
     for strength, ranks, is_flush in high.all_ranks(5):
         category, by_count = high.kind(strength)
         category = _OF_ONE_SUIT.get(category, category)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from firmware.table import events as ev
-from firmware.table.events import ROWS, Capture, CardReading, Event, Irregular, Row, RowReading, Thing
+from firmware.table.events import ROWS, Capture, CardReading, Event, IrregularityKind, Row, RowReading, Thing
 from firmware.table.seen import NO_FACES
 from firmware.table.state import Card, Seat, State
 from firmware.table.streets import begun_streets, each_street, open_seats, streets_of
@@ -199,7 +199,7 @@ def _same_row(recorded: _RecordedCard, found: _FoundCard) -> bool:
 
 
 def _find(
-    this: _Comparison, what: Irregular, recorded: _RecordedCard, found: _FoundCard | None = None
+    this: _Comparison, what: IrregularityKind, recorded: _RecordedCard, found: _FoundCard | None = None
 ) -> None:
     fields: dict[str, Any] = {"seat": recorded.seat, "row": recorded.row}
     if found:
@@ -213,7 +213,7 @@ def _find(
     _add(this, what, look, index=recorded.index, card=recorded.name, **fields)
 
 
-def _add(this: _Comparison, what: Irregular, look: RowReading, **fields: Any) -> None:
+def _add(this: _Comparison, what: IrregularityKind, look: RowReading, **fields: Any) -> None:
     """Add an irregularity of the row of this reading, if the fields name no other row."""
     fields = {"seat": look.seat, "row": look.row, **fields}
     this.findings.append(ev.IrregularitySeen(0, what, **fields, capture=look.capture, frame=this.frame))
@@ -257,7 +257,7 @@ def _placements(this: _Comparison) -> Iterator[ev.CardPlaced]:
 
 
 def _add_card(
-    this: _Comparison, what: Irregular, look: RowReading, index: int | None, card: CardReading
+    this: _Comparison, what: IrregularityKind, look: RowReading, index: int | None, card: CardReading
 ) -> None:
     _add(this, what, look, index=index, card=card.card if card.sure else None, seen=card)
 

@@ -254,7 +254,7 @@ class ComparedCards:
     frame: Capture | None = None
 
 
-Irregular = Literal[
+IrregularityKind = Literal[
     "card_moved", "card_missing", "card_changed", "card_twice", "extra_card", "face_down", "out_of_turn"
 ]
 
@@ -273,7 +273,7 @@ class Irregularity:
     """
 
     number: int
-    what: Irregular
+    what: IrregularityKind
     seat: int
     row: Row
     index: int | None = None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from firmware.messages import Message
 from firmware.table.errors import TableError
-from firmware.uplink.errors import ForkError, Later, NotThere, PitRefusal, PitUnreachable
+from firmware.uplink.errors import ForkError, NotThere, PitBusy, PitRefusal, PitUnreachable
 from firmware.uplink.settings import Settings
 from firmware.uplink.wire import HIGHEST, LATEST_MS, Head, Offer, encode, is_hash
 
@@ -203,7 +203,7 @@ class Client:
         if answer.status == http.HTTPStatus.CONFLICT and fork is not None:
             raise ForkError(fork, why)
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
-            raise Later("The pit says: later (%(why)s).", why=why)
+            raise PitBusy("The pit says: later (%(why)s).", why=why)
         kind = NotThere if answer.status == http.HTTPStatus.NOT_FOUND else PitRefusal
         raise kind(Message("The pit refuses: %(why)s", why=why))
 

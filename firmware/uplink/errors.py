@@ -14,7 +14,7 @@ class PitUnreachable(UplinkError):
     """The pit cannot be reached now, or answers that a later try may succeed."""
 
 
-class Later(PitUnreachable):
+class PitBusy(PitUnreachable):
     """The pit answers that it is too busy, or without its database: the connection and what it has said hold."""
 
 

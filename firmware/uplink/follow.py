@@ -21,11 +21,11 @@ from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CaptureError, JournalError
 from firmware.table.events import HeadSigned, RecordRestored
 from firmware.uplink.client import Client
-from firmware.uplink.errors import ForkError, Later, PitRefusal, PitUnreachable
+from firmware.uplink.errors import ForkError, PitBusy, PitRefusal, PitUnreachable
 from firmware.uplink.health import answers
 from firmware.uplink.inbox.fetching import Inbox
 from firmware.uplink.pit_clock import PitClock
-from firmware.uplink.wire import MOST_ROWS, Head, Holds, Offer, batch
+from firmware.uplink.wire import MOST_ROWS, Head, Offer, WitnessHolding, batch
 from firmware.uplink.witness import State, Witness
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class Follower:
             return FORKED_S * self._rng.uniform(0.5, 1.0)
         except (PitUnreachable, JournalError) as error:
             # a new connection would cost a busy pit a handshake and a request more
-            if isinstance(error, Later):
+            if isinstance(error, PitBusy):
                 self.heard = replace(self.heard, trouble=error.sentence)
             else:
                 self._lost(error.sentence)
@@ -157,7 +157,7 @@ class Follower:
             self._fulfil(wish)
         return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
 
-    def _holds(self) -> Holds | None:
+    def _holds(self) -> WitnessHolding | None:
         """Return what the witness holds if it is time to ask for what is new in the pit's log."""
         if self._witness is None or (
             self._witnessed is not None and self._clock() - self._witnessed < HEARTBEAT_S

@@ -68,7 +68,7 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Holds:
+class WitnessHolding:
     """What a table holds of the pit's log: the newest checkpoint, cosigned by its witness; and the witness's key.
 
     `head`: the highest signed row of its record that is proven to be in the log. Without a note it holds nothing yet.
@@ -95,7 +95,7 @@ class Offer:
     health: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     rows: tuple[Entry, ...] = ()
-    holds: Holds | None = None
+    holds: WitnessHolding | None = None
     files: tuple[Any, ...] = ()
     at_ms: int = 0
 
@@ -153,13 +153,13 @@ def decode(body: bytes) -> Offer:
     return Offer(record, Head(seq, digest), release, health, tuple(missing), rows, holds, tuple(files), at_ms)
 
 
-def _holds(value: Any) -> Holds | None:
+def _holds(value: Any) -> WitnessHolding | None:
     match value:
         case None:
             return None
         case {"note": str(note), "witness": str(witness), "head": head} if _is_number(head):
             if _storable(note, MOST_NOTE) and _storable(witness, 500):
-                return Holds(note, witness, head)
+                return WitnessHolding(note, witness, head)
     raise WireError("The body does not say what the table holds of the log.")
 
 

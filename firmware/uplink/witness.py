@@ -36,7 +36,7 @@ from firmware.record.evidence.notes import (
 )
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import read_plain, write_whole
-from firmware.uplink.wire import Holds
+from firmware.uplink.wire import WitnessHolding
 
 log = logging.getLogger(__name__)
 
@@ -104,9 +104,9 @@ class Witness:
                 (folder / HELD).rename(folder / f"held-{self.state.log[:16]}.json")
             self.state = State(log=log.hex())
 
-    def holds(self) -> Holds:
+    def holds(self) -> WitnessHolding:
         """Return what to show to the pit."""
-        return Holds(self.state.note, self._public, self.state.head)
+        return WitnessHolding(self.state.note, self._public, self.state.head)
 
     def receive(self, answer: dict[str, Any], anchor_at: AnchorAt) -> None:
         """Check what the pit says of its log, and cosign it. What does not hold becomes `state.trouble`.

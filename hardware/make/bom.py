@@ -160,7 +160,7 @@ class Candidate(DataTable):
     lacks: Text
 
 
-class Optical(DataTable):
+class OpticalPart(DataTable):
     """What light passes: what is asked for, candidates, and how the piece that came is tested.
 
     `of` names the part of the list that it belongs to.
@@ -180,7 +180,7 @@ class Bom(DataTable):
     currency: Text
     supply: Annotated[tuple[Supply, ...], Field(min_length=1)]
     part: Annotated[tuple[Part, ...], Field(min_length=1)]
-    optical: tuple[Optical, ...] = ()
+    optical: tuple[OpticalPart, ...] = ()
 
     @model_validator(mode="after")
     def _names_agree(self) -> Self:

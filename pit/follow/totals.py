@@ -175,7 +175,7 @@ class Day(NamedTuple):
     reading_s: float | None
 
 
-class Unusual(NamedTuple):
+class UnusualFigure(NamedTuple):
     """A figure of today that is above all of the last days: which, today's, and the range of those."""
 
     what: str
@@ -209,14 +209,14 @@ def days_of(database: Database, now_ms: int, table: str = "") -> Mapping[tuple[i
     return found
 
 
-def unusual(database: Database, now_ms: int) -> Mapping[int, tuple[Unusual, ...]]:
+def unusual(database: Database, now_ms: int) -> Mapping[int, tuple[UnusualFigure, ...]]:
     """Return what is unusual today, by record. Raises DatabaseError."""
     today = now_ms // DAY_MS
     found = ((record, tuple(outside(days, today))) for (record, _), days in days_of(database, now_ms).items())
     return {record: figures for record, figures in found if figures}
 
 
-def outside(days: list[Day], today: int) -> Iterator[Unusual]:
+def outside(days: list[Day], today: int) -> Iterator[UnusualFigure]:
     """Yield the figures of today that are above the range of the days before it. Pure."""
     now = next((day for day in days if day.day == today and day.cards >= LEAST_CARDS), None)
     before = [day for day in days if today - DAYS <= day.day < today and day.cards >= LEAST_CARDS]
@@ -225,7 +225,7 @@ def outside(days: list[Day], today: int) -> Iterator[Unusual]:
     for what, index in (("unsure", 3), ("errors", 4), ("reading", 5)):
         value, usual = now[index], [float(seen) for day in before if (seen := day[index]) is not None]
         if value is not None and usual and value > max(usual):
-            yield Unusual(
+            yield UnusualFigure(
                 what, _figure(what, value), f"{_figure(what, min(usual))} – {_figure(what, max(usual))}"
             )
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from firmware.record.evidence.merkle import Subtree, consistency, inclusion
 from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, epoch_of, parts, public_of
-from firmware.uplink.wire import COSIGNS, Holds
+from firmware.uplink.wire import COSIGNS, WitnessHolding
 from pit.log.cosigned import HeldCheckpoint
-from pit.log.keeper import Keeper, Newest
+from pit.log.keeper import Keeper, NewestCheckpoint
 from pit.log.tree import Trees
 from pit.store.database import Database
 
@@ -29,7 +29,7 @@ class Answers:
         self._trees = Trees()
         self._extends: dict[tuple[str, int, int], list[str]] = {}
 
-    def to(self, table_id: int, record_id: int, holds: Holds) -> dict[str, Any] | None:
+    def to(self, table_id: int, record_id: int, holds: WitnessHolding) -> dict[str, Any] | None:
         """Return what the table lacks, None if it holds the newest checkpoint. Raises DatabaseError."""
         held = _checkpoint(holds.note)
         if held is not None and holds.witness:
@@ -47,7 +47,7 @@ class Answers:
             tree = self._trees.of(self._read, newest.epoch)
             return self._new(newest, tree, held, record_id, holds.head) | proven
 
-    def _is_behind(self, newest: Newest, held: Checkpoint) -> bool:
+    def _is_behind(self, newest: NewestCheckpoint, held: Checkpoint) -> bool:
         """Return whether a table holds what is later than the newest checkpoint here, as another process signed it.
 
         Where no process has signed that, the database was set back: the keeper begins an epoch, which is later again.
@@ -57,7 +57,7 @@ class Answers:
         return places[0] > places[1]
 
     def _new(
-        self, newest: Newest, tree: Subtree, held: Checkpoint | None, record_id: int, head: int
+        self, newest: NewestCheckpoint, tree: Subtree, held: Checkpoint | None, record_id: int, head: int
     ) -> dict[str, Any]:
         checkpoint = newest.checkpoint
         found: dict[str, Any] = {"checkpoint": newest.note, "key": self._keeper.key.public.hex()}

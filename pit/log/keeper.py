@@ -51,7 +51,7 @@ _LOCK: Final = 0x46454C56
 
 
 @dataclass(frozen=True)
-class Newest:
+class NewestCheckpoint:
     """The newest checkpoint, as the door hands it on.
 
     `unknown`: the first leaf of a later epoch, the checkpoint that the database did not know. `proven`: the newest
@@ -90,7 +90,7 @@ class Keeper:
         self._said_key = False
         self._read_to = (0, 0)
         """The epoch and the number of its leaves as far as they are in `recent`."""
-        self.newest: Newest | None = None
+        self.newest: NewestCheckpoint | None = None
         self.recent: dict[int, deque[tuple[int, int, int]]] = {}
         """Each record's newest leaves: row, epoch, number."""
         self.every_s = EVERY_S
@@ -139,7 +139,9 @@ class Keeper:
             return 0.0
         return self.every_s if is_mine and leads else FOLLOWS_S
 
-    def _new_leaves(self, connection: Connection, newest: Newest | None) -> list[tuple[int, int, int]]:
+    def _new_leaves(
+        self, connection: Connection, newest: NewestCheckpoint | None
+    ) -> list[tuple[int, int, int]]:
         """Return the leaves that the newest checkpoint has more than the one before: record, row, number."""
         if newest is None:
             return []
@@ -238,7 +240,7 @@ class Keeper:
         )
 
 
-def _newest(connection: Connection, key: DeviceKey) -> Newest | None:
+def _newest(connection: Connection, key: DeviceKey) -> NewestCheckpoint | None:
     """Return the newest checkpoint; None without one of this key."""
     note = epochs.newest(connection)
     if not note:
@@ -255,7 +257,9 @@ def _newest(connection: Connection, key: DeviceKey) -> Newest | None:
         "SELECT origin, size, signers, heard FROM proven JOIN epoch USING (epoch)"
         " ORDER BY epoch DESC, size DESC LIMIT 1"
     ).fetchone()
-    return Newest(row[0], checkpoint, note, row[1], proven and (proven[0], proven[1], proven[2], proven[3]))
+    return NewestCheckpoint(
+        row[0], checkpoint, note, row[1], proven and (proven[0], proven[1], proven[2], proven[3])
+    )
 
 
 class KeeperThread(threading.Thread):

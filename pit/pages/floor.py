@@ -19,7 +19,7 @@ from firmware.record.evidence.signing import fingerprint
 from pit.channels import store
 from pit.errors import DatabaseError
 from pit.follow.search import Hour, last_hour
-from pit.follow.totals import Unusual, unusual
+from pit.follow.totals import UnusualFigure, unusual
 from pit.log.state import new_epoch
 from pit.pages.certificates import ends, soon
 from pit.pages.tile import Band, FloorVisit, TableSignal, Tile, is_closed, tile
@@ -110,7 +110,7 @@ class FloorLive(SnapshotFollower[Floor]):
         self._hour, self._hour_at = Hour(), float("-inf")
         self._epoch_ms: int | None = None
         self._halted: tuple[Message, ...] = ()
-        self._unusual: Mapping[int, tuple[Unusual, ...]] = {}
+        self._unusual: Mapping[int, tuple[UnusualFigure, ...]] = {}
         self._unusual_at = float("-inf")
 
     def clock_ms(self) -> int:
@@ -161,7 +161,7 @@ class FloorLive(SnapshotFollower[Floor]):
         return tuple(sorted(tiles, key=lambda one: (*one.tile.order, number_in(one.name))))
 
     def _tile(
-        self, row: Mapping[str, Any], now_ms: int, found: Mapping[int, tuple[Unusual, ...]]
+        self, row: Mapping[str, Any], now_ms: int, found: Mapping[int, tuple[UnusualFigure, ...]]
     ) -> TableTile:
         record_id, key = row["record_id"], row["other_key"]
         _, facts = self._facts.get(record_id, (0, TableFacts()))
@@ -189,7 +189,7 @@ class FloorLive(SnapshotFollower[Floor]):
             self._hour_at = time.monotonic()
         return self._hour
 
-    def _out_of_range(self) -> Mapping[int, tuple[Unusual, ...]]:
+    def _out_of_range(self) -> Mapping[int, tuple[UnusualFigure, ...]]:
         if time.monotonic() - self._unusual_at > UNUSUAL_S:
             self._unusual = unusual(self._database, self.clock_ms())
             self._unusual_at = time.monotonic()

@@ -14,7 +14,7 @@ from typing import Final
 
 from firmware.messages import Message, Term, Text
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from pit.follow.totals import Unusual
+from pit.follow.totals import UnusualFigure
 from pit.status.freshness import Freshness, Lack, Status, status_of
 from pit.status.table_facts import Need, TableFacts
 from pit.status.table_health import TableHealth
@@ -127,7 +127,7 @@ def tile(
     heard: TableSignal,
     now_ms: int,
     going: FloorVisit | None = None,
-    unusual: tuple[Unusual, ...] = (),
+    unusual: tuple[UnusualFigure, ...] = (),
 ) -> Tile:
     """Return a table's tile at a time."""
     status = status_of(heard.fresh, now_ms)
@@ -215,7 +215,9 @@ def _dispute_notes(need: Need, facts: TableFacts) -> Iterator[Text]:
         yield Message("marked by %(name)s", name=name)
 
 
-def _soon(facts: TableFacts, heard: TableSignal, unusual: tuple[Unusual, ...], now_ms: int) -> Iterator[Tile]:
+def _soon(
+    facts: TableFacts, heard: TableSignal, unusual: tuple[UnusualFigure, ...], now_ms: int
+) -> Iterator[Tile]:
     """Yield what somebody should see to soon."""
     soon, silent = partial(Tile, Band.SOON, Tone.SOON), partial(Tile, Band.SOON, Tone.SILENT)
     heard_ms = heard.fresh.heard_ms

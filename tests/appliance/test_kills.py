@@ -12,7 +12,7 @@ import pytest
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import events as ev
-from tests.campaigns.appliance.kill_campaign import Acknowledged, Campaign, Lost, campaign
+from tests.campaigns.appliance.kill_campaign import AcknowledgedCommand, Campaign, RecordError, campaign
 from tests.waiting import DEADLINE
 
 SEED = 20_26
@@ -46,17 +46,17 @@ def looked_at(tmp_path: Path) -> Campaign:
     return campaign
 
 
-def noted(seq: int, **order: Any) -> list[Acknowledged]:
-    return [Acknowledged(order, seq)]
+def noted(seq: int, **order: Any) -> list[AcknowledgedCommand]:
+    return [AcknowledgedCommand(order, seq)]
 
 
 def test_a_missing_acknowledged_row_is_found(looked_at: Campaign) -> None:
-    with pytest.raises(Lost, match="was acknowledged as row 4"):
+    with pytest.raises(RecordError, match="was acknowledged as row 4"):
         looked_at._check_rows(noted(4, do="next"))
 
 
 def test_another_event_in_the_place_of_an_acknowledged_one_is_found(looked_at: Campaign) -> None:
-    with pytest.raises(Lost, match="was acknowledged as row 2"):
+    with pytest.raises(RecordError, match="was acknowledged as row 2"):
         looked_at._check_rows(noted(2, do="key_button", seat=2))
 
 
@@ -65,12 +65,12 @@ def test_a_changed_row_is_found(looked_at: Campaign, tmp_path: Path) -> None:
         db.execute("DROP TRIGGER journal_no_update")
         db.execute("UPDATE journal SET payload = ? WHERE seq = 2", (json.dumps({"seat": 5}),))
     db.close()
-    with pytest.raises(Lost, match="Row 2 does not verify"):
+    with pytest.raises(RecordError, match="Row 2 does not verify"):
         looked_at._check_rows([])
 
 
 def test_rows_that_vanished_between_two_processes_are_found(looked_at: Campaign, tmp_path: Path) -> None:
     looked_at._check_rows([])
     looked_at.head = JournalReader(tmp_path / "data").events_since(1)[0]
-    with pytest.raises(Lost, match="ended at row 2, and now ends at 3"):
+    with pytest.raises(RecordError, match="ended at row 2, and now ends at 3"):
         looked_at._implied()

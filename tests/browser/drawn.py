@@ -44,7 +44,7 @@ WAYS: Final = Ways(natural_dealt=0.25, fouled=0.12, surrendered=0.06, falsely_de
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnState:
     """One state that a dealer saw."""
 
     name: str
@@ -61,7 +61,7 @@ class Drawn:
         return self.state.phase is Phase.SETTLED
 
 
-def drawn(folder: Path, profile: str, seed: int, hands: int) -> Iterator[Drawn]:
+def drawn(folder: Path, profile: str, seed: int, hands: int) -> Iterator[DrawnState]:
     """Play so many hands under a profile; yields every state of them that looks unlike the one before."""
     yield from _Evening(folder, profile, seed).play(hands)
 
@@ -85,7 +85,7 @@ class _Evening:
         players = Players(rng.randrange(10**9), felt.rules, backs_tried=6, habits=WAYS)
         self.policy = Policy(players, lambda _state: felt.rules, rng, HABITS)
 
-    def play(self, hands: int) -> Iterator[Drawn]:
+    def play(self, hands: int) -> Iterator[DrawnState]:
         felt, turns = self.felt, 0
         shown: tuple[object, ...] | None = None
         try:
@@ -95,7 +95,7 @@ class _Evening:
                 if looks != shown and felt.state.opened:
                     shown = looks
                     evening = f"{self.title}, {felt.state.hand}, {felt.state.settlements}"
-                    yield Drawn(self._name(), felt.profile, evening, felt.seq, felt.state, felt.rules)
+                    yield DrawnState(self._name(), felt.profile, evening, felt.seq, felt.state, felt.rules)
                 self._turn()
             if felt.state.hand <= hands:
                 raise AssertionError(f"{self._name()}: it does not go on; {felt.state.questions}")

@@ -85,7 +85,7 @@ STATES: Final[dict[str, Act]] = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class PageState:
     """One state in one size."""
 
     name: str
@@ -98,7 +98,7 @@ class Seen:
         return self.page.screenshot(animations="disabled", caret="hide")
 
 
-def seen(browser: Browser, size: str) -> Iterator[Seen]:
+def seen(browser: Browser, size: str) -> Iterator[PageState]:
     """Go to each state."""
     width, height = SIZES[size]
     with phones_page() as (address, code):
@@ -115,7 +115,7 @@ def seen(browser: Browser, size: str) -> Iterator[Seen]:
                 page.locator("[data-forget]").click()
                 page.wait_for_selector(".send h2")
             act(page)
-            yield Seen(name, page, FOLDER / f"{size}-{name.replace(' ', '-')}.png")
+            yield PageState(name, page, FOLDER / f"{size}-{name.replace(' ', '-')}.png")
         context.close()
 
 

@@ -19,7 +19,7 @@ PHASES: Final = ("setting", "reading", "dealing", "settled", "placing", "showdow
 
 
 @dataclass(frozen=True)
-class At:
+class FloorTable:
     """One table of the floor."""
 
     number: int
@@ -71,7 +71,7 @@ CLOSED: Final = TableFacts(
     phase="archived", since_ms=NOW_MS - 3_600_000, hand=88, last_ms=NOW_MS, taken_ms=NOW_MS
 )
 TABLES: Final = (
-    At(
+    FloorTable(
         7,
         dealing(
             7,
@@ -80,8 +80,8 @@ TABLES: Final = (
             dealer="Lin",
         ),
     ),
-    At(19, dealing(19), fork_seq=88_120),
-    At(
+    FloorTable(19, dealing(19), fork_seq=88_120),
+    FloorTable(
         3,
         dealing(
             3,
@@ -91,24 +91,28 @@ TABLES: Final = (
             hand=1377,
         ),
     ),
-    At(
+    FloorTable(
         12,
         dealing(
             12, 41, Need("q:1", "question", since(41), 902, 4, "middle", "card"), dealer="Robin", hand=902
         ),
         going=("Ito", "q:1"),
     ),
-    At(4, dealing(4, 40, Need("call:88", "call", since(25), 628, by="dealer:Lee"))),
-    At(5, dealing(5, 70, down_ms=since(2350), dealer="Ana")),
-    At(14, dealing(14), health=health(check("heat", "look", "Temperature", "The box is warm.", "71 °C"))),
-    At(17, dealing(17, 95), health=health(table_s=66.0)),
-    At(18, dealing(18, 31), health={"celsius": 47.5}),
-    At(20, dealing(20, 25, taken=3, seats=5), followed=359),
-    At(21, dealing(21, hand=612), heard_s=720),
-    At(9, dealing(9, 20, Need("fault:lamps", "fault", since(300), detail="lamps", text=Message("gone")))),
-    At(2, dealing(2, 14), heard_s=15),
-    *(At(number, dealing(number, 12 + 9 * number)) for number in (1, 6, 8, 10, 11, 13, 15)),
-    *(At(number, CLOSED) for number in (22, 23)),
+    FloorTable(4, dealing(4, 40, Need("call:88", "call", since(25), 628, by="dealer:Lee"))),
+    FloorTable(5, dealing(5, 70, down_ms=since(2350), dealer="Ana")),
+    FloorTable(
+        14, dealing(14), health=health(check("heat", "look", "Temperature", "The box is warm.", "71 °C"))
+    ),
+    FloorTable(17, dealing(17, 95), health=health(table_s=66.0)),
+    FloorTable(18, dealing(18, 31), health={"celsius": 47.5}),
+    FloorTable(20, dealing(20, 25, taken=3, seats=5), followed=359),
+    FloorTable(21, dealing(21, hand=612), heard_s=720),
+    FloorTable(
+        9, dealing(9, 20, Need("fault:lamps", "fault", since(300), detail="lamps", text=Message("gone")))
+    ),
+    FloorTable(2, dealing(2, 14), heard_s=15),
+    *(FloorTable(number, dealing(number, 12 + 9 * number)) for number in (1, 6, 8, 10, 11, 13, 15)),
+    *(FloorTable(number, CLOSED) for number in (22, 23)),
 )
 
 

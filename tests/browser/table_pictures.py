@@ -19,7 +19,7 @@ from vision.synthetic.render import Conditions, Scene
 
 PX_PER_MM: Final = 2.5
 CONDITIONS: Final = Conditions(upside_down=0, overlapped=0, tilt_deg=0, offset_mm=0, noise=0, jpeg=None)
-Laid = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
+LaidRows = tuple[tuple[str, tuple[tuple[str, tuple[str, ...]], ...]], ...]
 
 
 @cache
@@ -28,13 +28,13 @@ def _layout() -> TableLayout:
 
 
 @cache
-def _scene(laid: Laid, things: tuple[Thing, ...]) -> Scene:
+def _scene(laid: LaidRows, things: tuple[Thing, ...]) -> Scene:
     hands = {place: {row: list(cards) for row, cards in rows} for place, rows in laid}
     return rendered(hands, _layout(), seed=4, conditions=CONDITIONS, things=things)
 
 
 @cache
-def _zone(laid: Laid, things: tuple[Thing, ...], place: str, row: str) -> bytes:
+def _zone(laid: LaidRows, things: tuple[Thing, ...], place: str, row: str) -> bytes:
     scene = _scene(laid, things)
     picture = rectify(scene.frame, scene.homography, _layout().zone(place, row), PX_PER_MM)
     return cv2.imencode(".jpg", picture)[1].tobytes()

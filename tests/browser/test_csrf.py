@@ -16,7 +16,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.browser
 
 
-class Evil(BaseHTTPRequestHandler):
+class EvilSite(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
@@ -30,7 +30,7 @@ class Evil(BaseHTTPRequestHandler):
 @pytest.fixture
 def elsewhere(chromium: Browser) -> Iterator[Page]:
     """A page of another site: `localhost` is none of 127.0.0.1's."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Evil) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), EvilSite) as server:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
         page = own_window(chromium)
         page.goto(f"http://localhost:{server.server_port}/")

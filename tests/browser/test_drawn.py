@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from firmware.rules import load_profile
-from tests.browser.drawn import PROFILES, Drawn, drawn
+from tests.browser.drawn import PROFILES, DrawnState, drawn
 from tests.campaigns.browser.measure import evenings, measure
 
 LANGUAGES = ("es", "zh_Hant")
@@ -49,7 +49,7 @@ def test_states_drawn_from_play_fit_and_nothing_of_them_is_cut(chromium: Browser
 
 
 @pytest.fixture
-def settled(tmp_path: Path) -> list[Drawn]:
+def settled(tmp_path: Path) -> list[DrawnState]:
     return list(islice((state for state in evenings(tmp_path, 1) if state.settled), 1))
 
 
@@ -67,7 +67,7 @@ def settled(tmp_path: Path) -> list[Drawn]:
     ],
 )
 def test_a_planted_clip_or_overlap_rings(
-    chromium: Browser, settled: list[Drawn], planted: str, rings: str
+    chromium: Browser, settled: list[DrawnState], planted: str, rings: str
 ) -> None:
     planted = planted.replace("max-height: .4rem", "height: .4rem; line-height: 1; overflow: hidden")
     found = measure(chromium, settled, ("en",), style=planted)

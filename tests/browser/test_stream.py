@@ -26,7 +26,7 @@ from tests.waiting import DEADLINE, until
 pytestmark = pytest.mark.browser
 
 
-class Counted(StreamLimiter):
+class CountingLimiter(StreamLimiter):
     """Counts the streams that are open."""
 
     def __init__(self, most: int) -> None:
@@ -48,7 +48,7 @@ class Counted(StreamLimiter):
 class Table:
     """A felt, its page's server, and a browser with as many tabs as are wanted."""
 
-    def __init__(self, felt: Felt, address: str, streams: Counted, context: BrowserContext) -> None:
+    def __init__(self, felt: Felt, address: str, streams: CountingLimiter, context: BrowserContext) -> None:
         self.felt = felt
         self.address = address
         self.streams = streams
@@ -74,7 +74,7 @@ def lay(chromium: Browser, tmp_path: Path) -> Iterator[Lay]:
             felt.to_settled()
             stack.enter_context(felt.answering())
             app = create_app(Settings(felt.folder, felt.folder / SOCKET))
-            streams = Counted(most)
+            streams = CountingLimiter(most)
             object.__setattr__(services(app), "streams", streams)
             port = stack.enter_context(served(app))
             context = chromium.new_context(viewport={"width": 800, "height": 480}, has_touch=True)

@@ -65,11 +65,11 @@ QUERY: Final = st.dictionaries(
 """Every field of a query that a page reads, with sound and unsound values."""
 
 
-class Found(AssertionError):
+class Breach(AssertionError):
     """Something was read or done without its role, or a secret was told."""
 
 
-class _Ended(BaseException):
+class _EarlyEnd(BaseException):
     """Ends the tries at once: the table went on, so the same request may be answered otherwise when tried again."""
 
     def __init__(self, found: Exception) -> None:
@@ -108,11 +108,11 @@ class Attack:
                     try:
                         self._ask(case, seen)  # noqa: B023 -- called at once
                     except Exception as error:
-                        raise _Ended(error) from error
+                        raise _EarlyEnd(error) from error
 
                 try:
                     ask()
-                except _Ended as ended:
+                except _EarlyEnd as ended:
                     raise ended.found from None
         if not only:
             self._run_pages(max(10, examples // 4), set(schema.raw_schema["paths"]))
@@ -148,10 +148,10 @@ class Attack:
         with client.get(path, query_string=query) as response:
             seen[response.status_code] += 1
             if response.status_code not in PAGE_CODES:
-                raise Found(f"{path} with {query} answered {response.status_code}")
+                raise Breach(f"{path} with {query} answered {response.status_code}")
             for secret in self._secrets():
                 if secret.encode() in response.data:
-                    raise Found(f"{path} tells a secret")
+                    raise Breach(f"{path} tells a secret")
 
     def _ask(self, case: Any, seen: Counter[int]) -> None:
         case.cookies.clear()
@@ -162,15 +162,15 @@ class Attack:
         text = response.content
         for secret in self._secrets():
             if secret.encode() in text:
-                raise Found(f"{case.path} tells a secret")
+                raise Breach(f"{case.path} tells a secret")
         if response.status_code != 200:
             return
         if case.path == "/command":
             do = case.body["do"]
             if not {Role.DEALER, self.role} & COMMAND_ROLES[do]:
-                raise Found(f"{self.role} could {do}")
+                raise Breach(f"{self.role} could {do}")
         if case.path == "/captures/{name}" and "000001" in case.formatted_path and self.role not in PAST:
-            raise Found(f"{self.role} could read {case.formatted_path}")
+            raise Breach(f"{self.role} could read {case.formatted_path}")
 
     def _secrets(self) -> Iterator[str]:
         yield from (person.pin for person in self.table.process.state.people if person.pin)

@@ -58,7 +58,7 @@ def logged_in(app: Flask, address: str = "192.0.2.10") -> FlaskClient:
 
 
 @dataclass
-class Served:
+class NginxFront:
     """nginx before the page, and how a browser asks it."""
 
     port: int
@@ -105,7 +105,9 @@ CLAIMED: Final = (r"(listen [^;]+);( #.*)?$", r"\1 proxy_protocol; set_real_ip_f
 
 
 @contextmanager
-def served(app: Flask, secrets: Path, *edits: tuple[str, str], photographs: bool = False) -> Iterator[Served]:
+def served(
+    app: Flask, secrets: Path, *edits: tuple[str, str], photographs: bool = False
+) -> Iterator[NginxFront]:
     """Serve the application through nginx by our own site file, as the box does; an ordinary user's processes.
 
     `edits`: what is put for what in that file, as regular expressions. `photographs`: the page takes some.
@@ -123,7 +125,7 @@ def served(app: Flask, secrets: Path, *edits: tuple[str, str], photographs: bool
             assert count, f"{old} is not in the site file"
         _run_nginx([listening], text, own, stack)
         trusts = ssl.create_default_context(cafile=str(secrets / CERTIFICATE))
-        there = Served(listening.getsockname()[1], trusts, CLAIMED in edits)
+        there = NginxFront(listening.getsockname()[1], trusts, CLAIMED in edits)
         listening.close()
         yield there
 

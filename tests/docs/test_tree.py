@@ -76,3 +76,40 @@ def test_the_maps_name_every_folder_of_the_product_with_what_it_is_for() -> None
     assert folders - listed == set()
     assert [folder for folder in listed if not tree.sentence(folder)] == []
     assert {f"{folder.name}/" for folder in listed} <= set(tree.long_map().split())
+
+
+PARTICIPLE = re.compile(
+    "[a-z]+(ed|ing)|begun|bent|bound|bought|broken|brought|built|caught|chosen|done|drawn|found|given|gone|held|kept|known"
+    "|laid|led|left|lost|made|met|paid|proven|said|seen|sent|shown|sold|spoilt|taken|thought|told|torn|won|worn|written"
+)
+NOUN = re.compile(
+    "be(d|ing)|breed|deed|(build|draw|end|even|find|group|head|offer|open|read|scor|seat|sett|train)ing|feed|need|seed|shed|speed"
+    "|king|(sp|st)?ring|thing"
+)
+"""Words in *-ed* and *-ing* that are nouns of their own."""
+NAME = re.compile(r"^ *(?:class|type) (\w+)|^(_?[A-Z][a-z]+)(?:: TypeAlias)? = ", re.MULTILINE)
+
+
+def is_participle(name: str) -> bool:
+    """Say whether a name is one word, and that a participle: `Seen`, `Served`, `Signing`."""
+    word = name.strip("_")
+    return (
+        word == word.capitalize()
+        and bool(PARTICIPLE.fullmatch(word.lower()))
+        and not NOUN.fullmatch(word.lower())
+    )
+
+
+def test_no_class_or_type_is_named_with_a_bare_participle() -> None:
+    assert all(map(is_participle, ("Served", "_Seen", "Signing")))
+    assert not any(map(is_participle, ("ServedPage", "Seed", "Setting")))
+    tops = (*PRODUCT, "models", "hardware", "docs", "tests")
+    files = [file for top in tops for file in (ROOT / top).rglob("*.py")]
+    names = {
+        f"{file.relative_to(ROOT)}: {found[1] or found[2]}"
+        for file in files
+        for found in NAME.finditer(file.read_text(encoding="utf-8"))
+    }
+    assert len(names) > 1000
+    bare = {name for name in names if is_participle(name.split()[1])}
+    assert bare - {"tests/install/machine.py: Booted"} == set()

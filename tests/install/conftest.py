@@ -57,7 +57,7 @@ def report(request: pytest.FixtureRequest) -> Iterator[None]:
     if path is None:
         yield
         return
-    seen = _Seen()
+    seen = _ReportRows()
     request.config.pluginmanager.register(seen)
     yield
     is_pit = any("pit_run" in item.nodeid for item in request.session.items)
@@ -78,7 +78,7 @@ def report(request: pytest.FixtureRequest) -> Iterator[None]:
     )
 
 
-class _Seen:
+class _ReportRows:
     def __init__(self) -> None:
         self.rows: list[str] = []
 

@@ -22,7 +22,7 @@ import click
 
 from firmware.bench.harness import machine
 from tests.kiosk.display import SIZE, Display, why_not
-from tests.kiosk.supervised import Supervised, demo, is_full, supervised
+from tests.kiosk.supervised import Kiosk, demo, is_full, supervised
 
 PROMISE_S: Final = 5.0
 """Seconds after which nothing that is stale may be on the screen."""
@@ -65,7 +65,7 @@ class Times:
     full: list[float] = field(default_factory=list)
 
 
-def measure(kiosk: Supervised, number: signal.Signals, word: str, times: Times) -> None:
+def measure(kiosk: Kiosk, number: signal.Signals, word: str, times: Times) -> None:
     """Let something hang or die, and time how the screen becomes fresh again. Raises click.ClickException if not."""
     kiosk.wait_for_picture()
     began = time.monotonic()

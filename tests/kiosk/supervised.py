@@ -52,7 +52,7 @@ def is_full(picture: Image, size: tuple[int, int] = SIZE) -> bool:
 
 
 @dataclass
-class Supervised:
+class Kiosk:
     """A running kiosk, and its processes."""
 
     process: subprocess.Popen[bytes]
@@ -131,7 +131,7 @@ def keep(picture: Image) -> Path:
 
 
 @contextmanager
-def supervised(display: Display, page: str, config: str = "") -> Iterator[Supervised]:
+def supervised(display: Display, page: str, config: str = "") -> Iterator[Kiosk]:
     """Run the kiosk on a display, with a house's configuration. Nothing of it is left afterwards."""
     home = Path(tempfile.mkdtemp(prefix="feltwatch-kiosk-"))
     os.chown(home, user(), user()) if os.geteuid() == 0 else None
@@ -148,7 +148,7 @@ def supervised(display: Display, page: str, config: str = "") -> Iterator[Superv
                 stdout=log,
                 stderr=log,
             )
-        kiosk = Supervised(process, home, display)
+        kiosk = Kiosk(process, home, display)
         try:
             yield kiosk
         finally:

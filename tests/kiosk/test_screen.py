@@ -20,7 +20,7 @@ from tests.browser.golden import different, load
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 from tests.kiosk.display import SIZE, Display, why_not
-from tests.kiosk.supervised import PAGE_BGR, Supervised, demo, is_full, supervised
+from tests.kiosk.supervised import PAGE_BGR, Kiosk, demo, is_full, supervised
 from tests.waiting import until
 from vision.base.arrays import Image
 
@@ -43,13 +43,13 @@ def display(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Display]:
 
 
 @pytest.fixture(scope="module")
-def running(display: Display, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervised]:
+def running(display: Display, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kiosk]:
     with demo(tmp_path_factory.mktemp("demo")) as page, supervised(display, page) as kiosk:
         yield kiosk
 
 
 @pytest.fixture
-def kiosk(running: Supervised) -> Supervised:
+def kiosk(running: Kiosk) -> Kiosk:
     """The kiosk before the demo, its page full."""
     running.wait_for_picture()
     return running
@@ -62,7 +62,7 @@ def small(picture: Image) -> Image:
     return cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
-def test_a_picture_that_is_not_full_is_told_from_one_that_is(kiosk: Supervised) -> None:
+def test_a_picture_that_is_not_full_is_told_from_one_that_is(kiosk: Kiosk) -> None:
     """What the other tests rest on."""
     full = kiosk.wait_for_picture()
     assert full.shape == (SIZE[1], SIZE[0], 3)
@@ -138,7 +138,7 @@ def test_a_known_state_of_the_table_looks_as_it_is_meant_to_upside_down_and_a_cl
     ],
 )
 def test_whatever_hangs_or_dies_the_page_comes_again_without_a_touch(
-    kiosk: Supervised, number: signal.Signals, word: str, why: str
+    kiosk: Kiosk, number: signal.Signals, word: str, why: str
 ) -> None:
     before, said = kiosk.starts, len(kiosk.log)
     old = kiosk.processes()
@@ -150,7 +150,7 @@ def test_whatever_hangs_or_dies_the_page_comes_again_without_a_touch(
     assert any(why in line for line in kiosk.log[said:]), kiosk.log
 
 
-def test_the_picture_follows_the_table_again_after_a_freeze(kiosk: Supervised) -> None:
+def test_the_picture_follows_the_table_again_after_a_freeze(kiosk: Kiosk) -> None:
     before = kiosk.starts
     frozen = kiosk.wait_for_picture()
     kiosk.signal(signal.SIGSTOP, RENDERER)
@@ -158,14 +158,14 @@ def test_the_picture_follows_the_table_again_after_a_freeze(kiosk: Supervised) -
     until(lambda: not np.array_equal(kiosk.wait_for_picture(), frozen))
 
 
-def test_a_screen_of_another_size_is_filled_and_so_is_the_one_before(kiosk: Supervised) -> None:
+def test_a_screen_of_another_size_is_filled_and_so_is_the_one_before(kiosk: Kiosk) -> None:
     before = kiosk.starts
     kiosk.wait_for_picture((800, 480))
     kiosk.wait_for_picture(SIZE)
     assert kiosk.starts == before
 
 
-def test_a_screen_that_was_off_shows_the_page_again(kiosk: Supervised) -> None:
+def test_a_screen_that_was_off_shows_the_page_again(kiosk: Kiosk) -> None:
     window = kiosk.display.switch_off()
     until(lambda: not kiosk.display.picture().any())
     kiosk.display.switch_on(window)
@@ -173,7 +173,7 @@ def test_a_screen_that_was_off_shows_the_page_again(kiosk: Supervised) -> None:
 
 
 @pytest.mark.sampled
-def test_a_screen_that_was_unplugged_shows_the_page_again(kiosk: Supervised) -> None:
+def test_a_screen_that_was_unplugged_shows_the_page_again(kiosk: Kiosk) -> None:
     before = kiosk.starts
     kiosk.display.pull()
     kiosk.wait_for_start(before + 2)

@@ -17,7 +17,7 @@ from pit.store.database import Database
 
 
 @dataclass
-class Sent:
+class FollowedTable:
     """One table, and what the pit makes of it."""
 
     database: Database

@@ -20,7 +20,7 @@ from pit.store.database import Database, migrate
 from pit.store.temporary_postgres import OWNER, binaries
 from tests.generated_record import generate_record
 from tests.pit.postgres import Postgres
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
@@ -48,7 +48,7 @@ class Branch:
     url: str
     name: str
     database: Database
-    table: Sent
+    table: FollowedTable
 
     def play(self) -> None:
         generate_record(self.table.data, HANDS, pool=4, seed=len(self.name))
@@ -105,7 +105,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
             database = Database(url, connections=2)
             database.__enter__()
             generate_record(tmp_path / name, HANDS, pool=4, seed=len(branches))
-            branches.append(Branch(server, url, name, database, Sent(database, tmp_path / name)))
+            branches.append(Branch(server, url, name, database, FollowedTable(database, tmp_path / name)))
             branches[-1].table.send()
             run("publish", name, "--to", READER, "--url", url)
         servers[2].start()

@@ -22,7 +22,7 @@ from pit.status.table_health import TableHealth
 from pit.status.tables import Table, TableState, strike
 from pit.store.database import Database
 from tests.dealer_ui.felt import Felt
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 NOW = 1_795_470_425_000
 WELL = Freshness(NOW - 2_000, 992, 992, 992, 0.4, NOW - 14_000)
@@ -141,7 +141,7 @@ def known_of(database: Database) -> Freshness:
 
 
 def test_the_facts_of_a_table_are_read_from_the_database(database: Database, felt: Felt) -> None:
-    sent = Sent(database, felt.folder, health={"table_s": 0.5, "row": 1})
+    sent = FollowedTable(database, felt.folder, health={"table_s": 0.5, "row": 1})
     sent.send()
     known = known_of(database)
     assert known.heard_ms is not None
@@ -154,7 +154,7 @@ def test_the_facts_of_a_table_are_read_from_the_database(database: Database, fel
 def test_a_table_process_that_knows_of_more_rows_than_its_uplink_makes_the_table_behind(
     database: Database, felt: Felt
 ) -> None:
-    Sent(database, felt.folder, health={"table_s": 0.5, "row": felt.seq + 3}).send()
+    FollowedTable(database, felt.folder, health={"table_s": 0.5, "row": felt.seq + 3}).send()
     known = known_of(database)
     assert [lack for lack, _ in status_of(known, known.heard_ms or 0).lacks] == [Lack.ROWS]
 
@@ -162,7 +162,7 @@ def test_a_table_process_that_knows_of_more_rows_than_its_uplink_makes_the_table
 def test_rows_behind_a_locked_row_are_seen_as_not_followed(
     database: Database, owned: str, felt: Felt
 ) -> None:
-    sent = Sent(database, felt.folder, health={"table_s": 0.5, "row": 1})
+    sent = FollowedTable(database, felt.folder, health={"table_s": 0.5, "row": 1})
     sent.send()
     before = felt.seq
     with psycopg.connect(owned) as holder:
@@ -181,7 +181,7 @@ def test_rows_behind_a_locked_row_are_seen_as_not_followed(
 
 
 def test_a_table_that_was_struck_off_is_in_the_facts_too(database: Database, felt: Felt) -> None:
-    sent = Sent(database, felt.folder)
+    sent = FollowedTable(database, felt.folder)
     sent.send()
     strike(database, sent.name)
     assert known_of(database).seq == felt.seq

@@ -108,14 +108,14 @@ def changed(row: Entry, change: Callable[[dict[str, Any]], object]) -> Entry:
     return row._replace(payload=json.dumps(value))
 
 
-Spoilt = Callable[[list[Entry]], list[Entry]]
+Spoiler = Callable[[list[Entry]], list[Entry]]
 
 
-def opened_with(**fields: Any) -> Spoilt:
+def opened_with(**fields: Any) -> Spoiler:
     return lambda rows: [changed(of_type(rows, "hand_opened"), lambda value: value.update(fields))]
 
 
-def seated_with(**fields: Any) -> Spoilt:
+def seated_with(**fields: Any) -> Spoiler:
     return lambda rows: [
         changed(of_type(rows, "hand_opened"), lambda value: value["seats"][0].update(fields))
     ]
@@ -125,7 +125,7 @@ def twice_seated(rows: list[Entry]) -> list[Entry]:
     return [changed(of_type(rows, "hand_opened"), lambda value: value["seats"].append(value["seats"][0]))]
 
 
-def settled_with(points: Any) -> Spoilt:
+def settled_with(points: Any) -> Spoiler:
     def spoilt(rows: list[Entry]) -> list[Entry]:
         seat = json.loads(of_type(rows, "hand_opened").payload)["seats"][0]["seat"]
         settled = changed(
@@ -136,7 +136,7 @@ def settled_with(points: Any) -> Spoilt:
     return spoilt
 
 
-def then(kind: str, payload: Any) -> Spoilt:
+def then(kind: str, payload: Any) -> Spoiler:
     """An opened hand, and a row with such a payload: text as it is, else as JSON."""
     text = payload if isinstance(payload, str) else json.dumps(payload)
     return lambda rows: [opened := of_type(rows, "hand_opened"), opened._replace(type=kind, payload=text)]
@@ -146,7 +146,7 @@ def image(**fields: Any) -> dict[str, Any]:
     return {"image": {"name": "seat-1.jpg", "sha256": DIGEST, "size": 1, **fields}}
 
 
-SPOILT: Final[dict[str, Spoilt]] = {
+SPOILT: Final[dict[str, Spoiler]] = {
     **{f"profile {name}": opened_with(profile=word) for name, word in WORDS.items()},
     **{f"hash of the profile {name}": opened_with(profile_hash=word) for name, word in WORDS.items()},
     **{f"dealer {name}": opened_with(dealer=word) for name, word in WORDS.items()},

@@ -16,7 +16,7 @@ from pit.follow.news import MOST, News, Source, after
 from pit.follow.now import Follower
 from pit.follow.projector import project, project_in, reindex
 from pit.store.database import Database
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 
 def row(seq: int) -> Entry:
@@ -53,7 +53,7 @@ def test_projections_are_the_same_by_news_late_news_lost_news_and_without_any(
     database: Database, record: Path, seed: int
 ) -> None:
     rng = random.Random(seed)
-    sent = Sent(database, record)
+    sent = FollowedTable(database, record)
     entries = list(JournalReader(record).events_since(0, 100_000))
     news, follower = News(), Follower(database)
     while entries:

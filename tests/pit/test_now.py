@@ -21,7 +21,7 @@ from pit.follow.following import RecordState
 from pit.follow.now import Follower
 from pit.store.database import Database
 from tests.dealer_ui.felt import HANDS, Felt
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 
 @pytest.fixture
@@ -32,16 +32,16 @@ def felt(tmp_path: Path) -> Iterator[Felt]:
 
 
 @pytest.fixture
-def sent(database: Database, felt: Felt) -> Sent:
-    return Sent(database, felt.folder)
+def sent(database: Database, felt: Felt) -> FollowedTable:
+    return FollowedTable(database, felt.folder)
 
 
-def needs(sent: Sent) -> set[str]:
+def needs(sent: FollowedTable) -> set[str]:
     sent.send()
     return {need.kind for need in sent.facts.needs}
 
 
-def test_the_phase_the_hand_the_dealer_and_the_seats_are_followed(felt: Felt, sent: Sent) -> None:
+def test_the_phase_the_hand_the_dealer_and_the_seats_are_followed(felt: Felt, sent: FollowedTable) -> None:
     felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
     felt.to_setting()
     sent.send()
@@ -51,7 +51,7 @@ def test_the_phase_the_hand_the_dealer_and_the_seats_are_followed(felt: Felt, se
     assert facts.needs == ()
 
 
-def test_no_card_of_an_open_hand_is_in_the_facts(felt: Felt, sent: Sent) -> None:
+def test_no_card_of_an_open_hand_is_in_the_facts(felt: Felt, sent: FollowedTable) -> None:
     felt.to_setting()
     felt.to_reading()
     sent.send()
@@ -60,7 +60,7 @@ def test_no_card_of_an_open_hand_is_in_the_facts(felt: Felt, sent: Sent) -> None
     assert not [card for card in cards if f'"{card}"' in text or f" {card}" in text]
 
 
-def test_rows_of_an_open_hand_are_not_finished_until_it_is_closed(felt: Felt, sent: Sent) -> None:
+def test_rows_of_an_open_hand_are_not_finished_until_it_is_closed(felt: Felt, sent: FollowedTable) -> None:
     before = felt.seq
     felt.to_setting()
     sent.send()
@@ -70,7 +70,7 @@ def test_rows_of_an_open_hand_are_not_finished_until_it_is_closed(felt: Felt, se
     assert sent.finished == felt.seq
 
 
-def test_a_fault_and_a_dispute_are_needs_until_they_are_over(felt: Felt, sent: Sent) -> None:
+def test_a_fault_and_a_dispute_are_needs_until_they_are_over(felt: Felt, sent: FollowedTable) -> None:
     felt.say(ev.DeviceFault("camera", "The camera is gone."))
     felt.to_setting()
     felt.do("void", reason="Fire alarm")
@@ -87,7 +87,7 @@ def test_a_fault_and_a_dispute_are_needs_until_they_are_over(felt: Felt, sent: S
 
 
 def test_a_call_for_the_floor_is_a_need_of_its_own_each_time_from_hand_to_hand(
-    felt: Felt, sent: Sent
+    felt: Felt, sent: FollowedTable
 ) -> None:
     felt.say(ev.FloorCalled())
     called = felt.seq
@@ -107,7 +107,7 @@ def test_a_call_for_the_floor_is_a_need_of_its_own_each_time_from_hand_to_hand(
     assert sent.facts.needs[0].key != f"call:{called}", "an earlier answer is not an answer to this one"
 
 
-def test_what_is_followed_at_once_is_as_what_is_followed_row_by_row(felt: Felt, sent: Sent) -> None:
+def test_what_is_followed_at_once_is_as_what_is_followed_row_by_row(felt: Felt, sent: FollowedTable) -> None:
     felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3), ev.DeviceFault("puck", "gone"))
     felt.deal()
     felt.say(ev.FloorCalled(), ev.DeviceRecovered("puck"), ev.DeviceFault("printer", "No paper."))
@@ -147,7 +147,7 @@ def test_what_is_followed_at_once_is_as_what_is_followed_row_by_row(felt: Felt, 
     assert one_by_one.report.downs() == at_once.report.downs()
 
 
-def test_a_need_keeps_its_beginning_over_a_restart_of_the_pit(felt: Felt, sent: Sent) -> None:
+def test_a_need_keeps_its_beginning_over_a_restart_of_the_pit(felt: Felt, sent: FollowedTable) -> None:
     felt.deal()
     felt.say(ev.DeviceFault("puck", "The puck reader is gone."))
     sent.send()
@@ -159,7 +159,9 @@ def test_a_need_keeps_its_beginning_over_a_restart_of_the_pit(felt: Felt, sent: 
     assert sent.facts.phase == "setting"
 
 
-def test_a_row_of_a_later_release_stops_only_that_table_and_is_tried_again(felt: Felt, sent: Sent) -> None:
+def test_a_row_of_a_later_release_stops_only_that_table_and_is_tried_again(
+    felt: Felt, sent: FollowedTable
+) -> None:
     sent.send()
     with sent.database.transaction() as connection:
         connection.execute("UPDATE table_now SET stuck_why = 'later'")
@@ -172,9 +174,9 @@ def test_a_row_of_a_later_release_stops_only_that_table_and_is_tried_again(felt:
 
 
 def test_a_row_that_breaks_the_pits_code_stops_only_its_own_table(
-    felt: Felt, sent: Sent, record: Path, monkeypatch: pytest.MonkeyPatch
+    felt: Felt, sent: FollowedTable, record: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Sent(sent.database, record, "Table 2")
+    other = FollowedTable(sent.database, record, "Table 2")
     other.follower = sent.follower
 
     def breaks(state: State, event: Event) -> State:
@@ -194,7 +196,7 @@ def test_a_row_that_breaks_the_pits_code_stops_only_its_own_table(
     assert [text.endswith("is of no release. Show it to a technician.") for (text,) in why] == [True]
 
 
-def totals(sent: Sent) -> tuple[Counts, ...]:
+def totals(sent: FollowedTable) -> tuple[Counts, ...]:
     names = ", ".join(vars(Counts()))
     with sent.database.transaction() as connection:
         rows = connection.execute(f"SELECT {names} FROM down_total ORDER BY began_seq").fetchall()
@@ -202,14 +204,16 @@ def totals(sent: Sent) -> tuple[Counts, ...]:
 
 
 def test_the_downs_have_the_totals_of_the_tables_own_report(database: Database, record: Path) -> None:
-    sent = Sent(database, record)
+    sent = FollowedTable(database, record)
     sent.send()
     own = report_of_span(JournalReader(record), Span())
     assert sum(totals(sent), Counts()) == own.total
     assert own.total.hands == 12
 
 
-def test_the_totals_are_the_same_when_the_pit_starts_again_after_every_hand(felt: Felt, sent: Sent) -> None:
+def test_the_totals_are_the_same_when_the_pit_starts_again_after_every_hand(
+    felt: Felt, sent: FollowedTable
+) -> None:
     felt.say(ev.PersonListed("Lin", Role.DEALER), ev.PersonListed("Bo", Role.DEALER), ev.LoggedOn("Lin", 1))
     for number in range(4):
         felt.to_setting()
@@ -233,7 +237,7 @@ def test_the_totals_are_the_same_when_the_pit_starts_again_after_every_hand(felt
 
 
 def test_the_places_are_those_of_the_tables_index(database: Database, record: Path) -> None:
-    sent = Sent(database, record)
+    sent = FollowedTable(database, record)
     sent.send()
     with database.transaction() as connection:
         found = connection.execute(
@@ -243,7 +247,7 @@ def test_the_places_are_those_of_the_tables_index(database: Database, record: Pa
     assert found == [(row.hand, row.seq) for row in opened]
 
 
-def test_facts_come_back_from_their_json(felt: Felt, sent: Sent) -> None:
+def test_facts_come_back_from_their_json(felt: Felt, sent: FollowedTable) -> None:
     felt.deal()
     felt.say(ev.DeviceFault("puck", "gone"))
     sent.send()

@@ -20,7 +20,7 @@ from pit.store.replica import LOOK_EVERY_S, Replica
 from pit.store.workers import Membership
 from tests.pit.pages.conftest import House as Visited
 from tests.pit.postgres import Postgres
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 from tests.tools import POSTGRESQL, needs
 from tests.waiting import until
 
@@ -73,7 +73,7 @@ def pair() -> Iterator[Pair]:
 
 
 def test_a_search_is_answered_by_the_copy_while_it_follows(pair: Pair, record: Path, tmp_path: Path) -> None:
-    Sent(pair.database, record).send()
+    FollowedTable(pair.database, record).send()
     pair.write()
     until(pair.is_copied)
     until(lambda: len(search(pair.copy, SearchFilter())) == len(search(pair.database, SearchFilter())) > 0)

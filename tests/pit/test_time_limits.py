@@ -25,7 +25,7 @@ from pit.store.database import (
     take_long,
 )
 from tests.dealer_ui.felt import Felt
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 SHORT = Limits(0.2, 0.5, 0.3)
 
@@ -126,7 +126,7 @@ def test_a_record_that_something_else_holds_is_logged_and_the_others_are_followe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     felts = [Felt(tmp_path / str(number)) for number in (1, 2)]
-    first, second = (Sent(database, felt.folder, f"Table {felt.folder.name}") for felt in felts)
+    first, second = (FollowedTable(database, felt.folder, f"Table {felt.folder.name}") for felt in felts)
     for one in (first, second):
         one.send()
     monkeypatch.setattr(now, "HELD_S", -1.0)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from pit.follow.search import SearchFilter, search
-from pit.follow.totals import DAY_MS, LEAST_CARDS, LEAST_DAYS, Day, Span, Unusual, days_of, outside, unusual
+from pit.follow.totals import (
+    DAY_MS,
+    LEAST_CARDS,
+    LEAST_DAYS,
+    Day,
+    Span,
+    UnusualFigure,
+    days_of,
+    outside,
+    unusual,
+)
 from pit.follow.totals import by_dealer as of_dealers
 from pit.follow.totals import by_game as of_games
 from pit.follow.totals import by_table as of_tables
@@ -62,8 +72,8 @@ def test_a_table_is_compared_with_its_own_last_fourteen_days(database: Database)
     assert days[-2] == Day(TODAY - 1, 40, 1000, 0.003, 0.001, 0.6)
     assert unusual(database, NOW_MS) == {
         record: (
-            Unusual("unsure", "0.60 %", "0.20 % – 0.40 %"),
-            Unusual("reading", "0.9 s", "0.6 s – 0.6 s"),
+            UnusualFigure("unsure", "0.60 %", "0.20 % – 0.40 %"),
+            UnusualFigure("reading", "0.9 s", "0.6 s – 0.6 s"),
         )
     }
     assert days_of(database, NOW_MS, "Table 2") == {}

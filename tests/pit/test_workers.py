@@ -25,7 +25,7 @@ from tests.campaigns.pit.compare import compare, has_all, is_listed
 from tests.campaigns.pit.kill_campaign import TABLE
 from tests.pit.house import House, Part, house, nginx_command
 from tests.pit.log.conftest import LogHouse, made_house
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 from tests.tools import NGINX, POSTGRESQL, needs
 from tests.waiting import until
 
@@ -85,7 +85,7 @@ def test_a_database_whose_clock_was_set_by_a_day_counts_no_dead_process(
 def test_a_process_follows_its_share_at_once_and_what_nobody_follows_later(
     database: Database, owned: str, record: Path
 ) -> None:
-    sent = Sent(database, record)
+    sent = FollowedTable(database, record)
     sent.follower = Follower(database)
     sent.send()
     other = Share((sent.record_id + 1) % 2, 2)
@@ -110,7 +110,7 @@ def test_a_process_follows_its_share_at_once_and_what_nobody_follows_later(
 
 
 def test_two_followers_at_once_make_what_one_makes(database: Database, record: Path) -> None:
-    alone = Sent(database, record)
+    alone = FollowedTable(database, record)
     alone.send()
     expected = alone._one("SELECT count(*) FROM hand")
     projectors = [Projector(database, News(), Membership()) for _ in range(2)]

@@ -20,7 +20,7 @@ from tests.campaigns.security.attack_campaign.attacks import ATTACKS
 from tests.campaigns.security.attack_campaign.flips import Ground, Judge, judged
 from tests.campaigns.security.attack_campaign.pages import FILES, Flip, choose, parts
 from tests.campaigns.security.attack_campaign.records import make_records
-from tests.campaigns.security.attack_campaign.report import Campaign, Tried
+from tests.campaigns.security.attack_campaign.report import AttackTrial, Campaign
 from tests.examples import THOROUGH
 
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def test_an_attack_is_held_off_and_gets_through_without_its_defence(
 ) -> None:
     if attack.number == "8b" and os.geteuid() != 0:
         pytest.skip("only root can restore as root")
-    tried = Tried(
+    tried = AttackTrial(
         attack,
         attack.tried(ground, room, is_naive=False),
         attack.tried(ground, room, is_naive=True),
@@ -106,12 +106,12 @@ def test_a_process_that_ends_or_hangs_is_a_problem_of_its_flip(
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: multiprocessing)
     monkeypatch.setattr(flips, "WITHIN_S", 1.0)
 
-    def judge(self: Judge, flip: Flip) -> flips.Judged:
+    def judge(self: Judge, flip: Flip) -> flips.FlipResult:
         if flip.bit == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         if flip.bit == 2:
             signal.pause()
-        return flips.Judged(flip, "nothing")
+        return flips.FlipResult(flip, "nothing")
 
     monkeypatch.setattr(Judge, "judge", judge)
     monkeypatch.setattr(Judge, "intact", lambda *_: None)

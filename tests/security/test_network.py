@@ -17,14 +17,14 @@ from dealer_ui.web import serve
 HERE = Path(__file__).parents[2]
 
 
-class Listened(Exception):
+class ListenAttempt(Exception):
     """The page would have listened there."""
 
 
 @pytest.fixture(autouse=True)
 def listens(monkeypatch: pytest.MonkeyPatch) -> None:
     def listen(host: str, _port: int) -> None:
-        raise Listened(host)
+        raise ListenAttempt(host)
 
     monkeypatch.setattr(serve, "listen_on", listen)
     monkeypatch.delenv("LISTEN_FDS", raising=False)
@@ -33,7 +33,7 @@ def listens(monkeypatch: pytest.MonkeyPatch) -> None:
 def listened_on(host: str, folder: Path) -> str:
     """Return where the page would have listened; "" where it refused, with a sentence and exit status 2."""
     done = CliRunner().invoke(command, ["--data", str(folder), "--host", host])
-    if isinstance(done.exception, Listened):
+    if isinstance(done.exception, ListenAttempt):
         return str(done.exception)
     assert done.exit_code == 2
     assert "Traceback" not in done.output

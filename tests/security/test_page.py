@@ -25,7 +25,7 @@ from dealer_ui.glance import routes as glance
 from dealer_ui.review import routes as review
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.view import sibling_page as beside
-from dealer_ui.view.sibling_page import Beside
+from dealer_ui.view.sibling_page import SiblingPage
 from dealer_ui.web import guard, serve, stream
 from dealer_ui.web.services import KIOSK, services
 from firmware.access import control as gate
@@ -228,7 +228,7 @@ def test_a_players_name_is_never_a_template_nor_markup(
     assert "<b>{{7*7}}</b>" in bare.test_client().get("/").text
 
 
-class Naive:
+class NaiveConnection:
     """A connection that writes values into its SQL, as nobody should."""
 
     def __init__(self, db: Any) -> None:
@@ -252,7 +252,7 @@ def test_a_name_is_never_a_part_of_a_question_to_the_record(
     real = read_lines
 
     def naive(db: Any, where: str, values: Any) -> Any:
-        return real(Naive(db), where, values)  # type: ignore[arg-type]
+        return real(NaiveConnection(db), where, values)  # type: ignore[arg-type]
 
     monkeypatch.setattr("firmware.record.archive.read_lines", naive)
     assert len(kept.hands(everything)) == 1
@@ -458,7 +458,7 @@ def test_the_training_page_is_of_another_site_than_the_tables(monkeypatch: pytes
     def hosts() -> set[str | None]:
         found = set()
         for training in (False, True):
-            page = Beside(8013, training=training)
+            page = SiblingPage(8013, training=training)
             page._answers, page._asked = True, time.monotonic()
             ((_, address),) = page.links()
             found.add(urlsplit(address).hostname)

@@ -15,7 +15,7 @@ from flask import Flask
 
 from dealer_ui.web import serve
 from dealer_ui.web.tls import certificate
-from tests.dealer_ui.remote_house import CLAIMED, NAME, Served, served
+from tests.dealer_ui.remote_house import CLAIMED, NAME, NginxFront, served
 from tests.waiting import DEADLINE, until
 
 pytestmark = pytest.mark.slow
@@ -34,7 +34,7 @@ def all_of(line: socket.socket) -> bytes:
     return b"".join(iter(lambda: received(line), b""))
 
 
-def answered(there: Served, source: str, within: float) -> bool:
+def answered(there: NginxFront, source: str, within: float) -> bool:
     try:
         return there.ask("/log-in", source, within).status == 200
     except OSError:
@@ -44,7 +44,7 @@ def answered(there: Served, source: str, within: float) -> bool:
 # ---- what it answers ----
 
 
-def tried(there: Served, source: str = "127.0.0.1", **headers: str) -> str:
+def tried(there: NginxFront, source: str = "127.0.0.1", **headers: str) -> str:
     """Try a wrong passphrase; return the answer's first line."""
     body = urlencode({"name": NAME, "passphrase": "a wrong passphrase"})
     told = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
@@ -55,7 +55,7 @@ def tried(there: Served, source: str = "127.0.0.1", **headers: str) -> str:
 
 
 def test_answers_of_nginx_itself_have_their_headers_and_no_version(review_app: Flask, secrets: Path) -> None:
-    def asked(there: Served, request: bytes) -> tuple[str, Counter[str], str]:
+    def asked(there: NginxFront, request: bytes) -> tuple[str, Counter[str], str]:
         with there.spoken_line() as line:
             line.sendall(request)
             first, *headers = all_of(line).partition(b"\r\n\r\n")[0].decode().splitlines()
@@ -99,7 +99,7 @@ def test_an_address_that_a_visitor_claims_is_not_believed(review_app: Flask, sec
 def test_each_address_has_its_own_tries_also_where_ipv4_comes_within_ipv6(
     review_app: Flask, secrets: Path
 ) -> None:
-    def told(there: Served, *sources: str) -> list[str]:
+    def told(there: NginxFront, *sources: str) -> list[str]:
         return [tried(there, source).split()[1] for source in sources for _ in range(6)]
 
     with served(review_app, secrets, CLAIMED) as there:
@@ -113,7 +113,7 @@ def test_each_address_has_its_own_tries_also_where_ipv4_comes_within_ipv6(
 FEW = (("rate=20r/s", "rate=1r/m"), ("burst=300", "burst=4"))
 
 
-def codes(there: Served, address: str, count: int) -> list[int]:
+def codes(there: NginxFront, address: str, count: int) -> list[int]:
     return [there.ask("/log-in", address).status for _ in range(count)]
 
 
@@ -130,7 +130,7 @@ def test_one_machine_does_not_shut_its_whole_network_out(review_app: Flask, secr
     """A machine has as many IPv6 addresses as it likes; they have a share together, and each one its own of that."""
     few = (CLAIMED, *FEW, ("rate=80r/s", "rate=1r/m"), ("burst=1200", "burst=9"))
 
-    def let_in(there: Served, *addresses: str) -> list[int]:
+    def let_in(there: NginxFront, *addresses: str) -> list[int]:
         return [codes(there, address, 6).count(200) for address in addresses]
 
     with served(review_app, secrets, *few) as there:
@@ -148,7 +148,7 @@ def test_a_form_that_is_too_large_never_reaches_the_page(review_app: Flask, secr
     length = f"{head}Content-Length: 20000\r\n\r\n".encode() + b"x" * 20_000
     chunked = f"{head}Transfer-Encoding: chunked\r\n\r\n4e20\r\n".encode() + b"x" * 20_000 + b"\r\n0\r\n\r\n"
 
-    def told(there: Served) -> list[bytes]:
+    def told(there: NginxFront) -> list[bytes]:
         said = []
         for request in (length, chunked):
             with there.spoken_line() as line:
@@ -170,12 +170,12 @@ def test_a_form_that_is_too_large_never_reaches_the_page(review_app: Flask, secr
 def test_plain_http_and_old_tls_are_not_spoken(review_app: Flask, secrets: Path) -> None:
     request = b"GET /log-in HTTP/1.0\r\nHost: localhost\r\n\r\n"
 
-    def plain(there: Served) -> bytes:
+    def plain(there: NginxFront) -> bytes:
         with there.line() as line:
             line.sendall(request)
             return all_of(line)
 
-    def old(there: Served) -> ssl.SSLSocket:
+    def old(there: NginxFront) -> ssl.SSLSocket:
         spoken = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         spoken.load_verify_locations(secrets / "tls.crt")
         with pytest.warns(DeprecationWarning, match="TLSv1_1"):
@@ -204,7 +204,7 @@ def test_another_box_in_its_place_is_noticed(review_app: Flask, secrets: Path, t
     with served(review_app, forger) as there:
         trusting_ours = ssl.create_default_context(cafile=str(secrets / "tls.crt"))
         with pytest.raises(ssl.SSLCertVerificationError):
-            Served(there.port, trusting_ours).ask("/log-in")
+            NginxFront(there.port, trusting_ours).ask("/log-in")
         assert there.ask("/log-in").status == 200, "a browser that compares nothing talks to it"
 
 
@@ -218,7 +218,7 @@ PATIENT = (
 FIFTEEN = ("of_all 800", "of_all 16")
 
 
-def crowd(there: Served, begin: bytes, count: int, stack: ExitStack, *sources: str) -> None:
+def crowd(there: NginxFront, begin: bytes, count: int, stack: ExitStack, *sources: str) -> None:
     for number in range(count):
         line = stack.enter_context(there.line(sources[number % len(sources)]))
         with suppress(ConnectionError):
@@ -271,7 +271,7 @@ LONG = ("client_header_timeout 10s", "client_header_timeout 1000s")
 SHORT = ("client_header_timeout 10s", "client_header_timeout 1s")
 
 
-def cut_off(there: Served, begin: bytes, within: float, *, spoken: bool = True) -> bool:
+def cut_off(there: NginxFront, begin: bytes, within: float, *, spoken: bool = True) -> bool:
     """Send a byte at a time; say whether that was ended within seconds."""
     with there.spoken_line() if spoken else there.line() as line:
         ends = time.monotonic() + within

@@ -18,7 +18,7 @@ from dealer_ui.remote import app as remote
 from dealer_ui.remote.app import remote_access
 from dealer_ui.web import rate_limit
 from dealer_ui.web.rate_limit import Limit
-from tests.dealer_ui.remote_house import NAME, PASSPHRASE, Served, served, visitor
+from tests.dealer_ui.remote_house import NAME, PASSPHRASE, NginxFront, served, visitor
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
@@ -27,13 +27,13 @@ FORGED = "\ndealer_ui.web.log_in: log-in of Ines from 192.0.2.9"
 REST = "Host: localhost\r\nConnection: close\r\n"
 
 
-def code_of(there: Served, head: str, body: str = "", source: str = "127.0.0.1") -> str:
+def code_of(there: NginxFront, head: str, body: str = "", source: str = "127.0.0.1") -> str:
     with there.spoken_line(source) as line:
         line.sendall(f"{head}{REST}Content-Length: {len(body)}\r\n\r\n{body}".encode())
         return line.recv(65536).decode().split()[1]
 
 
-def tried(there: Served, source: str, passphrase: str) -> str:
+def tried(there: NginxFront, source: str, passphrase: str) -> str:
     form = "POST /log-in HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\n"
     return code_of(there, form, urlencode({"name": NAME, "passphrase": passphrase}), source)
 
@@ -100,7 +100,7 @@ def test_visitors_who_go_at_once_are_not_in_the_log(
 
     review_app.before_request_funcs[None].insert(0, pause)
 
-    def go(there: Served) -> str:
+    def go(there: NginxFront) -> str:
         line = there.spoken_line()
         line.sendall(head)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -144,7 +144,7 @@ def test_tries_that_are_put_off_do_not_fill_the_log(
 def test_a_stranger_with_many_addresses_keeps_nobody_out_who_was_in(
     review_app: Flask, secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def let_in(there: Served) -> list[str]:
+    def let_in(there: NginxFront) -> list[str]:
         review_app.extensions["feltwatch-log-in"] = replace(
             remote_access(review_app), tries=Limit((5, 1e-9), (7, 1e-9))
         )

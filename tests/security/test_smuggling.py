@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from flask import Flask, request
 
-from tests.dealer_ui.remote_house import Served, served
+from tests.dealer_ui.remote_house import NginxFront, served
 
 pytestmark = pytest.mark.slow
 
@@ -77,20 +77,20 @@ CLAIMS = (
     *("X_Forwarded_For", "X_Forwarded_Proto", "X-Forwarded-For ", "Client-IP", "X-HTTP-Method-Override"),
 )
 BELIEVED = ("X-Forwarded-For .address", "X-Forwarded-For $http_x_forwarded_for")
-Came = list[tuple[str, str, str | None, str]]
+RequestLines = list[tuple[str, str, str | None, str]]
 
 
 @pytest.fixture
-def came(review_app: Flask) -> Came:
+def came(review_app: Flask) -> RequestLines:
     """What reaches the page, before it judges: method, path, the visitor's address, the scheme."""
-    seen: Came = []
+    seen: RequestLines = []
     review_app.before_request_funcs[None].insert(
         0, lambda: seen.append((request.method, request.path, request.remote_addr, request.scheme))
     )
     return seen
 
 
-def said(there: Served, sent: bytes) -> bytes:
+def said(there: NginxFront, sent: bytes) -> bytes:
     """Return what is answered to some bytes, until the line is closed or silent for a while."""
     got = b""
     with there.spoken_line() as line, suppress(OSError):
@@ -101,9 +101,9 @@ def said(there: Served, sent: bytes) -> bytes:
     return got
 
 
-def strangers(there: Served, came: Came) -> dict[str, Came]:
+def strangers(there: NginxFront, came: RequestLines) -> dict[str, RequestLines]:
     """Send everything; return what came to the page under another address or scheme than nginx's word."""
-    found: dict[str, Came] = {}
+    found: dict[str, RequestLines] = {}
     for name, (lengths, body) in HEADS.items():
         told = lengths % len(body) if b"%d" in lengths else lengths
         got = said(there, b"POST /log-in HTTP/1.1\r\nHost: localhost\r\n" + told + b"\r\n\r\n" + body)
@@ -120,7 +120,7 @@ def strangers(there: Served, came: Came) -> dict[str, Came]:
 
 
 def test_nothing_reaches_the_page_that_nginx_did_not_take_for_a_request(
-    review_app: Flask, secrets: Path, came: Came
+    review_app: Flask, secrets: Path, came: RequestLines
 ) -> None:
     with served(review_app, secrets, NO_RATE) as there:
         assert strangers(there, came) == {}

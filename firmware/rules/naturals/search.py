@@ -22,7 +22,7 @@ _RANKS: Final = len(RANKS)
 _SUITS: Final = len(SUITS)
 _RED: Final = tuple(map(SUITS.index, "dh"))
 
-Held = Sequence[Card]
+Cards = Sequence[Card]
 
 
 class OwnNaturalFinder(NaturalFinder):
@@ -48,7 +48,7 @@ class OwnNaturalFinder(NaturalFinder):
         }
         self._straight_ranks = {frozenset(ranks) for found in self._straights.values() for ranks in found}
 
-    def bits(self, front: Held, middle: Held, back: Held) -> int:
+    def bits(self, front: Cards, middle: Cards, back: Cards) -> int:
         """Return every kind in 3, 5 and 5 known, different cards as a number."""
         found = super().bits(front, middle, back)
         cards = (*front, *middle, *back)
@@ -64,7 +64,7 @@ class OwnNaturalFinder(NaturalFinder):
                 found |= bit
         return found
 
-    def _rows_fit(self, needs: Conditions, rows: Sequence[Held], cards: Held) -> bool:
+    def _rows_fit(self, needs: Conditions, rows: Sequence[Cards], cards: Cards) -> bool:
         named = needs.named_rows
         if not named:
             return True
@@ -75,12 +75,12 @@ class OwnNaturalFinder(NaturalFinder):
             self._is(hand, rows[row]) for row, _size, hand in named
         )
 
-    def _is(self, hand: RowHand, row: Held) -> bool:
+    def _is(self, hand: RowHand, row: Cards) -> bool:
         ranks = frozenset(card.rank for card in row)
         in_order = len(ranks) == len(row) and ranks in self._straight_ranks
         return (in_order or hand == "flush") and (hand == "straight" or len({card.suit for card in row}) == 1)
 
-    def _can_be_arranged(self, needs: Conditions, wanted: list[tuple[int, RowHand]], cards: Held) -> bool:
+    def _can_be_arranged(self, needs: Conditions, wanted: list[tuple[int, RowHand]], cards: Cards) -> bool:
         """Return whether cards hold these rows, and needs' groups among the others."""
         if not wanted:
             return _groups_fit(needs, count_ranks(cards))
@@ -90,7 +90,7 @@ class OwnNaturalFinder(NaturalFinder):
             for row in self._held(size, hand, cards)
         )
 
-    def _held(self, size: int, hand: RowHand, cards: Held) -> Iterator[Held]:
+    def _held(self, size: int, hand: RowHand, cards: Cards) -> Iterator[Cards]:
         """Yield every such row in cards."""
         if hand == "flush":
             for suit in range(_SUITS):
@@ -105,7 +105,7 @@ class OwnNaturalFinder(NaturalFinder):
                     yield row
 
 
-def count_ranks(cards: Held) -> list[int]:
+def count_ranks(cards: Cards) -> list[int]:
     """Return how many cards there are of each rank."""
     counts = [0] * _RANKS
     for card in cards:

@@ -46,14 +46,14 @@ def contradictions(profile: Profile) -> tuple[Contradiction, ...]:
     )
 
 
-_Found = Iterator[Contradiction]
+_Findings = Iterator[Contradiction]
 
 
 def _contradiction(path: str, sentence: str, /, **args: object) -> Contradiction:
     return Contradiction(path, Message(sentence, **args))
 
 
-def _limits(profile: Profile) -> _Found:
+def _limits(profile: Profile) -> _Findings:
     limits = profile.limits
     if 0 < limits.max_stack < limits.buy_in:
         yield _contradiction(
@@ -92,7 +92,7 @@ def _limits(profile: Profile) -> _Found:
                 )
 
 
-def _rows(profile: Profile) -> _Found:
+def _rows(profile: Profile) -> _Findings:
     scoring = profile.scoring
     if scoring.rows and scoring.row:
         yield _contradiction(
@@ -117,7 +117,7 @@ def _rows(profile: Profile) -> _Found:
             )
 
 
-def _lowball(profile: Profile) -> _Found:
+def _lowball(profile: Profile) -> _Findings:
     low = LOWS.get(profile.hands.middle)
     if low is None and profile.foul.low_middle != "any":
         yield _contradiction(
@@ -164,7 +164,7 @@ def _lowball(profile: Profile) -> _Found:
                 yield _contradiction(path, "%(option)s cannot be played with a lowball middle.", option=path)
 
 
-def _bonuses(profile: Profile) -> _Found:
+def _bonuses(profile: Profile) -> _Findings:
     bonus = profile.bonus
     tables = {f"bonus.{row}": getattr(bonus, row) for row in ("front", "middle", "back")}
     named = [path for path, table in tables.items() if table]
@@ -208,7 +208,7 @@ def _bonuses(profile: Profile) -> _Found:
         )
 
 
-def _naturals(profile: Profile) -> _Found:
+def _naturals(profile: Profile) -> _Findings:
     naturals = profile.naturals
     if not naturals.kinds:
         for path, value, plain in (
@@ -257,7 +257,7 @@ def _naturals(profile: Profile) -> _Found:
         )
 
 
-def _between_hands(profile: Profile) -> _Found:
+def _between_hands(profile: Profile) -> _Findings:
     fantasyland, collection = profile.fantasyland, profile.collection
     if fantasyland.stay and not fantasyland.entry:
         yield _contradiction("fantasyland.entry", "Fantasy Land can be kept, and no hand earns it.")
@@ -279,7 +279,7 @@ def _between_hands(profile: Profile) -> _Found:
         )
 
 
-def _weaker_pays_more(profile: Profile) -> _Found:
+def _weaker_pays_more(profile: Profile) -> _Findings:
     """Yield the options under which a weaker hand or result has more points, and those only said to be so."""
     found = {
         path: next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
@@ -319,12 +319,12 @@ def _weaker_pays_more(profile: Profile) -> _Found:
             )
 
 
-class _Ranked(NamedTuple):
+class _Award(NamedTuple):
     words: Message
     points: int
 
 
-def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
+def _ranked(profile: Profile) -> dict[str, list[_Award]]:
     """Return, of each of `RANKED`, what it gives points for, from weak to strong."""
     outcome = dict(profile.scoring.outcome)
     words = {"two": Message("two rows won"), "three": Message("all three rows won")}
@@ -338,19 +338,19 @@ def _ranked(profile: Profile) -> dict[str, list[_Ranked]]:
             )
             for row in ROW_NAMES
         },
-        "naturals.kinds": [_Ranked(entry.words, entry.value) for entry in reversed(profile.naturals.kinds)],
-        "scoring.outcome": [_Ranked(words[rows], outcome[rows]) for rows in words if rows in outcome],
+        "naturals.kinds": [_Award(entry.words, entry.value) for entry in reversed(profile.naturals.kinds)],
+        "scoring.outcome": [_Award(words[rows], outcome[rows]) for rows in words if rows in outcome],
     }
 
 
-def _hands(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | None) -> list[_Ranked]:
+def _hands(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | None) -> list[_Award]:
     """Return every hand of a row with its bonus; 0 for one that the table does not name."""
     points = {Target.parse(hand, front=front): value for hand, value in pairs}
     if low is not None:
         alone = Target(low, None)
-        found = [_Ranked(hand.words, points.get(hand, points.get(alone, 0))) for hand in Target.ranked(low)]
+        found = [_Award(hand.words, points.get(hand, points.get(alone, 0))) for hand in Target.ranked(low)]
         best = Target(low, BEST)
-        return [*found, _Ranked(best.words, points[best])] if best in points else found
+        return [*found, _Award(best.words, points[best])] if best in points else found
     categories = [Category.ONE_PAIR, Category.THREE_OF_A_KIND] if front else filter(None, HIGHS.values())
     by_rank = {target.category for target in points if target.rank is not None}
     royal, whole = Target(Category.ROYAL_FLUSH, None), Target(Category.STRAIGHT_FLUSH, None)
@@ -359,9 +359,9 @@ def _hands(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | N
         alone = Target(category, None)
         if alone == royal and royal not in points:  # then it is a straight flush
             if whole.category in by_rank:
-                found.append(_Ranked(royal.words, points.get(whole, 0)))
+                found.append(_Award(royal.words, points.get(whole, 0)))
             continue
         ranked = front or category in by_rank
         hands = Target.ranked(category, second_highest=second_highest) if ranked else (alone,)
-        found += [_Ranked(hand.words, points.get(hand, points.get(alone, 0))) for hand in hands]
+        found += [_Award(hand.words, points.get(hand, points.get(alone, 0))) for hand in hands]
     return found

@@ -82,10 +82,10 @@ class FrontCards(Bonuses):
         return super().say(value) if value else Term(_FOR_EVERY_FRONT, context=RULES)
 
 
-Found = Iterator[tuple[str, Message]]
+Findings = Iterator[tuple[str, Message]]
 
 
-def dealing_contradictions(profile: Profile) -> Found:
+def dealing_contradictions(profile: Profile) -> Findings:
     """Yield what contradicts itself in how many cards are dealt: the option to change first, and why."""
     yield from _fantasyland(profile)
     players, most = profile.limits.players, most_dealt(profile)
@@ -104,7 +104,7 @@ def dealing_contradictions(profile: Profile) -> Found:
         )
 
 
-def _fantasyland(profile: Profile) -> Found:
+def _fantasyland(profile: Profile) -> Findings:
     land = profile.fantasyland
     if not land.entry:
         for path, is_set in (

@@ -41,7 +41,7 @@ from firmware.table.errors import TableError
 from firmware.table_client import TableLink
 from tests.appliance.simulated_table import PROFILE, STACK_UNITS, Hands, simulated_table
 from tests.browser.chrome import launched
-from tests.campaigns.appliance.freeze_report import TARGETS, Freeze, Seen, judge, report
+from tests.campaigns.appliance.freeze_report import TARGETS, Freeze, Observations, judge, report
 from tests.processes import children, command_line, free_port
 
 SHORTEST_S: Final = 1.0
@@ -66,7 +66,7 @@ class Evening:
         self.data, self.room = folder / "data", folder / "room"
         self.room.mkdir(parents=True)
         self.port = free_port()
-        self.seen = Seen()
+        self.seen = Observations()
         self.freezes: list[Freeze] = []
         self.over = threading.Event()
         self.hands = Hands(self.room, PATIENCE_S)

@@ -38,7 +38,7 @@ class Freeze:
 
 
 @dataclass
-class Seen:
+class Observations:
     """What the witnesses saw, each by the wall clock; they are in other threads and in the browser."""
 
     painted: list[dict[str, Any]] = field(default_factory=list)
@@ -72,7 +72,7 @@ def _due(state: State) -> tuple[object, ...]:
     return state.hand, state.phase, state.questions, state.paid, state.paybacks, state.settlement
 
 
-def judge(data: Path, seen: Seen, freezes: Sequence[Freeze]) -> Comparison:
+def judge(data: Path, seen: Observations, freezes: Sequence[Freeze]) -> Comparison:
     """Compare the record with what was painted."""
     verdict = Comparison(problems=list(seen.problems))
     entries = JournalReader(data).events_since(0, limit=10_000_000)
@@ -104,7 +104,11 @@ def judge(data: Path, seen: Seen, freezes: Sequence[Freeze]) -> Comparison:
 
 
 def _judge(
-    entry: Entry, states: Mapping[int, State], seen: Seen, freezes: Sequence[Freeze], verdict: Comparison
+    entry: Entry,
+    states: Mapping[int, State],
+    seen: Observations,
+    freezes: Sequence[Freeze],
+    verdict: Comparison,
 ) -> None:
     before = states[entry.seq - 1]
     is_payment = entry.type == "payment_marked"
@@ -140,7 +144,7 @@ def _judge(
                 verdict.latest_s = max(verdict.latest_s, at - one.began)
 
 
-def signals(seen: Seen, freezes: Sequence[Freeze]) -> dict[tuple[str, str], list[float]]:
+def signals(seen: Observations, freezes: Sequence[Freeze]) -> dict[tuple[str, str], list[float]]:
     """Return after how many seconds each kind of freeze was shown by page, lamps and /healthz; infinity: not at all.
 
     A freeze that is shorter than what is promised, and a sign that was itself frozen, are left out.
@@ -176,13 +180,13 @@ def signals(seen: Seen, freezes: Sequence[Freeze]) -> dict[tuple[str, str], list
     return times
 
 
-def _stops_painting(freeze: Freeze, seen: Seen) -> bool:
+def _stops_painting(freeze: Freeze, seen: Observations) -> bool:
     """Return whether the renderer painted nothing while the browser's process was frozen."""
     begins, ends = freeze.began + 1, freeze.ended - 0.5
     return not any(begins < one["at_ms"] / 1000 < ends for one in seen.painted)
 
 
-def report(seed: int, seen: Seen, freezes: Sequence[Freeze], verdict: Comparison, busy: float) -> str:
+def report(seed: int, seen: Observations, freezes: Sequence[Freeze], verdict: Comparison, busy: float) -> str:
     """Say it as a page of the book."""
     counts = ", ".join(f"{target} {sum(one.target == target for one in freezes)}" for target in TARGETS)
     twos = sum(bool(one.beside) for one in freezes)

@@ -77,12 +77,12 @@ EFFECT: Final = {
 """Command → the events that it may be."""
 
 
-class Lost(AssertionError):
+class RecordError(AssertionError):
     """The record is not what it must be; says after which kill."""
 
 
 @dataclass(frozen=True)
-class Acknowledged:
+class AcknowledgedCommand:
     """A command that was answered with ok, and the row that the answer named."""
 
     order: dict[str, Any]
@@ -151,21 +151,21 @@ class Campaign:
             if self.rng.random() < AT_START and self.figures.restarts:
                 time.sleep(self.rng.uniform(0, statistics.median(self.figures.restarts)))
                 self.figures.during_start += 1
-                noted: list[Acknowledged] = []
+                noted: list[AcknowledgedCommand] = []
             else:
                 self._wait_for_answer(process)
                 self.figures.restarts.append(time.monotonic() - began)
                 busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
                 self.figures.busiest = max(self.figures.busiest, busy)
                 if self.figures.restarts[-1] > self.within * busy:
-                    raise Lost(f"The restart took {self.figures.restarts[-1]:.1f} s.")
+                    raise RecordError(f"The restart took {self.figures.restarts[-1]:.1f} s.")
                 self._check_recovery(implied, seq)
                 noted = self._drive(process, self.rng.uniform(0, self.longest))
         finally:
             process.kill()
             process.wait()
         if process.returncode != -signal.SIGKILL:
-            raise Lost(f"The table process ended by itself ({process.returncode}): {self._said()}")
+            raise RecordError(f"The table process ended by itself ({process.returncode}): {self._said()}")
         self.figures.kills += 1
         self._check_rows(noted)
 
@@ -178,12 +178,12 @@ class Campaign:
         deadline = time.monotonic() + max(GIVES_UP, self.within)
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise Lost(f"The table process did not start: {self._said()}")
+                raise RecordError(f"The table process did not start: {self._said()}")
             with suppress(OSError), self._line() as ask:
                 if ask({"do": "lock"}).get("ok"):  # asks nothing of the record
                     return
             time.sleep(0.005)
-        raise Lost(f"The table process took no command for {GIVES_UP:g} s.")
+        raise RecordError(f"The table process took no command for {GIVES_UP:g} s.")
 
     @contextmanager
     def _line(self) -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
@@ -203,9 +203,9 @@ class Campaign:
 
                 yield ask
 
-    def _drive(self, process: subprocess.Popen[bytes], seconds: float) -> list[Acknowledged]:
+    def _drive(self, process: subprocess.Popen[bytes], seconds: float) -> list[AcknowledgedCommand]:
         """Give commands until the kill, which comes at its moment whatever is going on."""
-        noted: list[Acknowledged] = []
+        noted: list[AcknowledgedCommand] = []
         killer = subprocess.Popen(["/bin/sh", "-c", f"sleep {seconds:.4f}; kill -9 {process.pid}"])
         waiting = False
         try:
@@ -221,7 +221,7 @@ class Campaign:
                     answer = ask(order)
                     waiting = False
                     if answer["ok"] and "seq" in answer:
-                        noted.append(Acknowledged(order, answer["seq"]))
+                        noted.append(AcknowledgedCommand(order, answer["seq"]))
         except (OSError, ValueError):
             self.figures.in_flight += waiting
         finally:
@@ -292,16 +292,18 @@ class Campaign:
         try:
             state, seq = self.reader.recover()
         except TableError as error:
-            raise Lost(str(error)) from error
+            raise RecordError(str(error)) from error
         if seq != (self.head.seq if self.head else 0):
-            raise Lost(f"The record ended at row {self.head.seq if self.head else 0}, and now ends at {seq}.")
+            raise RecordError(
+                f"The record ended at row {self.head.seq if self.head else 0}, and now ends at {seq}."
+            )
         return state, seq
 
     def _check_recovery(self, implied: State, seq: int) -> None:
         """The rows that the new process wrote must fold onto the implied state, beginning with its start."""
         after = self.reader.events_since(seq)
         if not after or after[0].type != "table_started":
-            raise Lost(f"The restart wrote no start after row {seq}.")
+            raise RecordError(f"The restart wrote no start after row {seq}.")
         state = implied
         for entry in after:
             state = apply(state, entry.event)  # raises CommandRefused where the process was in another state
@@ -313,26 +315,26 @@ class Campaign:
             whole.seats,
             whole.settlement,
         ):
-            raise Lost("The restart did not come to the state that the record implies.")
+            raise RecordError("The restart did not come to the state that the record implies.")
 
-    def _check_rows(self, noted: list[Acknowledged]) -> None:
+    def _check_rows(self, noted: list[AcknowledgedCommand]) -> None:
         rows = self.reader.events_since(self.head.seq if self.head else 0, limit=1_000_000)
         before = self.head
         for entry in rows:
             if entry.seq != (before.seq + 1 if before else 1) or entry.hash != entry.sealed():
-                raise Lost(f"Row {entry.seq} does not verify.")
+                raise RecordError(f"Row {entry.seq} does not verify.")
             if entry.previous != (before.hash if before else ""):
-                raise Lost(f"Row {entry.seq} does not follow the one before it.")
+                raise RecordError(f"Row {entry.seq} does not follow the one before it.")
             before = entry
         known = {entry.seq: entry for entry in rows}
         after = 0
         for ack in noted:
             step = [known[seq] for seq in range(max(after, ack.seq - 8) + 1, ack.seq + 1) if seq in known]
             if ack.seq not in known or not any(_is(entry, ack.order) for entry in step):
-                raise Lost(f"{ack.order} was acknowledged as row {ack.seq}, and is not there.")
+                raise RecordError(f"{ack.order} was acknowledged as row {ack.seq}, and is not there.")
             after = ack.seq
         for sentence in find_torn_images(self.data, rows):
-            raise Lost(sentence)
+            raise RecordError(sentence)
         self.figures.rows += len(rows)
         self.head = before
 
@@ -360,8 +362,8 @@ def campaign(
     while played.figures.kills < times:
         try:
             played.round()
-        except Lost as error:
-            raise Lost(f"After {played.figures.kills} kills with seed {seed}: {error}") from error
+        except RecordError as error:
+            raise RecordError(f"After {played.figures.kills} kills with seed {seed}: {error}") from error
         done(played)
     return played
 
@@ -392,7 +394,7 @@ def main(times: int, seed: int | None, hands: int, longest: float, data: Path | 
         kills = progress.add_task("killing", total=times)
         try:
             played = campaign(folder, times, seed, longest, lambda _: progress.advance(kills))
-        except Lost as error:
+        except RecordError as error:
             raise click.ClickException(str(error)) from error
         click.echo(played.figures.text())
         if hands <= VERIFIED_WHOLE and data is None:

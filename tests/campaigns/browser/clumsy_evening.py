@@ -110,7 +110,7 @@ def _all_seen(state: State, street: int) -> bool:
     return all(seat.placed >= cards_by(street) for seat in open_seats(state))
 
 
-class Hasty(Dealer):
+class HastyDealer(Dealer):
     """Waits for nothing that went away: touches something else."""
 
     def _until(self, condition: Callable[[], object]) -> None:
@@ -126,7 +126,7 @@ class Clumsy:
 
     def __init__(self, table: Table, cards: Cards, page: Page, seed: int) -> None:
         self._table, self._cards, self._page = table, cards, page
-        self._dealer = Hasty(page, table.config.data)
+        self._dealer = HastyDealer(page, table.config.data)
         self._rng = random.Random(seed)
         self._address = page.url
         self._players = Players(seed, house_rules(table.config)[1], backs_tried=6)

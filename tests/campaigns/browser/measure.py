@@ -30,7 +30,7 @@ from firmware.record_folder import SOCKET
 from firmware.rules import paying_in
 from firmware.table.house import currency_now
 from tests.browser.chrome import launched
-from tests.browser.drawn import PROFILES, Drawn, drawn
+from tests.browser.drawn import PROFILES, DrawnState, drawn
 from tests.browser.shared_server import OWN_WORKER
 from tests.browser.visits import LAYOUT, MEMORY, SETTLED, SIZES
 from tests.dealer_ui.felt import Felt
@@ -61,7 +61,7 @@ STYLED: Final = """style => {
 
 
 @dataclass
-class Measured:
+class Findings:
     """What was looked at, and what of it does not fit."""
 
     settlements: Counter[str] = field(default_factory=Counter)
@@ -72,7 +72,7 @@ class Measured:
     misfits: list[str] = field(default_factory=list)
 
 
-def evenings(folder: Path, settlements: int, seed: int = 1) -> Iterator[Drawn]:
+def evenings(folder: Path, settlements: int, seed: int = 1) -> Iterator[DrawnState]:
     """Play under one profile after the other until so many settlements were seen."""
     seen: set[str] = set()
     for number in range(10**6):
@@ -86,7 +86,7 @@ def evenings(folder: Path, settlements: int, seed: int = 1) -> Iterator[Drawn]:
                 yield state
 
 
-def _shows(state: Drawn) -> bool:
+def _shows(state: DrawnState) -> bool:
     """Of a settlement the first payment and the end are looked at; of the rest, every sixth state."""
     if state.settled and (not state.state.paid or not state.state.unpaid):
         return True
@@ -94,10 +94,13 @@ def _shows(state: Drawn) -> bool:
 
 
 def measure(
-    browser: Browser, states: Iterable[Drawn], languages: Sequence[str] = tuple(LANGUAGES), style: str = ""
-) -> Measured:
+    browser: Browser,
+    states: Iterable[DrawnState],
+    languages: Sequence[str] = tuple(LANGUAGES),
+    style: str = "",
+) -> Findings:
     """Show every state in these languages at both sizes; `style` is added to the page's own."""
-    found = Measured()
+    found = Findings()
     seen: set[str] = set()
     with _pages(browser, languages) as (pages, app):
         for page in pages.values():
@@ -161,7 +164,7 @@ def _pages(browser: Browser, languages: Sequence[str]) -> Iterator[tuple[dict[tu
         felt.journal.close()
 
 
-def report(found: Measured, seconds: float) -> str:
+def report(found: Findings, seconds: float) -> str:
     """Return the report: what was shown, and each misfit."""
     lines = [
         "# Layout on states drawn from play",

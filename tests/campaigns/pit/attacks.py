@@ -436,7 +436,7 @@ def made(postgres: Postgres, attack: Attack, folder: Path, *, defended: bool, nu
 
 
 @dataclass
-class Found:
+class AttackResult:
     """What came of an attack."""
 
     attack: Attack
@@ -448,7 +448,9 @@ class Found:
         return bool(self.defended) and not self.naive
 
 
-def campaign(postgres: Postgres, attacks: tuple[Attack, ...], say: Callable[[str], None]) -> list[Found]:
+def campaign(
+    postgres: Postgres, attacks: tuple[Attack, ...], say: Callable[[str], None]
+) -> list[AttackResult]:
     """Make every attack twice."""
     template = postgres.make("template_attack")
     migrate(template)
@@ -458,7 +460,7 @@ def campaign(postgres: Postgres, attacks: tuple[Attack, ...], say: Callable[[str
         for way, defended in enumerate((True, False)):
             with tempfile.TemporaryDirectory(prefix="feltwatch-attack-") as folder:
                 ways.append(made(postgres, attack, Path(folder), defended=defended, number=2 * number + way))
-        results.append(Found(attack, *ways))
+        results.append(AttackResult(attack, *ways))
         say(f"{'right' if results[-1].ok else 'WRONG'}: {attack.title}: {ways}")
     return results
 
@@ -467,7 +469,7 @@ BY_HAND = "## Files that go down, and channels"
 """From this heading on the report is written by hand, and kept."""
 
 
-def report(results: list[Found]) -> str:
+def report(results: list[AttackResult]) -> str:
     lines = [
         "# Attacks on the proof between tables and pit",
         "",

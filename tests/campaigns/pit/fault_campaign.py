@@ -53,7 +53,7 @@ MOST_SAID: Final = 3
 
 
 @dataclass
-class Found:
+class KindTotals:
     """What all rounds of a kind found. `wrong`: what else is not as it must be, and errors of the code in the logs."""
 
     name: str
@@ -86,7 +86,7 @@ class Report:
     """What the campaign found."""
 
     rounds: int
-    kinds: list[Found] = field(default_factory=list)
+    kinds: list[KindTotals] = field(default_factory=list)
     seconds: float = 0.0
     machine: str = MACHINE
 
@@ -95,10 +95,10 @@ class Report:
         return bool(self.kinds) and all(kind.ok for kind in self.kinds)
 
 
-def run_kind(name: str, rounds: int, seed: int = 0, *, long_every: int = LONG_EVERY) -> Found:
+def run_kind(name: str, rounds: int, seed: int = 0, *, long_every: int = LONG_EVERY) -> KindTotals:
     """Play the rounds of a kind on one stage. `long_every`: 0 for none that is long."""
     kind, rng = KINDS[name], random.Random(f"{seed} {name}")
-    report, healed, said = Found(name, kind.words, lacks=kind.lacks), list[float](), Counter[str]()
+    report, healed, said = KindTotals(name, kind.words, lacks=kind.lacks), list[float](), Counter[str]()
     if kind.lacks:
         return report
     try:
@@ -131,7 +131,7 @@ def campaign(
 ) -> Report:
     """Run kinds, so many at a time, each on a stage of its own; `keep` receives what there is after each of them."""
     report, began = Report(rounds), time.monotonic()
-    found: dict[str, Found] = {}
+    found: dict[str, KindTotals] = {}
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as workers:
         running = {workers.submit(run_kind, name, rounds, seed): name for name in names}
         for done in as_completed(running):

@@ -17,7 +17,7 @@ from tests.campaigns.pit.compare import has_all
 from tests.campaigns.pit.fault_kind import LONG_S, Kind
 from tests.campaigns.pit.fault_stage import Stage
 from tests.pit.dealing_table import Deal, dealt
-from tests.pit.test_hostile_rows import SPOILT, Spoilt, then
+from tests.pit.test_hostile_rows import SPOILT, Spoiler, then
 
 _DEEP: Final = "[" * 990 + "]" * 990
 _NOT_SIGNED: Final[tuple[Any, ...]] = (
@@ -38,7 +38,7 @@ _MORE: Final = {
     **dict.fromkeys(("head_signed", "key_announced"), _NOT_SIGNED),
     "table_started": _NO_START,
 }
-POISON: Final[dict[str, Spoilt]] = {
+POISON: Final[dict[str, Spoiler]] = {
     **SPOILT,
     **{f"{kind} {n}": then(kind, value) for kind, values in _MORE.items() for n, value in enumerate(values)},
 }
@@ -86,7 +86,7 @@ def _poisoned(made: Stage, rng: random.Random, is_long: bool) -> tuple[float, li
     return stored_s, wrong
 
 
-def poison(data: Any, spoilt: Spoilt) -> int:
+def poison(data: Any, spoilt: Spoiler) -> int:
     """Append rows that no release writes, chained and sealed; return the number of the last."""
     rows = JournalReader(data).events_since(0, 10**6)
     last = rows[-1]

@@ -34,7 +34,7 @@ from pit.status.tables import list_tables
 from pit.store.database import Database, migrate
 from tests.campaigns.pit.many_hands import BEGAN_MS, HAND_MS, fill
 from tests.pit.postgres import Postgres
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 TABLES: Final = 200
 MONTHS: Final = 12
@@ -88,11 +88,11 @@ def grown() -> Iterator[tuple[str, Path]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def played(database: Database, folder: Path) -> Sent:
+def played(database: Database, folder: Path) -> FollowedTable:
     """Play some hands and send them: the rows that all others are made of."""
     order = ["demo", "--headless", "--hands", str(PLAYED), "--data", str(folder / "table"), "--json"]
     subprocess.run([sys.executable, "-m", "firmware.cli", *order], check=True, stdout=subprocess.DEVNULL)
-    sent = Sent(database, folder / "table", "Played")
+    sent = FollowedTable(database, folder / "table", "Played")
     sent.send()
     return sent
 
@@ -130,7 +130,7 @@ def timed(do: Callable[[], object]) -> float:
     return round(statistics.median(times), 2)
 
 
-def measure(url: str, sent: Sent, hands: int) -> dict[str, Any]:
+def measure(url: str, sent: FollowedTable, hands: int) -> dict[str, Any]:
     """Return sizes in bytes a hand, and milliseconds."""
     with psycopg.connect(url, autocommit=True) as connection:
         sizes = {name: (int(table), int(index)) for name, table, index in connection.execute(_SIZES.encode())}

@@ -25,7 +25,7 @@ from pit.follow.search import SearchFilter, search
 from pit.pages.app import create_app
 from pit.store.database import Database, migrate
 from tests.pit.postgres import Postgres
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 PLAYED: Final = 12
 """Hands whose pages are opened."""
@@ -91,7 +91,7 @@ def pages_ms(database: Database, folder: Path) -> list[float]:
     """Return the milliseconds of each page of a played record's hands, each opened three times: the median."""
     order = ["demo", "--headless", "--hands", str(PLAYED), "--data", str(folder / "table"), "--json"]
     subprocess.run([sys.executable, "-m", "firmware.cli", *order], check=True, stdout=subprocess.DEVNULL)
-    sent = Sent(database, folder / "table", "Played")
+    sent = FollowedTable(database, folder / "table", "Played")
     sent.send()
     app = create_app(database, folder / "pit", "Pit", secure=False)
     with database.transaction() as connection:

@@ -84,7 +84,7 @@ def campaign(tables: int, hours: float, say: Callable[[str], None]) -> Report:
         with ProcessPoolExecutor(2) as workers:
             for number, _ in enumerate(workers.map(deal, all_of_it.data, [hands] * tables), start=1):
                 say(f"{number} of {tables} tables have dealt {hands} hands")
-        live = _Live(all_of_it)
+        live = _LiveTable(all_of_it)
         report.writes["without an uplink"] = live.write(lambda: live.hands == LIVE_HANDS)
         all_of_it.uplinks[0].start()
         until(live.is_unheard)
@@ -115,7 +115,7 @@ def deal(data: Path, hands: int) -> None:
     generate_record(data, hands, pool=20, seed=1)
 
 
-class _Live:
+class _LiveTable:
     """The first table, written row by row, each row durable before the next, and never waiting for anybody."""
 
     def __init__(self, all_of_it: House) -> None:

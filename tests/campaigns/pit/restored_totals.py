@@ -35,7 +35,7 @@ from pit.follow.totals import Span, by_dealer, by_game, by_table, report_of
 from pit.store.database import Database, migrate
 from tests.dealer_ui.felt import Felt
 from tests.pit.postgres import Postgres
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 DAY_MS: Final = 86_400_000
 BEGINS_MS: Final = 1_500_000_000_000
@@ -128,7 +128,7 @@ class _Table:
         self.felt = Felt(evening.folder / name, clock=self.clock)
         self.dealers = [f"{name} {who}" for who in ("Lin", "Bo")]
         self.felt.say(*(ev.PersonListed(dealer, Role.DEALER) for dealer in self.dealers))
-        self.sent = Sent(evening.database, self.felt.folder, name)
+        self.sent = FollowedTable(evening.database, self.felt.folder, name)
 
     def clock(self) -> Timestamp:
         self.evening.now_ms += 500

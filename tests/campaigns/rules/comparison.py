@@ -90,13 +90,13 @@ def first_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass
-class Compared:
+class Comparison:
     """What was compared under a profile, and what differed."""
 
     seen: Counter[object] = field(default_factory=Counter)
     differences: list[str] = field(default_factory=list)
 
-    def add(self, other: Compared) -> None:
+    def add(self, other: Comparison) -> None:
         """Add what another part found."""
         self.seen += other.seen
         self.differences += other.differences
@@ -121,9 +121,9 @@ class Compared:
 Settle = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
-def compare(name: str, seed: str, each: int, *, stacked: bool, settle: Settle = settle_json) -> Compared:
+def compare(name: str, seed: str, each: int, *, stacked: bool, settle: Settle = settle_json) -> Comparison:
     """Settle so many hands under a profile twice."""
-    profile, compared = covered_profile(name), Compared()
+    profile, compared = covered_profile(name), Comparison()
     for number, given in enumerate(islice(hands_of(name, seed, stacked=stacked), each)):
         first, second = first_answer(settle(given)), settle_again(given, profile)
         compared.count(second)

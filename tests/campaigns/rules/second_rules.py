@@ -104,7 +104,7 @@ class Natural(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedHand:
     """What a seat's hand is: regular, foul, natural or surrendered."""
 
     seat: int
@@ -133,7 +133,7 @@ def is_excused(seat: Mapping[str, Any], seats: Sequence[Mapping[str, Any]]) -> b
     return False
 
 
-def judge(seat: Mapping[str, Any], hand: Mapping[str, Any], profile: Profile) -> Judged:
+def judge(seat: Mapping[str, Any], hand: Mapping[str, Any], profile: Profile) -> JudgedHand:
     """Return what a seat's hand is."""
     rules = profile["naturals"]
     rows = [cards_of(seat[row]) for row in ROWS]
@@ -163,7 +163,7 @@ def judge(seat: Mapping[str, Any], hand: Mapping[str, Any], profile: Profile) ->
     reached = any(
         row in wanted and found >= target(wanted[row]) for row, found in zip(ROWS, strengths, strict=True)
     )
-    return Judged(
+    return JudgedHand(
         seat=seat["seat"],
         owner=owner_of(seat),
         is_a=is_a,
@@ -183,7 +183,7 @@ def judge(seat: Mapping[str, Any], hand: Mapping[str, Any], profile: Profile) ->
 HEIGHT: Final = ("surrendered", "foul", "regular", "natural")
 
 
-def exchange(one: Judged, two: Judged, profile: Profile) -> dict[str, int]:
+def exchange(one: JudgedHand, two: JudgedHand, profile: Profile) -> dict[str, int]:
     """Return what one hand gains from another, by reason."""
     if HEIGHT.index(one.is_a) < HEIGHT.index(two.is_a):
         return {reason: -points for reason, points in exchange(two, one, profile).items()}
@@ -214,7 +214,7 @@ def plain_category(found: Strength) -> str:
     return CATEGORIES[found[0]].replace("royal_", "straight_")
 
 
-def compare_rows(one: Judged, two: Judged, profile: Profile) -> dict[str, int]:
+def compare_rows(one: JudgedHand, two: JudgedHand, profile: Profile) -> dict[str, int]:
     """Return what a regular hand gains from another, by reason."""
     scoring, bonus = profile["scoring"], profile["bonus"]
     results, rows, extra = [], 0, 0

@@ -21,7 +21,7 @@ import click
 
 from firmware.rules import profile_names
 from firmware.terminal import say
-from tests.campaigns.rules.comparison import PLANTED, Compared, compare, found_after
+from tests.campaigns.rules.comparison import PLANTED, Comparison, compare, found_after
 from tests.campaigns.rules.second_rules import covered_profile
 from tests.campaigns.rules.second_strength import CATEGORIES, ROWS
 
@@ -91,7 +91,7 @@ PARTS: Final = 8
 """Pieces of each profile's hands, spread over the processes."""
 
 
-def _part(asked: tuple[str, str, int, bool]) -> tuple[str, bool, Compared]:
+def _part(asked: tuple[str, str, int, bool]) -> tuple[str, bool, Comparison]:
     name, seed, each, stacked = asked
     return name, stacked, compare(name, seed, each, stacked=stacked)
 
@@ -119,7 +119,7 @@ def main(each: int, stacked: int, seed: str, jobs: int, write: Path | None) -> N
         for from_stacked, amount in ((False, each), (True, stacked))
         for name in profile_names()
     ]
-    found = {(name, from_stacked): Compared() for name in profile_names() for from_stacked in (False, True)}
+    found = {(name, from_stacked): Comparison() for name in profile_names() for from_stacked in (False, True)}
     with ProcessPoolExecutor(jobs) as pool:
         for name, from_stacked, compared in pool.map(_part, asked):
             found[name, from_stacked].add(compared)
@@ -139,7 +139,7 @@ def main(each: int, stacked: int, seed: str, jobs: int, write: Path | None) -> N
 
 
 def report(
-    found: Mapping[tuple[str, bool], Compared],
+    found: Mapping[tuple[str, bool], Comparison],
     faults: Sequence[int | None],
     differences: Sequence[str],
     *,
@@ -147,7 +147,7 @@ def report(
     seconds: float,
 ) -> str:
     """Return the report as Markdown."""
-    total = Compared()
+    total = Comparison()
     lines = []
     for (name, stacked), compared in sorted(found.items(), key=lambda each: (each[0][1], each[0][0])):
         total.add(compared)

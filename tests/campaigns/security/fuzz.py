@@ -218,7 +218,7 @@ def grown_mb() -> float:
 
 
 @dataclass(frozen=True)
-class Sent:
+class FuzzTotals:
     """What was sent of a kind; the longest piece in seconds, the most memory that the process had in MB."""
 
     kind: str
@@ -233,7 +233,7 @@ def send(
     seconds: float,
     most: int = 1 << 60,
     watch: Callable[[], None] = lambda: None,
-) -> Sent:
+) -> FuzzTotals:
     """Send pieces of a kind for so long, or so many. Raises AssertionError for one that takes too long or too much.
 
     The first piece is not timed: with it what stands around the others is built. `watch` is called before each.
@@ -256,7 +256,7 @@ def send(
         )
         pieces.close()  # type: ignore[attr-defined]
     gc.collect()
-    return Sent(kind.__name__, count, longest, grown_mb())
+    return FuzzTotals(kind.__name__, count, longest, grown_mb())
 
 
 def _watched() -> None:
@@ -264,7 +264,7 @@ def _watched() -> None:
     faulthandler.dump_traceback_later(3 * LONGEST_S, exit=True)
 
 
-def report(found: list[Sent], seconds: float, seed: int) -> str:
+def report(found: list[FuzzTotals], seconds: float, seed: int) -> str:
     """Say what was sent, as Markdown."""
     rows = "\n".join(
         f"| {one.kind.replace('_', ' ')} | {one.pieces:,} | {one.longest_s:.2f} | {one.most_mb:.0f} |"

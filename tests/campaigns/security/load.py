@@ -100,7 +100,7 @@ def delays(rest: Times, load: Times) -> list[Delay]:
     return found
 
 
-class Refused(Exception):
+class UnexpectedState(Exception):
     """The table does not stand as anyone who plays believes."""
 
 
@@ -122,7 +122,7 @@ class Player:
             one = Times()
             try:
                 self._hand(one)
-            except Refused:
+            except UnexpectedState:
                 thrown += 1
                 self._table.clear()
                 self._link.send({"do": "void", "reason": "the finger slipped"})
@@ -149,7 +149,7 @@ class Player:
         self._do("next", times)
         end = self._after(seq, "reading_taken", "reading_failed")
         if end.type == "reading_failed":
-            raise Refused(end.payload)
+            raise UnexpectedState(end.payload)
         took: dict[str, float] = json.loads(end.payload)["ms"]
         times.add("frame", took["longest_frame"])
         times.add("look", took["all_frames"])
@@ -164,7 +164,7 @@ class Player:
         answer = self._link.send({"do": do, **more})
         times.add("command", 1000 * (time.monotonic() - began))
         if not answer["ok"]:
-            raise Refused(f"The table refused {do}: {answer['error']}")
+            raise UnexpectedState(f"The table refused {do}: {answer['error']}")
 
     def _row(
         self, seq: int, kind: str, began: float, timed: str, times: Times, right: Any = lambda row: True

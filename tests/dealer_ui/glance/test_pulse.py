@@ -16,7 +16,7 @@ from tests.dealer_ui.felt import Felt
 from tests.waiting import DEADLINE, until
 
 
-class Reached:
+class PulseCounter:
     """Counts the pulses that came through."""
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Loop:
     def __init__(self) -> None:
         self.now = 100.0
         self.tasks: list[Any] = []
-        self.reached = Reached()
+        self.reached = PulseCounter()
         self.pulse = Pulse({}, self.tasks.append, self.reached, clock=lambda: self.now)
 
     def turn(self, seconds: float) -> None:

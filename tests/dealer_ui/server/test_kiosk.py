@@ -62,7 +62,7 @@ class Page:
 
 
 @dataclass
-class Supervised:
+class KioskProcess:
     """The command, and what it has started."""
 
     folder: Path
@@ -114,7 +114,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[Supervised]:
+def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[KioskProcess]:
     """The command, running; whatever a test puts into its environment is there before."""
     with listening(page) as port, (tmp_path / "log").open("wb") as log:
         address = f"http://127.0.0.1:{port}/?kiosk"
@@ -122,7 +122,7 @@ def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[S
         process = subprocess.Popen(
             [sys.executable, "-m", "firmware.cli", *arguments], env=environment, stderr=log, stdout=log
         )
-        supervised = Supervised(tmp_path, page, address, process)
+        supervised = KioskProcess(tmp_path, page, address, process)
         try:
             supervised.wait_for_start(1)
             yield supervised
@@ -132,7 +132,7 @@ def kiosk(tmp_path: Path, page: Page, environment: dict[str, str]) -> Iterator[S
             assert not [one for pids in supervised.starts for one in pids[:2] if is_alive(int(one))]
 
 
-def test_a_page_that_is_painted_is_left_alone(kiosk: Supervised) -> None:
+def test_a_page_that_is_painted_is_left_alone(kiosk: KioskProcess) -> None:
     kiosk.wait_for_asking(10)
     assert [shown for *_, shown in kiosk.starts] == [kiosk.address]
     assert (
@@ -188,7 +188,7 @@ def test_a_configuration_that_says_no_turn_leaves_the_picture_as_it_is(
 
 
 def test_a_page_that_is_not_painted_any_more_takes_every_process_with_it_and_comes_again(
-    kiosk: Supervised,
+    kiosk: KioskProcess,
 ) -> None:
     kiosk.wait_for_asking()
     kiosk.page.painting = False
@@ -202,7 +202,7 @@ def test_a_page_that_is_not_painted_any_more_takes_every_process_with_it_and_com
 
 
 def test_while_the_server_does_not_answer_nothing_is_started_again_and_the_log_says_so(
-    kiosk: Supervised,
+    kiosk: KioskProcess,
 ) -> None:
     kiosk.wait_for_asking()
     kiosk.page.painting = kiosk.page.answers = False
@@ -215,7 +215,7 @@ def test_while_the_server_does_not_answer_nothing_is_started_again_and_the_log_s
     assert "The page's server answers." in kiosk.log
 
 
-def test_a_page_that_is_being_left_is_waited_for(kiosk: Supervised) -> None:
+def test_a_page_that_is_being_left_is_waited_for(kiosk: KioskProcess) -> None:
     kiosk.wait_for_asking()
     kiosk.page.leaving, kiosk.page.painting = True, False
     kiosk.wait_for_asking(10)
@@ -223,7 +223,7 @@ def test_a_page_that_is_being_left_is_waited_for(kiosk: Supervised) -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_browser_that_is_killed_comes_again_at_once(kiosk: Supervised, which: int) -> None:
+def test_a_browser_that_is_killed_comes_again_at_once(kiosk: KioskProcess, which: int) -> None:
     os.kill(int(kiosk.starts[0][which]), signal.SIGKILL)
     if which == 1:  # `wait` in the stand-in ends with its child
         until(lambda: not is_alive(int(kiosk.starts[0][0])))
@@ -234,7 +234,7 @@ def test_a_browser_that_is_killed_comes_again_at_once(kiosk: Supervised, which: 
 
 
 def test_a_browser_that_never_stays_is_started_less_and_less_often_and_the_log_says_so(
-    kiosk: Supervised,
+    kiosk: KioskProcess,
 ) -> None:
     (kiosk.folder / "home/stays").unlink()
     os.kill(int(kiosk.starts[0][0]), signal.SIGKILL)
@@ -245,7 +245,7 @@ def test_a_browser_that_never_stays_is_started_less_and_less_often_and_the_log_s
     (kiosk.folder / "home/stays").touch()
 
 
-def test_a_browser_that_painted_nothing_gets_a_new_profile(kiosk: Supervised) -> None:
+def test_a_browser_that_painted_nothing_gets_a_new_profile(kiosk: KioskProcess) -> None:
     damaged = kiosk.folder / "home/chromium/Default"
     damaged.mkdir(parents=True)
     (kiosk.folder / "faults/feltwatch-ui.html").touch()
@@ -256,7 +256,7 @@ def test_a_browser_that_painted_nothing_gets_a_new_profile(kiosk: Supervised) ->
     assert not damaged.exists()
 
 
-def test_the_locks_of_a_killed_browser_are_no_obstacle(kiosk: Supervised) -> None:
+def test_the_locks_of_a_killed_browser_are_no_obstacle(kiosk: KioskProcess) -> None:
     kiosk.wait_for_asking(2)
     profile = kiosk.folder / "home/chromium"
     profile.mkdir()
@@ -267,7 +267,7 @@ def test_the_locks_of_a_killed_browser_are_no_obstacle(kiosk: Supervised) -> Non
     assert [path.name for path in profile.iterdir()] == ["Preferences"]
 
 
-def test_where_a_service_stays_down_its_page_is_shown_and_nothing_is_watched(kiosk: Supervised) -> None:
+def test_where_a_service_stays_down_its_page_is_shown_and_nothing_is_watched(kiosk: KioskProcess) -> None:
     fault = kiosk.folder / "faults/feltwatch-table.html"
     fault.touch()
     os.kill(int(kiosk.starts[0][0]), signal.SIGKILL)

@@ -16,7 +16,7 @@ from dealer_ui.server.openapi import description
 from firmware.table.command import COMMAND_ROLES, parse_command
 from firmware.table.people import Role
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.fuzz import Attack, Found, attacks
+from tests.dealer_ui.fuzz import Attack, Breach, attacks
 
 PEOPLES = {
     "/review",
@@ -126,7 +126,7 @@ def test_the_fuzzer_sees_a_role_that_may_too_much(tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(
             "tests.dealer_ui.fuzz.COMMAND_ROLES", dict.fromkeys(COMMAND_ROLES, frozenset({Role.AUDITOR}))
         )
-        with pytest.raises(Found, match="dealer could"):
+        with pytest.raises(Breach, match="dealer could"):
             dealer.run(1000, only="POST /command")  # it ends with the first that it finds
 
 

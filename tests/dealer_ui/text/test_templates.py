@@ -69,7 +69,7 @@ each_language = pytest.mark.parametrize("code", [code for code in LANGUAGES if c
 
 
 @dataclass(frozen=True)
-class Said:
+class MessageCall:
     """A call that says something: where, its function and the call itself."""
 
     where: str
@@ -115,17 +115,17 @@ def errors() -> frozenset[str]:
 
 
 @cache
-def said() -> tuple[Said, ...]:
+def said() -> tuple[MessageCall, ...]:
     functions = {*MARKS, *errors()}
     return tuple(
-        Said(f"{name}:{node.lineno}", node.func.id, node)
+        MessageCall(f"{name}:{node.lineno}", node.func.id, node)
         for name, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
     )
 
 
-def templates() -> Iterator[tuple[Said, str]]:
+def templates() -> Iterator[tuple[MessageCall, str]]:
     for one in said():
         if isinstance(one.text, ast.Constant) and isinstance(one.text.value, str):
             yield one, one.text.value

@@ -13,7 +13,7 @@ from dealer_ui.view.build import view
 from dealer_ui.view.irregularities import irregularity_words, things_words
 from firmware.table import Phase
 from firmware.table import events as ev
-from firmware.table.events import Irregular
+from firmware.table.events import IrregularityKind
 
 if TYPE_CHECKING:
     from dealer_ui.view.screen import Screen
@@ -61,8 +61,8 @@ NAMED: dict[str, str] = {
 """Which of the house's texts an irregularity is shown with."""
 
 
-@pytest.mark.parametrize("what", get_args(Irregular))
-def test_every_irregularity_is_said_with_the_houses_rule(placing: Felt, what: Irregular) -> None:
+@pytest.mark.parametrize("what", get_args(IrregularityKind))
+def test_every_irregularity_is_said_with_the_houses_rule(placing: Felt, what: IrregularityKind) -> None:
     seen = ev.IrregularitySeen(
         1, what, 1, "back", 0, "2h", 2, "front", ev.CardReading("3h", 1.0, True), "back"
     )

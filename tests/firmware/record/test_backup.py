@@ -221,7 +221,7 @@ def test_what_a_killed_backup_left_is_removed_by_the_next_and_what_another_makes
     assert rows(data), "a planted link is not followed"
 
 
-class Stopped(BaseException):
+class PowerCut(BaseException):
     """A power cut."""
 
 
@@ -240,7 +240,7 @@ def test_a_restore_that_is_stopped_at_any_step_loses_nothing_and_goes_on(
 
     def counted(what: object) -> None:
         if left[0] == 0:
-            raise Stopped(what)
+            raise PowerCut(what)
         left[0] -= 1
 
     def counted_rename(path: Path, target: Path) -> Path:
@@ -262,7 +262,7 @@ def test_a_restore_that_is_stopped_at_any_step_loses_nothing_and_goes_on(
         cut.setattr(shutil, "rmtree", counted_rmtree)
         try:
             restore(to, data, now)
-        except Stopped:
+        except PowerCut:
             pass
         else:
             assert step > 10

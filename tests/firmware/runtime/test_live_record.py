@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.firmware.conftest import Deal
 
 
-class Opened:
+class OpenHandRecord:
     """A live record with an open hand, and the changes that it told of."""
 
     def __init__(self, data: Path, deal: Deal) -> None:
@@ -50,8 +50,8 @@ class Opened:
 
 
 @pytest.fixture
-def opened(tmp_path: Path, deal: Deal) -> Iterator[Opened]:
-    opened = Opened(tmp_path, deal)
+def opened(tmp_path: Path, deal: Deal) -> Iterator[OpenHandRecord]:
+    opened = OpenHandRecord(tmp_path, deal)
     with opened.journal:
         yield opened
 
@@ -61,7 +61,7 @@ def fails(*_: object) -> sqlite3.Connection:
 
 
 def test_a_row_that_was_written_after_all_is_in_the_state_before_anything_follows_it(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: OpenHandRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken, failing(opened.journal, done=True):
         broken.setattr(Journal, "_connect", fails)
@@ -78,7 +78,7 @@ def test_a_row_that_was_written_after_all_is_in_the_state_before_anything_follow
 
 
 def test_while_the_written_row_cannot_be_read_back_nothing_is_decided_without_it(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: OpenHandRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk fails a second time, just when the journal has said what it holds."""
 
@@ -103,7 +103,7 @@ def test_while_the_written_row_cannot_be_read_back_nothing_is_decided_without_it
 
 
 def test_a_file_that_was_away_during_a_write_and_is_back_has_its_row_in_the_state(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    opened: OpenHandRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wal = tmp_path / f"{FILE}-wal"
     away = tmp_path / "away"
@@ -155,7 +155,7 @@ RECORD = ["record._follow", "record._changed"]
 )
 @pytest.mark.parametrize("after", [False, True])
 def test_an_error_at_any_place_of_a_write_leaves_the_state_that_the_journal_holds(
-    opened: Opened, tmp_path: Path, place: str, error: Exception, *, after: bool
+    opened: OpenHandRecord, tmp_path: Path, place: str, error: Exception, *, after: bool
 ) -> None:
     part, name = place.split(".")
     holder = opened.journal if part == "journal" else opened.record
@@ -176,9 +176,9 @@ def test_an_error_at_any_place_of_a_write_leaves_the_state_that_the_journal_hold
 
 
 def test_memory_that_sqlite_did_not_get_refuses_the_row_and_nothing_else(
-    opened: Opened, tmp_path: Path
+    opened: OpenHandRecord, tmp_path: Path
 ) -> None:
-    class Poor:
+    class PoorConnection:
         def __init__(self, real: sqlite3.Connection) -> None:
             self._real = real
 
@@ -188,7 +188,7 @@ def test_memory_that_sqlite_did_not_get_refuses_the_row_and_nothing_else(
         def close(self) -> None:
             self._real.close()
 
-    opened.journal._db = Poor(opened.journal._db)  # type: ignore[assignment]
+    opened.journal._db = PoorConnection(opened.journal._db)  # type: ignore[assignment]
     with pytest.raises(JournalError) as raised:
         opened.advance(Phase.SETTING)
     assert not isinstance(raised.value, JournalUncertain)

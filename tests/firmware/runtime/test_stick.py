@@ -173,13 +173,13 @@ def test_a_stick_that_does_not_hold_what_was_written_is_found_out(
 
 
 def test_a_stick_that_is_taken_out_before_it_was_read_back_is_told(box: Box, folder: Path) -> None:
-    class Pulled(FolderStick):
+    class PulledStick(FolderStick):
         def mounted(self, *, write: bool) -> Any:
             if not write:
                 raise StickWriteError(GONE)
             return super().mounted(write=write)
 
-    assert why(box.put(Pulled(folder))) == str(GONE)
+    assert why(box.put(PulledStick(folder))) == str(GONE)
 
 
 def test_an_error_of_ours_is_told_too(box: Box, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,12 +102,12 @@ def test_a_stick_without_profiles_no_stick_and_one_that_fails_are_said(stick: Pa
     assert why(read(None, progress)) == str(NO_STICK)
     assert why(read(FolderStick(stick / "gone"), progress)) == str(UNREADABLE)
 
-    class Unmountable:
+    class UnmountableStick:
         def mounted(self, *, write: bool) -> AbstractContextManager[Path]:
             assert not write, "a stick that is read is never written to"
             raise StickWriteError("no file system")
 
-    assert why(read(Unmountable(), progress)) == str(UNREADABLE)
+    assert why(read(UnmountableStick(), progress)) == str(UNREADABLE)
 
 
 def test_a_write_protected_stick_can_be_read(tmp_path: Path) -> None:

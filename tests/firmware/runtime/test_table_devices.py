@@ -16,7 +16,7 @@ from firmware.runtime.table_devices import PUCK_GRACE, Devices
 PLUG = Message("The plug is out.")
 
 
-class Wired:
+class PanelDevice:
     """Stands where every device of a panel would; what it is asked to do fails while it is `broken`."""
 
     def __init__(self, *, broken: bool = False) -> None:
@@ -58,8 +58,10 @@ def nothing(_: object) -> None:
 
 @pytest.mark.parametrize("name", ["lamps", "buzzer", "buttons"])
 def test_a_device_that_does_not_begin_is_a_fault_and_the_others_begin(name: str) -> None:
-    wired: dict[str, Any] = {each: Wired(broken=each == name) for each in ("lamps", "buzzer", "buttons")}
-    other = Wired()
+    wired: dict[str, Any] = {
+        each: PanelDevice(broken=each == name) for each in ("lamps", "buzzer", "buttons")
+    }
+    other = PanelDevice()
     devices = Devices(None, **wired, others=(other,))
     devices.start(nothing)
     assert devices.faults(None, 0.0) == {name: PLUG}
@@ -72,7 +74,7 @@ def test_a_device_that_does_not_begin_is_a_fault_and_the_others_begin(name: str)
 
 
 def test_a_buzzer_that_fails_is_no_fault_of_the_lamps_and_is_well_again_once_it_sounds() -> None:
-    lamps, buzzer = Wired(), Wired()
+    lamps, buzzer = PanelDevice(), PanelDevice()
     devices = Devices(None, None, lamps, buzzer=buzzer)
     devices.start(nothing)
     buzzer.broken = True
@@ -87,7 +89,7 @@ def test_a_buzzer_that_fails_is_no_fault_of_the_lamps_and_is_well_again_once_it_
 
 
 def test_lamps_that_fail_are_a_fault_until_they_light_again() -> None:
-    lamps, buzzer = Wired(), Wired()
+    lamps, buzzer = PanelDevice(), PanelDevice()
     devices = Devices(None, None, lamps, buzzer=buzzer)
     devices.start(nothing)
     lamps.broken = True
@@ -100,7 +102,7 @@ def test_lamps_that_fail_are_a_fault_until_they_light_again() -> None:
 
 
 def test_a_puck_reader_is_given_a_moment_before_it_counts_as_a_fault() -> None:
-    devices = Devices(Wired(), None, None, lambda: {"power": "weak"})
+    devices = Devices(PanelDevice(), None, None, lambda: {"power": "weak"})
     assert devices.faults(None, 100.0) == {"power": "weak"}
     assert "puck" not in devices.faults(None, 100.0 + PUCK_GRACE)
     assert devices.faults(None, 100.1 + PUCK_GRACE)["puck"] == Message("The puck reader does not answer.")
@@ -117,7 +119,7 @@ def test_a_table_without_a_puck_reader_misses_none() -> None:
 
 
 def test_all_that_is_there_is_closed() -> None:
-    wired = [Wired() for _ in range(5)]
+    wired = [PanelDevice() for _ in range(5)]
     puck, buttons, lamps, buzzer, other = wired
     Devices(puck, buttons, lamps, buzzer=buzzer, others=(other,)).close()
     assert [one.done for one in wired] == [["close"]] * 5

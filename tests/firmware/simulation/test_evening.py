@@ -124,7 +124,7 @@ def test_dead_table_processes_are_started_again(run: Run) -> None:
 # ---- alarms: each rings ----
 
 
-class Bent(CrampedJournal):
+class BentJournal(CrampedJournal):
     """A journal of a table that goes wrong: what is written is not what happened."""
 
     def append(
@@ -145,24 +145,24 @@ def rings(outcome: Outcome, kind: Kind) -> None:
 
 
 def test_an_answer_that_is_not_written_down_rings(run: Run, clumsy: ReaderErrors) -> None:
-    class Forgets(Bent):
+    class ForgetfulJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             return None if isinstance(event, (ev.CardResolved, ev.RowKeyed)) else event
 
-    rings(run(20, journal=Forgets, errors=clumsy), "lost")
+    rings(run(20, journal=ForgetfulJournal, errors=clumsy), "lost")
 
 
 @pytest.mark.sampled
 def test_another_card_than_the_dealer_said_rings(run: Run, clumsy: ReaderErrors) -> None:
-    class Mishears(Bent):
+    class MishearingJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             return replace(event, card="2c") if isinstance(event, ev.CardResolved) else event
 
-    rings(run(20, journal=Mishears, errors=clumsy), "lost")
+    rings(run(20, journal=MishearingJournal, errors=clumsy), "lost")
 
 
 def test_a_reading_that_is_written_down_otherwise_rings(run: Run, clumsy: ReaderErrors) -> None:
-    class Sure(Bent):
+    class SureJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             if not isinstance(event, ev.ReadingTaken):
                 return event
@@ -171,39 +171,39 @@ def test_a_reading_that_is_written_down_otherwise_rings(run: Run, clumsy: Reader
             )
             return replace(event, rows=rows)
 
-    rings(run(20, journal=Sure, errors=clumsy), "lost")
+    rings(run(20, journal=SureJournal, errors=clumsy), "lost")
 
 
 def test_a_set_card_that_changes_by_itself_rings(run: Run) -> None:
-    class Rewrites(Bent):
+    class RewritingJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             if not isinstance(event, ev.CardPlaced) or event.card.card != "As":
                 return event
             return replace(event, card=replace(event.card, card="2c"))
 
-    rings(run(3, profile="california-face-up", journal=Rewrites), "lost")
+    rings(run(3, profile="california-face-up", journal=RewritingJournal), "lost")
 
 
 def test_a_hand_that_settles_twice_rings(run: Run) -> None:
-    class Stutters(Bent):
+    class StutteringJournal(BentJournal):
         def bent(self, events: Sequence[ev.Event]) -> list[ev.Event]:
             return [twin for e in events for twin in ([e, e] if isinstance(e, ev.HandSettled) else [e])]
 
-    rings(run(3, journal=Stutters), "twice")
+    rings(run(3, journal=StutteringJournal), "twice")
 
 
 def test_a_settlement_that_the_rules_do_not_give_rings(run: Run) -> None:
-    class Gives(Bent):
+    class GivingJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             if not isinstance(event, ev.HandSettled):
                 return event
             return ev.HandSettled(event.settlement | {"points": {"1": 99}})
 
-    rings(run(3, journal=Gives), "otherwise")
+    rings(run(3, journal=GivingJournal), "otherwise")
 
 
 def test_a_stack_that_changes_between_hands_rings(run: Run) -> None:
-    class Takes(Bent):
+    class TakingJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             if not isinstance(event, ev.HandOpened) or event.hand < 3:
                 return event
@@ -211,24 +211,24 @@ def test_a_stack_that_changes_between_hands_rings(run: Run) -> None:
             assert first.stack is not None
             return replace(event, seats=(replace(first, stack=first.stack - 100), *others))
 
-    rings(run(5, journal=Takes), "lost")
+    rings(run(5, journal=TakingJournal), "lost")
 
 
 def test_a_hand_that_is_never_written_down_rings(run: Run) -> None:
-    class Skips(Bent):
+    class SkippingJournal(BentJournal):
         def bend(self, event: ev.Event) -> ev.Event | None:
             return replace(event, hand=event.hand + 1) if isinstance(event, ev.HandOpened) else event
 
-    rings(run(3, journal=Skips), "lost")
+    rings(run(3, journal=SkippingJournal), "lost")
 
 
 def test_a_settlement_on_cards_in_doubt_rings(run: Run, clumsy: ReaderErrors) -> None:
-    class Hastes(Bent):
+    class HastyJournal(BentJournal):
         def bent(self, events: Sequence[ev.Event]) -> list[ev.Event]:
             hasty = [ev.HandSettled({}) for event in events if isinstance(event, ev.ReadingTaken)]
             return [*events, *hasty]
 
-    rings(run(3, journal=Hastes, errors=clumsy), "unasked")
+    rings(run(3, journal=HastyJournal, errors=clumsy), "unasked")
 
 
 @pytest.mark.parametrize("what", [Ask.CARD, Ask.DUPLICATE, Ask.COUNT, Ask.BUTTON])

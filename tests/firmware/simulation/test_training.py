@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.training.quiz import questions
-from dealer_ui.view.sibling_page import Beside
+from dealer_ui.view.sibling_page import SiblingPage
 from firmware.cli.main import main
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.rules import load_profile, profile_names
@@ -162,7 +162,10 @@ def test_the_tables_own_page_knows_of_no_training(felt: Felt) -> None:
 
 def test_a_page_that_may_reach_no_port_sees_training_by_its_socket(table: TrainingTable) -> None:
     closed = 1
-    there, elsewhere = Beside(closed, training=True, socket=table.socket), Beside(closed, training=True)
+    there, elsewhere = (
+        SiblingPage(closed, training=True, socket=table.socket),
+        SiblingPage(closed, training=True),
+    )
     for one in (there, elsewhere):
         one.update()
     assert [title for title, _ in there.links()] == ["Training"]
@@ -172,7 +175,7 @@ def test_a_page_that_may_reach_no_port_sees_training_by_its_socket(table: Traini
 def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable, felt: Felt) -> None:
     training = create_app(Settings(table.data, table.socket, training=True))
     with served(training) as port:
-        found, wrong = Beside(port, training=True), Beside(port, training=False)
+        found, wrong = SiblingPage(port, training=True), SiblingPage(port, training=False)
         for one in (found, wrong):
             one.update()
         assert found.links()[0][0] == "Training"

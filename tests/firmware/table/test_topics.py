@@ -105,11 +105,11 @@ def test_a_new_command_is_in_the_schema_of_the_commands() -> None:
 
 
 def test_a_command_without_roles_is_nobodys() -> None:
-    class Nameless(Command):
+    class NamelessCommand(Command):
         do: str = ""
 
-    assert Nameless.roles == frozenset()
-    assert Nameless not in COMMANDS.values()
+    assert NamelessCommand.roles == frozenset()
+    assert NamelessCommand not in COMMANDS.values()
 
 
 def test_a_command_that_only_causes_an_event_gives_it_its_own_fields(deal: Deal) -> None:

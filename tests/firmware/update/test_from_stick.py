@@ -20,7 +20,7 @@ from tests.firmware.update.rig import NEW, NOW, Box, Maker
 MOUNTS: Final = Path("/proc/self/mounts")
 
 
-class Plugged:
+class BoxDisks:
     """A box's disks as the kernel tells of them; the partitions of its sticks are loop devices."""
 
     def __init__(self, folder: Path, box: Box) -> None:
@@ -58,9 +58,9 @@ class Plugged:
 
 
 @pytest.fixture
-def plugged(tmp_path: Path, box: Box) -> Plugged:
+def plugged(tmp_path: Path, box: Box) -> BoxDisks:
     (tmp_path / "kernel").mkdir()
-    return Plugged(tmp_path / "kernel", box)
+    return BoxDisks(tmp_path / "kernel", box)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def carried(new: Path, to: Path) -> Path:
 
 
 def test_the_partition_that_carries_a_release_is_found_and_left_before_the_installer_runs(
-    plugged: Plugged, partition: Callable[..., tuple[Path, Path]], maker: Maker, tmp_path: Path
+    plugged: BoxDisks, partition: Callable[..., tuple[Path, Path]], maker: Maker, tmp_path: Path
 ) -> None:
     looks = f'grep -c "/stick-" {MOUNTS} >"{tmp_path}/mounts"; touch "{plugged.box.base}/ran-{NEW}"'
     new = maker.sign("1.0.0-looks", NOW + 1, script=looks)
@@ -114,7 +114,7 @@ def test_the_partition_that_carries_a_release_is_found_and_left_before_the_insta
 
 
 def test_neither_stick_nor_a_release_on_it_is_said_and_so_are_two(
-    plugged: Plugged, partition: Callable[..., tuple[Path, Path]], tmp_path: Path
+    plugged: BoxDisks, partition: Callable[..., tuple[Path, Path]], tmp_path: Path
 ) -> None:
     plugged.refuses("There is no stick in the box.")
     (tmp_path / "empty").mkdir()
@@ -126,7 +126,7 @@ def test_neither_stick_nor_a_release_on_it_is_said_and_so_are_two(
 
 
 def test_a_release_of_another_maker_and_one_that_does_not_fit_are_refused_from_a_stick_too(
-    plugged: Plugged,
+    plugged: BoxDisks,
     partition: Callable[..., tuple[Path, Path]],
     new: Path,
     tmp_path: Path,
@@ -143,7 +143,7 @@ def test_a_release_of_another_maker_and_one_that_does_not_fit_are_refused_from_a
 
 
 def test_a_stick_that_is_pulled_while_it_is_read_is_said_and_nothing_is_changed(
-    plugged: Plugged, partition: Callable[..., tuple[Path, Path]], new: Path, tmp_path: Path
+    plugged: BoxDisks, partition: Callable[..., tuple[Path, Path]], new: Path, tmp_path: Path
 ) -> None:
     (new / TARGETS / f"{NEW}.tar.gz").write_bytes(b"")
     device, image = partition(carried(new, tmp_path / "on"), "stick")
@@ -155,7 +155,7 @@ def test_a_stick_that_is_pulled_while_it_is_read_is_said_and_nothing_is_changed(
     plugged.refuses("The stick was taken out too early, or it fails. Nothing was changed.")
 
 
-def test_a_folder_and_a_stick_are_not_named_together(plugged: Plugged, new: Path) -> None:
+def test_a_folder_and_a_stick_are_not_named_together(plugged: BoxDisks, new: Path) -> None:
     for given in (["update"], ["update", "--from-stick", str(new)]):
         done = CliRunner().invoke(main, given)
         assert done.exit_code == 2

@@ -29,7 +29,7 @@ NEW, OLD, NEWER = "2.0.0-bbbb", "1.0.0-aaaa", "3.0.0-cccc"
 T0: Final = 1_800_000_000.0
 
 
-class Goes:
+class ReleaseTrial:
     """A release that goes to tables, kept as the database keeps it."""
 
     def __init__(self, tables: int) -> None:
@@ -82,7 +82,7 @@ class Goes:
         self.is_stopped = False
 
 
-def stops_for(goes: Goes) -> list[Failure | None]:
+def stops_for(goes: ReleaseTrial) -> list[Failure | None]:
     found = goes.turn()
     assert goes.is_stopped
     assert Mark.ASKED not in [one.mark for one in found.values()], "nobody is asked any more"
@@ -90,7 +90,7 @@ def stops_for(goes: Goes) -> list[Failure | None]:
 
 
 def test_a_table_is_asked_runs_and_is_updated_once_it_has_settled_a_hand() -> None:
-    goes = Goes(2)
+    goes = ReleaseTrial(2)
     assert goes.marks() == [Mark.ASKED] * 2
     goes.start(0, NEW)
     assert goes.marks() == [Mark.RUNS, Mark.ASKED]
@@ -99,7 +99,7 @@ def test_a_table_is_asked_runs_and_is_updated_once_it_has_settled_a_hand() -> No
 
 
 def test_a_release_that_starts_and_settles_nothing_is_stopped_after_its_time() -> None:
-    goes = Goes(2)
+    goes = ReleaseTrial(2)
     goes.turn()
     goes.start(0, NEW)
     goes.update(1)
@@ -110,7 +110,7 @@ def test_a_release_that_starts_and_settles_nothing_is_stopped_after_its_time() -
 
 
 def test_a_hand_that_is_settled_with_a_fault_is_no_success_until_the_fault_is_over() -> None:
-    goes = Goes(1)
+    goes = ReleaseTrial(1)
     goes.turn()
     goes.start(0, NEW)
     goes.set(0, settled=True, trouble="The camera is gone.")
@@ -124,7 +124,7 @@ def test_a_hand_that_is_settled_with_a_fault_is_no_success_until_the_fault_is_ov
 @pytest.mark.parametrize("settles", [False, True])
 @pytest.mark.parametrize("to", [OLD, NEWER])
 def test_a_table_that_goes_back_stops_the_release_also_after_it_was_updated(settles: bool, to: str) -> None:
-    goes = Goes(5)
+    goes = ReleaseTrial(5)
     goes.turn()
     goes.start(0, NEW)
     goes.set(0, settled=settles)
@@ -135,7 +135,7 @@ def test_a_table_that_goes_back_stops_the_release_also_after_it_was_updated(sett
 
 
 def test_a_table_that_goes_back_and_comes_again_between_two_turns_is_updated_once_it_settles_a_hand() -> None:
-    goes = Goes(1)
+    goes = ReleaseTrial(1)
     goes.turn()
     goes.start(0, NEW)
     goes.set(0, settled=True)
@@ -152,7 +152,7 @@ def test_a_table_that_goes_back_and_comes_again_between_two_turns_is_updated_onc
 
 
 def test_a_start_of_the_old_release_before_the_new_one_ever_ran_is_not_going_back() -> None:
-    goes = Goes(1)
+    goes = ReleaseTrial(1)
     goes.turn()
     goes.later(60)
     goes.start(0, OLD)
@@ -160,14 +160,14 @@ def test_a_start_of_the_old_release_before_the_new_one_ever_ran_is_not_going_bac
 
 
 def test_that_a_release_ran_long_before_it_was_asked_is_not_going_back() -> None:
-    goes = Goes(1)
+    goes = ReleaseTrial(1)
     goes.set(0, starts=frozenset({Start(1, NEW, T0 - 5000), Start(2, OLD, T0 - 4000)}))
     goes.turn()
     assert goes.marks() == [Mark.ASKED]
 
 
 def test_a_table_that_refuses_stops_the_release_with_its_reason() -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.turn()
     goes.set(0, refused="300 MB are left.")
     found = goes.turn()
@@ -176,7 +176,7 @@ def test_a_table_that_refuses_stops_the_release_with_its_reason() -> None:
 
 @pytest.mark.parametrize("runs", [False, True])
 def test_a_table_that_is_silent_for_half_an_hour_stops_the_release(runs: bool) -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.turn()
     if runs:
         goes.start(0, NEW)
@@ -190,7 +190,7 @@ def test_a_table_that_is_silent_for_half_an_hour_stops_the_release(runs: bool) -
 
 
 def test_an_updated_table_and_one_that_was_left_out_may_be_silent() -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.update(0)
     goes.set(1, is_left_out=True)
     for _ in range(9):
@@ -200,7 +200,7 @@ def test_an_updated_table_and_one_that_was_left_out_may_be_silent() -> None:
 
 
 def test_nobody_was_silent_while_the_pit_was_away() -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.turn()
     goes.later(7200, heard=False)
     goes.listening = goes.now - 10
@@ -211,7 +211,7 @@ def test_nobody_was_silent_while_the_pit_was_away() -> None:
 
 
 def test_a_share_of_asked_cards_that_doubles_stops_the_release_also_of_an_updated_table() -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.turn()
     goes.update(0)
     goes.turn()
@@ -263,7 +263,7 @@ def test_chance_alone_rarely_stops_a_release_and_three_times_as_many_asked_cards
 
 
 def test_that_a_table_was_updated_otherwise_counts_once_it_has_settled_a_hand() -> None:
-    goes = Goes(2)
+    goes = ReleaseTrial(2)
     goes.start(0, NEW)
     goes.update(1)
     assert goes.marks() == [Mark.RUNS, Mark.UPDATED], "what runs there need not be fetched"
@@ -274,7 +274,7 @@ def test_that_a_table_was_updated_otherwise_counts_once_it_has_settled_a_hand() 
 def test_a_stopped_release_goes_on_with_the_table_tried_again_or_without_it(
     failure: Failure, is_without: bool
 ) -> None:
-    goes = Goes(3)
+    goes = ReleaseTrial(3)
     goes.turn()
     if failure is Failure.SILENT:
         goes.later(SILENT_S, heard=False)
@@ -332,7 +332,7 @@ class AnyRelease(RuleBasedStateMachine):
 
     @initialize(tables=st.integers(1, 5))
     def begin(self, tables: int) -> None:
-        self.goes = Goes(tables)
+        self.goes = ReleaseTrial(tables)
         self.shown: dict[int, bool] = dict.fromkeys(range(tables), False)
         """Whether the new release runs there and has settled a hand since: what is true, kept apart."""
         self.running: dict[int, str] = dict.fromkeys(range(tables), OLD)

@@ -22,7 +22,7 @@ from pit.store.rights import FLOOR_RIGHTS, allow
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
 from tests.pit.conftest import as_role, database, owned
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 __all__ = ["database", "owned"]
 FLOOR = "floor"
@@ -37,7 +37,7 @@ class House:
     app: Flask
     database: Database
     felts: list[Felt] = field(default_factory=list)
-    tables: list[Sent] = field(default_factory=list)
+    tables: list[FollowedTable] = field(default_factory=list)
 
     def visitor(self) -> FlaskClient:
         """Somebody who has not logged in."""
@@ -91,7 +91,7 @@ def _furnished(made: House, door: Database, tmp_path: Path) -> Iterator[House]:
         felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
         made.felts.append(felt)
         played(felt)
-        made.tables.append(Sent(door, felt.folder, f"Table {number}", dict(HEALTH)))
+        made.tables.append(FollowedTable(door, felt.folder, f"Table {number}", dict(HEALTH)))
         made.tables[-1].send()
     yield made
     for felt in made.felts:

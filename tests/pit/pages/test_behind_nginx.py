@@ -22,7 +22,7 @@ from firmware.table import events as ev
 from pit.pages.app import create_app
 from pit.pages.guard import METRICS_TOKEN
 from pit.pages.people import PitPeople, PitRole
-from tests.dealer_ui.remote_house import Served, served
+from tests.dealer_ui.remote_house import NginxFront, served
 from tests.pit.conftest import as_role
 from tests.pit.pages.conftest import FLOOR, House
 from tests.waiting import DEADLINE
@@ -42,7 +42,7 @@ def app(house: House, tmp_path: Path) -> Iterator[Flask]:
 
 
 @contextmanager
-def asked(there: Served, method: str, path: str, **headers: str) -> Iterator[http.client.HTTPResponse]:
+def asked(there: NginxFront, method: str, path: str, **headers: str) -> Iterator[http.client.HTTPResponse]:
     line = http.client.HTTPSConnection("localhost", there.port, context=there.spoken, timeout=DEADLINE)
     form = urlencode({"name": "Ines", "passphrase": headers.pop("phrase", "")}) if method == "POST" else None
     kind = {"Content-Type": "application/x-www-form-urlencoded"} if form else {}
@@ -78,7 +78,7 @@ def test_somebody_logs_in_over_tls_and_a_dispute_comes_through_nginx_at_once(
 
 
 def test_an_address_that_a_visitor_claims_gives_no_more_tries(app: Flask, tmp_path: Path) -> None:
-    def code(there: Served, number: int) -> int:
+    def code(there: NginxFront, number: int) -> int:
         forged = dict.fromkeys(("X-Forwarded-For", "X-Real-IP", "Forwarded"), f"192.0.2.{number}")
         with asked(there, "POST", "/log-in", phrase="a wrong passphrase", **forged) as answer:
             return answer.status

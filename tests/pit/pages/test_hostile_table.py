@@ -26,7 +26,7 @@ from tests.dealer_ui import felt as tests_felt
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
 from tests.pit.pages.conftest import House
-from tests.pit.sent import Sent
+from tests.pit.sent import FollowedTable
 
 PAGES = (
     *("/", "/events", "/hands", "/disputes", "/tables", "/tables/3", "/metrics", "/reports", "/reports.csv"),
@@ -53,9 +53,11 @@ def shown(house: House, pages: tuple[str, ...] = PAGES) -> dict[str, tuple[int, 
     return found
 
 
-def third(house: House, folder: Path, name: str = "Table 3", health: dict[str, Any] | None = None) -> Sent:
+def third(
+    house: House, folder: Path, name: str = "Table 3", health: dict[str, Any] | None = None
+) -> FollowedTable:
     """Another table, whose record lies in `folder`, has sent."""
-    sent = Sent(house.tables[0].database, folder, name, health or {})
+    sent = FollowedTable(house.tables[0].database, folder, name, health or {})
     house.tables.append(sent)
     sent.send()
     return sent

@@ -25,7 +25,7 @@ from tests.pit.pages.conftest import House
 
 
 @dataclass
-class Signing:
+class SigningHouse:
     """The house with a log, and table 1 that signs."""
 
     house: House
@@ -52,12 +52,12 @@ class Signing:
 
 
 @pytest.fixture
-def signing(house: House, database: Database, tmp_path: Path) -> Signing:
-    return Signing(house, Keeper(database, tmp_path / "own"), DeviceKey.open(tmp_path / "key"))
+def signing(house: House, database: Database, tmp_path: Path) -> SigningHouse:
+    return SigningHouse(house, Keeper(database, tmp_path / "own"), DeviceKey.open(tmp_path / "key"))
 
 
 def test_a_table_is_red_until_somebody_has_compared_the_words_of_its_key(
-    signing: Signing, tmp_path: Path
+    signing: SigningHouse, tmp_path: Path
 ) -> None:
     assert signing.tile().tone is not Tone.ALARM
     signing.sign()
@@ -75,7 +75,7 @@ def test_a_table_is_red_until_somebody_has_compared_the_words_of_its_key(
     assert signing.metric("feltwatch_pit_unaccepted_keys") == 1
 
 
-def test_a_signature_that_does_not_hold_is_red_for_ever(signing: Signing) -> None:
+def test_a_signature_that_does_not_hold_is_red_for_ever(signing: SigningHouse) -> None:
     signing.sign()
     accept_words(signing.house.database, "Table 1", fingerprint(signing.key.public))
     felt = signing.house.felts[0]
@@ -88,7 +88,7 @@ def test_a_signature_that_does_not_hold_is_red_for_ever(signing: Signing) -> Non
 
 
 def test_a_new_epoch_is_an_alarm_above_the_tiles_until_somebody_has_looked_into_it(
-    signing: Signing, owned: str, database: Database, tmp_path: Path
+    signing: SigningHouse, owned: str, database: Database, tmp_path: Path
 ) -> None:
     house = signing.house
     signing.sign()

@@ -49,7 +49,7 @@ RAW = ("entry", "quarantine", "content")
 """Tables of evidence: rows as they came, read by no page but through `entry_finished`; texts of profiles."""
 
 
-class Recording(Client):
+class RecordingClient(Client):
     """The uplink's own client, whose bodies are kept as they are before TLS."""
 
     bodies: list[bytes]
@@ -65,11 +65,11 @@ class Recording(Client):
 
 
 @dataclass
-class Played:
+class TableAndPit:
     """A table, its uplink, the pit, its pages, and all that can be looked through."""
 
     table: Table
-    client: Recording
+    client: RecordingClient
     uplink: Follower
     door: Database
     owned: str
@@ -180,7 +180,7 @@ def cards_in(places: Mapping[str, str]) -> dict[str, set[str]]:
 @pytest.fixture
 def hand(
     owned: str, database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> Iterator[Played]:
+) -> Iterator[TableAndPit]:
     """Hand 1 was void before a card was read; hand 2 is read and settled, and lies on the table."""
     caplog.set_level(logging.DEBUG)
     allow_floor(owned)
@@ -189,7 +189,7 @@ def hand(
         _, enrolment = pit.enrol("Table 1")
         settings = load(enrolment)
         assert settings is not None
-        client = Recording(settings)
+        client = RecordingClient(settings)
         client.bodies = []
         pit.clients.append(client)
         seats = [
@@ -213,7 +213,7 @@ def hand(
         app = create_app(floor, tmp_path / "pit", "Pit 2", secure=False)
         (tmp_path / "pit").mkdir()
         (tmp_path / "pit" / METRICS_TOKEN).write_text("x" * 32)
-        made = Played(table, client, uplink, database, owned, caplog, {None: app.test_client()}, health)
+        made = TableAndPit(table, client, uplink, database, owned, caplog, {None: app.test_client()}, health)
         for number, role in enumerate(PitRole):
             people.add(role.value.capitalize(), role, PHRASES[role])
             one = app.test_client()
@@ -253,7 +253,7 @@ def play(table: Table) -> None:
     table.until_phase(Phase.SETTLED)
 
 
-def test_no_pin_passphrase_or_verifier_leaves_its_place_and_no_open_card_is_shown(hand: Played) -> None:
+def test_no_pin_passphrase_or_verifier_leaves_its_place_and_no_open_card_is_shown(hand: TableAndPit) -> None:
     secrets, places = hand.secrets(), hand.everything()
     assert len(secrets) > 15
     assert {"wire", "logs", "entry.payload", "table_now.facts", "act.detail"} <= set(places)
@@ -263,7 +263,7 @@ def test_no_pin_passphrase_or_verifier_leaves_its_place_and_no_open_card_is_show
     assert cards_in(places) == {}
 
 
-def test_the_cards_are_found_once_the_hand_is_over(hand: Played) -> None:
+def test_the_cards_are_found_once_the_hand_is_over(hand: TableAndPit) -> None:
     hand.table.do('{"do":"archive"}')
     hand.send()
     found = cards_in(hand.everything())
@@ -273,7 +273,7 @@ def test_the_cards_are_found_once_the_hand_is_over(hand: Played) -> None:
     assert leaks(hand.everything(), hand.secrets()) == {}
 
 
-def test_a_secret_that_leaks_is_found_where_it_is(hand: Played) -> None:
+def test_a_secret_that_leaks_is_found_where_it_is(hand: TableAndPit) -> None:
     """Each place is given another one."""
     wire, act, stored, page, log = (*PINS.values(), WRONG, WRONG_PHRASE)
     hand.health["name"] = wire
@@ -297,7 +297,7 @@ def test_a_secret_that_leaks_is_found_where_it_is(hand: Played) -> None:
         assert secret in found.get(place, set()), place
 
 
-def test_an_open_card_that_leaks_into_a_projection_is_found_there_and_on_pages(hand: Played) -> None:
+def test_an_open_card_that_leaks_into_a_projection_is_found_there_and_on_pages(hand: TableAndPit) -> None:
     for words in ("Qs", "queen of spades", "Q♠"):
         for column in ("dealer", "profile"):
             with psycopg.connect(hand.owned) as connection:

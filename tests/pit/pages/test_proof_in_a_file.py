@@ -35,7 +35,7 @@ Files = dict[str, bytes]
 
 
 @dataclass
-class Proven:
+class ProvenFile:
     """A file that the pit has made of a hand, and the keys with which somebody could bend it."""
 
     files: Files
@@ -63,7 +63,7 @@ class Proven:
 
 
 @pytest.fixture
-def proven(house: House, database: Database, tmp_path: Path) -> Proven:
+def proven(house: House, database: Database, tmp_path: Path) -> ProvenFile:
     """Both tables sign after their first hand, and witness the log."""
     keeper, folder = Keeper(database, tmp_path / "own"), tmp_path / "signing"
     answers, entries = Answers(database, keeper), []
@@ -89,7 +89,7 @@ def proven(house: House, database: Database, tmp_path: Path) -> Proven:
     later, path = tmp_path / "hand-2.zip", tmp_path / "hand-1.zip"
     unproven, files = downloaded(house, 2, later), downloaded(house, 1, path)
     pit = DeviceKey.open(house.app.extensions["feltwatch-pit"].folder / "key")
-    return Proven(files, path, keeper.key, pit, tables[0].key, entries, unproven)
+    return ProvenFile(files, path, keeper.key, pit, tables[0].key, entries, unproven)
 
 
 def downloaded(house: House, hand: int, path: Path) -> Files:
@@ -114,7 +114,7 @@ def proof_of(files: Files) -> tuple[str, Proof]:
     return name, Proof(number, tuple(hashes), note)
 
 
-def test_the_command_verifies_the_proof_in_a_file_that_the_pit_made(proven: Proven) -> None:
+def test_the_command_verifies_the_proof_in_a_file_that_the_pit_made(proven: ProvenFile) -> None:
     for named in (fingerprint(proven.log.public), proven.log.public.hex()):
         code, said = proven.verified(named)
         assert code == 0, said
@@ -128,7 +128,7 @@ def test_the_command_verifies_the_proof_in_a_file_that_the_pit_made(proven: Prov
 
 
 @needs(GO)
-def test_the_verifier_of_other_authors_agrees_with_that_proof(proven: Proven, tmp_path: Path) -> None:
+def test_the_verifier_of_other_authors_agrees_with_that_proof(proven: ProvenFile, tmp_path: Path) -> None:
     _, proof = proof_of(proven.files)
     checkpoint = Checkpoint.parse(parts(proof.note)[0])
     log, *tables = proven.files["proofs/keys.txt"].decode().splitlines()
@@ -145,7 +145,7 @@ def test_the_verifier_of_other_authors_agrees_with_that_proof(proven: Proven, tm
     assert (found["Refused"], found["Opened"]) == (None, [3])
 
 
-def in_the_logs_order(proven: Proven, checkpoint: Checkpoint) -> list[bytes]:
+def in_the_logs_order(proven: ProvenFile, checkpoint: Checkpoint) -> list[bytes]:
     from itertools import permutations
 
     from firmware.record.evidence.merkle import leaf_hash, of_leaves, root
@@ -157,7 +157,7 @@ def in_the_logs_order(proven: Proven, checkpoint: Checkpoint) -> list[bytes]:
     )
 
 
-def _other_log(proven: Proven, files: Files, folder: Path) -> Files:
+def _other_log(proven: ProvenFile, files: Files, folder: Path) -> Files:
     """Its own checkpoint, over the same root, with a key of its own."""
     name, proof = proof_of(files)
     forger = DeviceKey.open(folder / "forger")
@@ -167,22 +167,22 @@ def _other_log(proven: Proven, files: Files, folder: Path) -> Files:
     return files | {name: forged.text.encode(), "proofs/keys.txt": keys.encode()}
 
 
-def _no_proofs(proven: Proven, files: Files, folder: Path) -> Files:
+def _no_proofs(proven: ProvenFile, files: Files, folder: Path) -> Files:
     return {name: data for name, data in files.items() if not name.startswith("proofs/")}
 
 
-def _another_hash(proven: Proven, files: Files, folder: Path) -> Files:
+def _another_hash(proven: ProvenFile, files: Files, folder: Path) -> Files:
     name, proof = proof_of(files)
     bent = Proof(proof.number, (bytes(32), *proof.hashes[1:]), proof.note)
     return files | {name: bent.text.encode()}
 
 
-def _another_place(proven: Proven, files: Files, folder: Path) -> Files:
+def _another_place(proven: ProvenFile, files: Files, folder: Path) -> Files:
     name, proof = proof_of(files)
     return files | {name: Proof(proof.number ^ 1, proof.hashes, proof.note).text.encode()}
 
 
-def _a_rewritten_hand(proven: Proven, files: Files, folder: Path) -> Files:
+def _a_rewritten_hand(proven: ProvenFile, files: Files, folder: Path) -> Files:
     """A head of the table's own key that was never sent, with the proof of the one that was."""
     (text,) = files["anchors.txt"].decode().split()
     seq, digest, _ = read_anchor(text)
@@ -190,13 +190,13 @@ def _a_rewritten_hand(proven: Proven, files: Files, folder: Path) -> Files:
     return files | {"anchors.txt": f"{Anchor.of(event).text}\n".encode()}
 
 
-def _an_older_head(proven: Proven, files: Files, folder: Path) -> Files:
+def _an_older_head(proven: ProvenFile, files: Files, folder: Path) -> Files:
     """Another hand of the same record, with the proof of a head from before that hand was over."""
     older = {name: data for name, data in files.items() if name.startswith(("proofs/", "anchors.txt"))}
     return proven.unproven | older
 
 
-BENT: list[tuple[Callable[[Proven, Files, Path], Files], str]] = [
+BENT: list[tuple[Callable[[ProvenFile, Files, Path], Files], str]] = [
     (_other_log, "signed by another log's key"),
     (_no_proofs, "holds no proof that its rows are in a pit's log"),
     (_another_hash, "is not in the log"),
@@ -207,7 +207,7 @@ BENT: list[tuple[Callable[[Proven, Files, Path], Files], str]] = [
 
 
 def test_a_bent_file_is_refused_though_it_was_sealed_anew_with_the_pits_key(
-    proven: Proven, tmp_path: Path
+    proven: ProvenFile, tmp_path: Path
 ) -> None:
     for bend, why in BENT:
         code, said = proven.verified(fingerprint(proven.log.public), bend(proven, proven.files, tmp_path))

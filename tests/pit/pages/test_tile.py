@@ -10,7 +10,7 @@ import pytest
 from firmware.messages import Message
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.state import Ask
-from pit.follow.totals import Unusual
+from pit.follow.totals import UnusualFigure
 from pit.pages.tile import (
     ASKED,
     CLOSED_MS,
@@ -212,7 +212,7 @@ def test_a_down_that_ends_is_soon_and_of_the_box_the_table_judges_itself() -> No
 
 @pytest.mark.parametrize("what", UNUSUAL)
 def test_a_figure_outside_the_usual_is_soon(what: str) -> None:
-    made = tile(DEALING, HERE, NOW, None, (Unusual(what, "6.1 %", "0.1 to 0.4 %"),))
+    made = tile(DEALING, HERE, NOW, None, (UnusualFigure(what, "6.1 %", "0.1 to 0.4 %"),))
     assert (made.band, made.figure, made.title) == (Band.SOON, "6.1 %", UNUSUAL[what])
 
 

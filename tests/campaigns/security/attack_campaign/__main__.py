@@ -24,10 +24,10 @@ from typing import Final
 import click
 
 from tests.campaigns.security.attack_campaign.attacks import ATTACKS
-from tests.campaigns.security.attack_campaign.flips import Ground, Judged, judged
+from tests.campaigns.security.attack_campaign.flips import FlipResult, Ground, judged
 from tests.campaigns.security.attack_campaign.pages import Flip, Part, choose, parts
 from tests.campaigns.security.attack_campaign.records import make_records
-from tests.campaigns.security.attack_campaign.report import Campaign, Faults, Tried
+from tests.campaigns.security.attack_campaign.report import AttackTrial, Campaign, Faults
 from tests.tools import GCC
 
 IN_MEMORY: Final = Path("/dev/shm")
@@ -36,10 +36,10 @@ NAIVE_FAULT_ROUNDS: Final = 3
 """Times as many rounds of the fault campaign without its defence: most need none."""
 
 
-def tried(ground: Ground, work: Path, *, naive_only: bool = False) -> list[Tried]:
+def tried(ground: Ground, work: Path, *, naive_only: bool = False) -> list[AttackTrial]:
     """Make every attack, with its defence and without."""
     return [
-        Tried(
+        AttackTrial(
             attack,
             None if naive_only else attack.tried(ground, work, is_naive=False),
             attack.tried(ground, work, is_naive=True),
@@ -50,9 +50,9 @@ def tried(ground: Ground, work: Path, *, naive_only: bool = False) -> list[Tried
 
 def flipped(
     ground: Ground, flips: list[Flip], work: Path, processes: int, *, is_naive: bool = False
-) -> list[Judged]:
+) -> list[FlipResult]:
     """Judge flips, and say now and then how far it is."""
-    done: list[Judged] = []
+    done: list[FlipResult] = []
     for one in judged(ground, flips, work, processes, is_naive=is_naive):
         done.append(one)
         if one.outcome == "PROBLEM" and not is_naive:

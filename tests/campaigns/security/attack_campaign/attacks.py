@@ -16,8 +16,8 @@ from tests.campaigns.security.attack_campaign.pages import WAL
 _NEW_FILE: Final[tuple[Off, ...]] = (("firmware.record.restore:_insert", file.put_in_place),)
 _PART: Final[tuple[Off, ...]] = (("firmware.record.backup:_part_beside", outside.fixed_part),)
 _SENTENCE: Final[tuple[Off, ...]] = (
-    ("firmware.record.archive_index:JournalError", outside.Bare),
-    ("firmware.record.journal.reader:JournalError", outside.Bare),
+    ("firmware.record.archive_index:JournalError", outside.BareError),
+    ("firmware.record.journal.reader:JournalError", outside.BareError),
 )
 _ONE_WRITER: Final[tuple[Off, ...]] = (
     ("firmware.record.archive_index:is_busy", lambda error: False),

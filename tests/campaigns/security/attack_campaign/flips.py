@@ -17,7 +17,7 @@ from typing import Final, Literal
 from firmware.record.journal.row_index import forget_index
 from tests.campaigns.security.attack_campaign import defences
 from tests.campaigns.security.attack_campaign.pages import Flip
-from tests.campaigns.security.attack_campaign.records import Seen, Start, left, named, seen, start
+from tests.campaigns.security.attack_campaign.records import CommandOutput, Start, left, named, seen, start
 
 Outcome = Literal["refused", "said", "nothing", "PROBLEM"]
 """Named by `verify` and the start refuses; named and said by an event; nothing is otherwise than without the flip."""
@@ -26,7 +26,7 @@ WITHIN_S: Final = 900.0
 
 
 @dataclass(frozen=True)
-class Judged:
+class FlipResult:
     """What came of a flip; `words` of a problem."""
 
     flip: Flip
@@ -48,7 +48,7 @@ class Judge:
 
     def __init__(self, ground: Ground, work: Path) -> None:
         self._ground, self._work = ground, work
-        self._intact: dict[str, tuple[Seen, Start, str]] = {}
+        self._intact: dict[str, tuple[CommandOutput, Start, str]] = {}
 
     def _copy(self, flip: Flip | None, record: str) -> Path:
         to = self._work / "data"
@@ -63,24 +63,24 @@ class Judge:
                 file.write(bytes([byte ^ 1 << flip.bit]))
         return to
 
-    def _all_of(self, flip: Flip | None, record: str) -> tuple[Seen, Start, str]:
+    def _all_of(self, flip: Flip | None, record: str) -> tuple[CommandOutput, Start, str]:
         """Look at a copy with the commands, start a table on it, and look what is left."""
         data = self._copy(flip, record)
         return seen(data, self._ground.hands), start(data, self._ground.key), left(data)
 
-    def intact(self, record: str) -> tuple[Seen, Start, str]:
+    def intact(self, record: str) -> tuple[CommandOutput, Start, str]:
         """Return the same of a record as it is."""
         if record not in self._intact:
             self._intact[record] = self._all_of(None, record)
         return self._intact[record]
 
-    def judge(self, flip: Flip) -> Judged:
+    def judge(self, flip: Flip) -> FlipResult:
         """Flip a bit and judge what comes of it."""
         said = named(self._copy(flip, flip.record))
         if said:
             begun = start(self._copy(flip, flip.record), self._ground.key)
             if not begun.is_silent:
-                return Judged(flip, "refused" if begun.refused else "said")
+                return FlipResult(flip, "refused" if begun.refused else "said")
         (before, begun, after), intact = self._all_of(flip, flip.record), self.intact(flip.record)
         other = before.differs_from(intact[0])
         if not other and begun != intact[1]:
@@ -88,14 +88,14 @@ class Judge:
         if not other and after != intact[2]:
             other = "the list, or a row, after the start"
         if not other:
-            return Judged(flip, "nothing")
+            return FlipResult(flip, "nothing")
         verdict = f"verify says: {said}" if said else "verify says that all holds"
-        return Judged(flip, "PROBLEM", f"{other} is otherwise, and {verdict}")
+        return FlipResult(flip, "PROBLEM", f"{other} is otherwise, and {verdict}")
 
 
 def judged(
     ground: Ground, flips: Sequence[Flip], work: Path, processes: int, *, is_naive: bool = False
-) -> Iterator[Judged]:
+) -> Iterator[FlipResult]:
     """Judge flips in so many processes. One that crashes or hangs is a problem of the flip that it was at."""
     workers = [_Worker(ground, flips[at::processes], work / str(at), is_naive) for at in range(processes)]
     try:
@@ -135,15 +135,15 @@ class _Worker:
         there.close()
         self._until = time.monotonic() + WITHIN_S
 
-    def take(self) -> Iterator[Judged]:
+    def take(self) -> Iterator[FlipResult]:
         """Return what the process told; where it ended or hangs, what it was at."""
         try:
             if self.is_late:
                 raise EOFError
-            one: Judged = self.told.recv()
+            one: FlipResult = self.told.recv()
             self._until = time.monotonic() + WITHIN_S
         except EOFError:
-            one = Judged(
+            one = FlipResult(
                 self._left[0], "PROBLEM", "the process hung" if self.is_late else "the process ended"
             )
             self.stop()
@@ -176,8 +176,8 @@ def _work(ground: Ground, flips: list[Flip], work: Path, is_naive: bool, tell: C
             tell.send(_judge(judge, flip))
 
 
-def _judge(judge: Judge, flip: Flip) -> Judged:
+def _judge(judge: Judge, flip: Flip) -> FlipResult:
     try:
         return judge.judge(flip)
     except Exception as error:
-        return Judged(flip, "PROBLEM", f"{type(error).__name__}: {error}")
+        return FlipResult(flip, "PROBLEM", f"{type(error).__name__}: {error}")

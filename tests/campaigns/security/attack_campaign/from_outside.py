@@ -215,7 +215,7 @@ def poisoned_list(room: Room) -> Result:
     return Result(False, "each command ends in a sentence")
 
 
-class Bare(Exception):
+class BareError(Exception):
     """An error that no command turns into a sentence."""
 
     def __init__(self, message: str, **_: object) -> None:

@@ -55,17 +55,17 @@ def ticking() -> Clock:
     )
 
 
-class _Kept(CrampedJournal):
+class _OpenJournal(CrampedJournal):
     """Stays open when the evening is over: how a kill leaves its files is looked at then."""
 
-    opened: _Kept | None = None
+    opened: _OpenJournal | None = None
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         super().__init__(folder, clock)
-        _Kept.opened = self
+        _OpenJournal.opened = self
 
     def close(self) -> None:
-        if _Kept.opened is None:
+        if _OpenJournal.opened is None:
             super().close()
 
 
@@ -73,15 +73,15 @@ def make_records(folder: Path, hands: int, seed: int) -> dict[str, Path]:
     """Play an evening and what comes after it, and return the record's folder as it lies there in each way."""
     evening, key = folder / "evening", folder / "key"
     _lay_key(key)
-    outcome = simulate(evening, hands, (), seed, PROFILE, journal=_Kept)
+    outcome = simulate(evening, hands, (), seed, PROFILE, journal=_OpenJournal)
     assert outcome.ok, outcome.problems
-    journal = _Kept.opened
+    journal = _OpenJournal.opened
     assert journal is not None
     with at_table(evening, journal, key, notes=True) as table:
         _afterwards(table, evening, journal)
     Archive(evening).refresh()
     killed = shutil.copytree(evening, folder / "killed")
-    _Kept.opened = None
+    _OpenJournal.opened = None
     journal.close()
     closed = shutil.copytree(evening, folder / "closed")
     freed = shutil.copytree(closed, folder / "freed")
@@ -189,14 +189,14 @@ def _need_varied(data: Path, hands: int) -> None:
 
 
 @dataclass(frozen=True)
-class Seen:
+class CommandOutput:
     """What the commands show of a record: the list, each hand, the audit; or the sentence that each ended in."""
 
     list: str
     hands: tuple[str, ...]
     audit: str
 
-    def differs_from(self, other: Seen) -> str:
+    def differs_from(self, other: CommandOutput) -> str:
         """Say what is shown otherwise; "" where nothing is."""
         if self.list != other.list:
             return "hands list"
@@ -206,7 +206,7 @@ class Seen:
         return "audit" if self.audit != other.audit else ""
 
 
-def seen(data: Path, hands: int) -> Seen:
+def seen(data: Path, hands: int) -> CommandOutput:
     """Look at a record as `hands list`, each `hands show --json` and `audit --no-pictures` do."""
     archive = Archive(data)
 
@@ -222,7 +222,9 @@ def seen(data: Path, hands: int) -> Seen:
         return audit(data, pictures=False, processes=1).to_json()
 
     numbers = range(1, hands + 1)
-    return Seen(_text(listed), tuple(_text(partial(shown, number)) for number in numbers), _text(audited))
+    return CommandOutput(
+        _text(listed), tuple(_text(partial(shown, number)) for number in numbers), _text(audited)
+    )
 
 
 def left(data: Path) -> str:

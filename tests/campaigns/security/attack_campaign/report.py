@@ -12,7 +12,7 @@ from typing import get_args
 
 from firmware.bench.harness import machine
 from tests.campaigns.security.attack_campaign.attack import Attack, Result
-from tests.campaigns.security.attack_campaign.flips import Judged, Outcome
+from tests.campaigns.security.attack_campaign.flips import FlipResult, Outcome
 from tests.campaigns.security.attack_campaign.pages import FILES, Part
 
 SHOWN = 20
@@ -20,7 +20,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True)
-class Tried:
+class AttackTrial:
     """An attack, and what came of it with its defence and without."""
 
     attack: Attack
@@ -58,8 +58,8 @@ class Campaign:
     hands: int
     seed: int
     parts: Sequence[Part]
-    flips: Sequence[Judged]
-    attacks: Sequence[Tried]
+    flips: Sequence[FlipResult]
+    attacks: Sequence[AttackTrial]
     faults: Faults | None
     seconds: float
     is_naive: bool
@@ -105,7 +105,7 @@ class Campaign:
             rows.append((file, what, number, hit[file, what], sum(told), *told))
         return rows
 
-    def _part_of(self, judged: Judged) -> Part | None:
+    def _part_of(self, judged: FlipResult) -> Part | None:
         of_file = self._by_file.get((judged.flip.record, judged.flip.file), [])
         at = bisect_right(of_file, judged.flip.offset, key=lambda part: part.begin) - 1
         return of_file[at] if at >= 0 else None
@@ -187,7 +187,7 @@ def _short(result: Result | None) -> str:
     return f"{'**through**: ' if result.through else ''}{words}"
 
 
-def _naive(one: Tried) -> str:
+def _naive(one: AttackTrial) -> str:
     if one.attack.forbids and not one.naive.through:
         return f"made impossible: {one.attack.forbids}"
     return _short(one.naive)

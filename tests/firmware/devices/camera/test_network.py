@@ -100,7 +100,7 @@ def test_a_name_and_a_password_are_in_no_message(
 def test_a_video_codec_that_leaves_a_picture_as_it_is_is_not_frozen_at_once() -> None:
     """RTSP, through a stand-in for OpenCV's capture: an unchanged picture counts as new for some seconds."""
 
-    class Still:
+    class StillCapture:
         def __init__(self) -> None:
             self.closed = False
 
@@ -113,7 +113,7 @@ def test_a_video_codec_that_leaves_a_picture_as_it_is_is_not_frozen_at_once() ->
         def release(self) -> None:
             self.closed = True
 
-    still = Still()
+    still = StillCapture()
     camera = NetworkCamera("rtsp://10.0.0.9/live", lambda _address: still, connect=False)
     camera.open()
     assert camera.frame().image.shape == (96, 128, 3)

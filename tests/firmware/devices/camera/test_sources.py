@@ -176,11 +176,11 @@ def test_a_hung_camera_can_be_closed() -> None:
 
 
 def test_a_camera_that_hangs_while_it_is_opened_is_hung() -> None:
-    class Stubborn(ProgramCamera):
+    class StubbornCamera(ProgramCamera):
         def _open(self) -> None:
             self._going.wait()
 
-    camera = Stubborn(lambda: picture(7), late_after=0.2, open_within=0.2)
+    camera = StubbornCamera(lambda: picture(7), late_after=0.2, open_within=0.2)
     camera.freeze()
     with pytest.raises(CameraHung, match="does not open"):
         camera.open()

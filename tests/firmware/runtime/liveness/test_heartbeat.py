@@ -65,12 +65,12 @@ def test_a_socket_that_only_accepts_feeds_nothing(tmp_path: Path, monkeypatch: p
 def test_a_refusal_feeds_nothing(tmp_path: Path) -> None:
     fed: list[int] = []
 
-    class Refusing(Heartbeat):
+    class RefusingHeartbeat(Heartbeat):
         def _ask(self, do: str) -> dict[str, object]:
             raise TableError("No.")
 
     with pytest.raises(TableError):
-        Refusing(tmp_path, tmp_path / "t.sock", None, lambda: fed.append(1)).beat()
+        RefusingHeartbeat(tmp_path, tmp_path / "t.sock", None, lambda: fed.append(1)).beat()
     assert fed == []
 
 

@@ -13,7 +13,7 @@ from tests.firmware.devices.conftest import Clock
 LIMITS = ScreenConfig()
 
 
-class Watched:
+class WatchedScreen:
     """A screen, the table that watches it, and their clock."""
 
     def __init__(self, config: ScreenConfig = LIMITS) -> None:
@@ -37,11 +37,11 @@ class Watched:
 
 
 @pytest.fixture
-def screen() -> Watched:
-    return Watched()
+def screen() -> WatchedScreen:
+    return WatchedScreen()
 
 
-def test_a_press_counts_for_what_was_painted_and_since_then(screen: Watched) -> None:
+def test_a_press_counts_for_what_was_painted_and_since_then(screen: WatchedScreen) -> None:
     screen.watch.show(7)
     screen.clock.let_pass(1)
     screen.paint(7)
@@ -52,26 +52,26 @@ def test_a_press_counts_for_what_was_painted_and_since_then(screen: Watched) -> 
     assert screen.watch.shown_at(screen.clock()) == painted
 
 
-def test_a_press_before_the_screen_ever_answered_does_nothing(screen: Watched) -> None:
+def test_a_press_before_the_screen_ever_answered_does_nothing(screen: WatchedScreen) -> None:
     assert "since the table process started" in screen.refused()
 
 
 @pytest.mark.parametrize("painted", [6, None])
 def test_a_press_does_nothing_where_an_older_view_or_another_page_is_painted(
-    screen: Watched, painted: int | None
+    screen: WatchedScreen, painted: int | None
 ) -> None:
     screen.watch.show(7)
     screen.paint(painted)
     assert "did not show the table" in screen.refused()
 
 
-def test_a_later_view_shows_what_an_earlier_row_changed(screen: Watched) -> None:
+def test_a_later_view_shows_what_an_earlier_row_changed(screen: WatchedScreen) -> None:
     screen.watch.show(7)
     screen.paint(9)
     assert screen.refused() == ""
 
 
-def test_a_change_has_to_be_painted_again(screen: Watched) -> None:
+def test_a_change_has_to_be_painted_again(screen: WatchedScreen) -> None:
     screen.watch.show(7)
     screen.paint(7)
     screen.watch.show(8)
@@ -80,7 +80,7 @@ def test_a_change_has_to_be_painted_again(screen: Watched) -> None:
     assert screen.refused() == ""
 
 
-def test_a_dialog_over_the_view_takes_its_time_away(screen: Watched) -> None:
+def test_a_dialog_over_the_view_takes_its_time_away(screen: WatchedScreen) -> None:
     screen.paint(7)
     screen.clock.let_pass(1)
     screen.paint(None)
@@ -90,7 +90,7 @@ def test_a_dialog_over_the_view_takes_its_time_away(screen: Watched) -> None:
     assert screen.watch.shown_at(screen.clock()) == screen.clock(), "only from now on"
 
 
-def test_a_screen_is_dead_after_three_seconds_and_well_after_its_next_answer(screen: Watched) -> None:
+def test_a_screen_is_dead_after_three_seconds_and_well_after_its_next_answer(screen: WatchedScreen) -> None:
     screen.paint(7)
     screen.clock.let_pass(LIMITS.silent_s)
     assert (screen.watch.fault, screen.refused()) == ("", "")
@@ -101,7 +101,7 @@ def test_a_screen_is_dead_after_three_seconds_and_well_after_its_next_answer(scr
     assert (screen.watch.fault, screen.refused()) == ("", "")
 
 
-def test_a_page_that_is_being_loaded_has_longer_and_takes_no_press(screen: Watched) -> None:
+def test_a_page_that_is_being_loaded_has_longer_and_takes_no_press(screen: WatchedScreen) -> None:
     screen.paint(7)
     screen.paint(None, leaving=True)
     assert screen.refused()
@@ -111,7 +111,7 @@ def test_a_page_that_is_being_loaded_has_longer_and_takes_no_press(screen: Watch
     assert screen.watch.fault
 
 
-def test_a_screen_that_never_answers_is_unknown_then_a_fault(screen: Watched) -> None:
+def test_a_screen_that_never_answers_is_unknown_then_a_fault(screen: WatchedScreen) -> None:
     assert (screen.watch.is_known, screen.watch.fault) == (False, "")
     screen.clock.let_pass(LIMITS.start_s)
     assert (screen.watch.is_known, screen.watch.fault) == (False, "")
@@ -120,13 +120,15 @@ def test_a_screen_that_never_answers_is_unknown_then_a_fault(screen: Watched) ->
 
 
 def test_a_table_without_a_screen_is_exempt_by_its_configuration() -> None:
-    screen = Watched(NO_SCREEN)
+    screen = WatchedScreen(NO_SCREEN)
     screen.clock.let_pass(3600)
     assert (screen.watch.is_known, screen.watch.fault, screen.refused()) == (True, "", "")
     assert screen.watch.to_json()["expected"] is False
 
 
-def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_ever(screen: Watched) -> None:
+def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_ever(
+    screen: WatchedScreen,
+) -> None:
     screen.paint(7)
     screen.clock.let_pass(60)
     screen.watch.refuse(CommandRefused("It was dark.").sentence)
@@ -139,7 +141,9 @@ def test_why_a_press_did_nothing_is_told_once_the_screen_is_back_and_not_for_eve
     assert "notice" not in screen.watch.to_json()
 
 
-def test_an_acknowledgement_that_waited_while_the_table_hung_says_nothing_of_now(screen: Watched) -> None:
+def test_an_acknowledgement_that_waited_while_the_table_hung_says_nothing_of_now(
+    screen: WatchedScreen,
+) -> None:
     screen.watch.show(7)
     screen.paint(7)
     screen.clock.let_pass(20)
@@ -148,14 +152,14 @@ def test_an_acknowledgement_that_waited_while_the_table_hung_says_nothing_of_now
     assert screen.watch.fault
 
 
-def test_an_acknowledgement_that_was_overtaken_by_a_later_one_changes_nothing(screen: Watched) -> None:
+def test_an_acknowledgement_that_was_overtaken_by_a_later_one_changes_nothing(screen: WatchedScreen) -> None:
     screen.watch.show(7)
     screen.paint(None)
     screen.paint(7, ago=0.5)
     assert "did not show the table" in screen.refused()
 
 
-def test_a_wall_clock_that_is_set_back_costs_only_what_is_on_its_way(screen: Watched) -> None:
+def test_a_wall_clock_that_is_set_back_costs_only_what_is_on_its_way(screen: WatchedScreen) -> None:
     screen.paint(7)
     screen.ahead -= 3600
     screen.clock.let_pass(LIMITS.silent_s)

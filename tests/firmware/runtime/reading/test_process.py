@@ -55,7 +55,7 @@ def picture(scale: float = SMALL) -> Image:
     return rendered(HANDS, TableLayout.load(), seed=3, scale=scale).frame
 
 
-class Impatient(ReadingProcess):
+class ImpatientProcess(ReadingProcess):
     """Gives a child that is to hang little time, and the one that comes after it as much as it needs."""
 
     def __init__(self, spec: ReaderSpec) -> None:
@@ -79,7 +79,7 @@ class Place:
         self.room = Room(self.view)
         self.said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         spec = ReaderSpec(data, partial(camera_on, self.view), threads=1, still_within=DEADLINE)
-        self.process = Impatient(spec)
+        self.process = ImpatientProcess(spec)
 
     def show(self, image: Image) -> None:
         self.room.show(image)

@@ -74,7 +74,7 @@ class NoProcess:
     join = close = kill
 
 
-class Simulated(ReadingProcess):
+class SlowReadingProcess(ReadingProcess):
     """The product's own, but for its child and its clock."""
 
     def __init__(self, factor: float, times: TimesConfig) -> None:
@@ -94,12 +94,12 @@ class Simulated(ReadingProcess):
 
 
 @pytest.fixture
-def slow() -> Iterator[Callable[..., tuple[Simulated, Callable[[int], Any]]]]:
-    made: list[Simulated] = []
+def slow() -> Iterator[Callable[..., tuple[SlowReadingProcess, Callable[[int], Any]]]]:
+    made: list[SlowReadingProcess] = []
 
-    def begin(factor: float, **times: float) -> tuple[Simulated, Callable[[int], Any]]:
+    def begin(factor: float, **times: float) -> tuple[SlowReadingProcess, Callable[[int], Any]]:
         floors = TimesConfig(**{"reading": 2 * READING_S, "reading_start": 2 * START_S, **times})
-        process = Simulated(factor, floors)
+        process = SlowReadingProcess(factor, floors)
         made.append(process)
         said: queue.SimpleQueue[Any] = queue.SimpleQueue()
         process.start(said.put)
@@ -119,7 +119,7 @@ def slow() -> Iterator[Callable[..., tuple[Simulated, Callable[[int], Any]]]]:
 
 @pytest.mark.parametrize(("factor", "requests"), [(1, 1), (4, 2), (10, 4)])
 def test_readings_arrive_on_a_machine_that_is_so_many_times_slower(
-    slow: Callable[..., tuple[Simulated, Callable[[int], Any]]], factor: float, requests: int
+    slow: Callable[..., tuple[SlowReadingProcess, Callable[[int], Any]]], factor: float, requests: int
 ) -> None:
     process, read = slow(factor)
     asked = 1
@@ -137,7 +137,7 @@ def test_readings_arrive_on_a_machine_that_is_so_many_times_slower(
 
 
 def test_readings_never_arrive_where_the_ceiling_does_not_allow_them(
-    slow: Callable[..., tuple[Simulated, Callable[[int], Any]]],
+    slow: Callable[..., tuple[SlowReadingProcess, Callable[[int], Any]]],
 ) -> None:
     process, read = slow(10, reading_ceiling=4.0, reading_start=60)
     for number in range(1, 8):
@@ -149,7 +149,7 @@ def test_readings_never_arrive_where_the_ceiling_does_not_allow_them(
 
 
 def test_a_machine_that_recovers_gets_its_short_limit_back(
-    slow: Callable[..., tuple[Simulated, Callable[[int], Any]]],
+    slow: Callable[..., tuple[SlowReadingProcess, Callable[[int], Any]]],
 ) -> None:
     process, read = slow(10)
     number = 1
