@@ -46,7 +46,10 @@ class Command(BaseModel):
     id is not carried out again.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+    # deferred: most programs parse no command, and all of them would wait for it at their start
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True
+    )
     roles: ClassVar[frozenset[Role]]
     causes: ClassVar[type[Event] | None]
     do: str
