@@ -12,6 +12,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.waiting import DEADLINE
+
 SOUGHT: Final = {
     "undo": "dealer/hand",
     "take back": "dealer/hand",
@@ -42,6 +44,10 @@ SOUGHT: Final = {
     "threat model": "security",
 }
 """What is typed, and the page that the first result is on."""
+FIRST: Final = (
+    "(all) => all.map((words) => Search._performSearch(...Search._parseQuery(words)).at(-1)?.[0] ?? '')"
+)
+"""What the page lists first of what it finds: it takes its results from the end."""
 FOUND: Final = (
     "() => /found|did not match/i.test(document.querySelector('.search-summary')?.textContent ?? '')"
 )
@@ -55,6 +61,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def search_page(chromium: Browser) -> Iterator[Page]:
     with closing(chromium.new_page()) as page:
+        page.set_default_timeout(1000 * DEADLINE)
         yield page
 
 
@@ -67,8 +74,10 @@ def _results(page: Page, book: Path, words: str) -> list[str]:
 
 
 def test_what_people_call_a_thing_leads_to_its_page(book: Path, search_page: Page) -> None:
-    first = {words: _results(search_page, book, words)[:1] for words in SOUGHT}
-    assert first == {words: [page] for words, page in SOUGHT.items()}
+    asked = next(iter(SOUGHT))
+    assert _results(search_page, book, asked)[0] == SOUGHT[asked]
+    first = search_page.evaluate(FIRST, list(SOUGHT))  # a page that lists them all costs half a second
+    assert dict(zip(SOUGHT, first, strict=True)) == SOUGHT
 
 
 def test_a_task_is_found_before_reports_and_folders(book: Path, search_page: Page) -> None:

@@ -39,16 +39,22 @@ def is_full(picture: Image, size: tuple[int, int] = SIZE) -> bool:
     error, bar or bubble. In it is something to read: in that line, and in the row of buttons at the bottom.
     """
     width, height = size
-    page = picture[:height, :width]
-    ground, notice = (
-        np.all(np.abs(page.astype(int) - colour) <= 2, axis=2) for colour in (PAGE_BGR, NOTICE_BGR)
-    )
-    notice[height // 6 :] = False
-    either = ground | notice
-    edges = (either[:1], ground[-1:], either[:, :1], either[:, -1:])
+    page, head = picture[:height, :width], height // 6
+    edges = ((page[:1], head), (page[-1:], 0), (page[:, :1], head), (page[:, -1:], head))
+    if not all(_is_ground(edge, notice) for edge, notice in edges):
+        return False  # before all of it is looked at: a picture is taken many times a second
     lit = page.max(axis=2) > 100
     top, bottom = lit[: height // 20], lit[-height // 8 :]
-    return all(edge.all() for edge in edges) and min(lit.mean(), top.mean(), bottom.mean()) > LEAST_LIT
+    return bool(min(lit.mean(), top.mean(), bottom.mean()) > LEAST_LIT)
+
+
+def _is_ground(part: Image, head: int) -> bool:
+    """Return whether every pixel is the page's ground, or a notice's in the first rows."""
+    ground, notice = (
+        np.all(np.abs(part.astype(np.int16) - colour) <= 2, axis=2) for colour in (PAGE_BGR, NOTICE_BGR)
+    )
+    notice[head:] = False
+    return bool((ground | notice).all())
 
 
 @dataclass

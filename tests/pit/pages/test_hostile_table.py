@@ -9,13 +9,13 @@ import hashlib
 import json
 import re
 from contextlib import closing
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from firmware.record.journal.clocks import Timestamp
+from firmware.record.journal.clocks import Clock, Timestamp
 from firmware.table import events as ev
 from firmware.table.people import Role
 from firmware.table.topics.devices import DeviceFault
@@ -33,10 +33,12 @@ PAGES = (
     *("/reports?by=dealer&days=366", "/reports.csv?by=dealer&days=366", "/reports?by=down&days=366"),
     *("/reports?by=game&days=366", "/reports.csv?by=down&days=366", "/reports.pdf?by=dealer&days=366"),
 )
-HAND = tuple(
-    f"/record/3/review/1{tab}"
-    for tab in ("", "/story", "/look", "/changes", "/again", "/dispute", "/pictures")
-)
+
+
+def of_hand(record: int) -> tuple[str, ...]:
+    """The pages of a record's first hand."""
+    tabs = ("", "/story", "/look", "/changes", "/again", "/dispute", "/pictures")
+    return tuple(f"/record/{record}/review/1{tab}" for tab in tabs)
 
 
 def shown(house: House, pages: tuple[str, ...] = PAGES) -> dict[str, tuple[int, str]]:
@@ -53,7 +55,7 @@ def shown(house: House, pages: tuple[str, ...] = PAGES) -> dict[str, tuple[int, 
     return found
 
 
-def third(
+def another(
     house: House, folder: Path, name: str = "Table 3", health: dict[str, Any] | None = None
 ) -> FollowedTable:
     """Another table, whose record lies in `folder`, has sent."""
@@ -76,32 +78,34 @@ NAMES = (
 RAW = ("<script>alert", "<img src=x", "<svg onload", "' onmouseover='", '"><img', "-->", "<b>")
 
 
-@pytest.mark.parametrize("name", NAMES)
 def test_no_name_of_a_table_is_markup_a_template_or_a_formula(
-    house: House, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As players, dealer, reason of a dispute, profile, health, release, and the table itself."""
-    felt = Felt(tmp_path / "felt-3", actor=f"floor:{name}")
-    if name.isprintable() and len(name) < 50:  # others are no player's name in any record
-        monkeypatch.setattr(tests_felt, "PLAYERS", {seat: f"{name}{seat}" for seat in felt.seats})
-    felt.say(ev.PersonListed(name, Role.DEALER), ev.LoggedOn(name, 3))
-    played(felt)
-    felt.say(ev.HandDisputed(1, name), DeviceFault("camera", name))
-    check = {"name": name, "verdict": "bad", "title": name, "says": name, "figure": name}
-    third(
-        house,
-        felt.folder,
-        name[:90],
-        {"table_s": name, "checks": [check], "well": {name: name, "heat": name}},
-    )
-    with house.database.transaction() as connection:
-        connection.execute("UPDATE head SET release = %s WHERE record_id = 3", (name[:100],))
-    found = shown(house, PAGES + HAND)
-    felt.journal.close()
+    """As players, dealer, reason of a dispute, profile, health, release and the table itself; a table for each."""
+    pages: tuple[str, ...] = PAGES
+    for number, name in enumerate(NAMES):
+        felt = Felt(tmp_path / str(number), actor=f"floor:{name}")
+        with monkeypatch.context() as patch:
+            if name.isprintable() and len(name) < 50:  # others are no player's name in any record
+                patch.setattr(tests_felt, "PLAYERS", {seat: f"{name}{seat}" for seat in felt.seats})
+            felt.say(ev.PersonListed(name, Role.DEALER), ev.LoggedOn(name, 3))
+            played(felt)
+        felt.say(ev.HandDisputed(1, name), DeviceFault("camera", name))
+        check = {"name": name, "verdict": "bad", "title": name, "says": name, "figure": name}
+        health = {"table_s": name, "checks": [check], "well": {name: name, "heat": name}}
+        sent = another(house, felt.folder, name[:90], health)
+        felt.journal.close()
+        with house.database.transaction() as connection:
+            release = connection.execute(
+                "UPDATE head SET release = %s WHERE record_id = %s", (name[:100], sent.record_id)
+            )
+            assert release.rowcount == 1
+        pages += (f"/tables/{sent.table.table_id}", *of_hand(sent.record_id))
+    found = shown(house, pages)
     assert {page: code for page, (code, _) in found.items() if code != 200} == {}
     for page, (_, text) in found.items():
         for raw in () if page.startswith(("/metrics", "/reports.csv")) else RAW:  # those are no HTML
-            if raw in name:
+            if any(raw in name for name in NAMES):
                 assert raw not in text, (page, raw)
         if page == "/events":
             assert len(re.findall("^event: view", text, re.MULTILINE)) == 1
@@ -129,7 +133,7 @@ def test_no_figure_of_a_tables_health_takes_the_floor_away(house: House, tmp_pat
     felt = Felt(tmp_path / "felt-3")
     felt.say(ev.PersonListed("Lin", Role.DEALER))
     keys = ("table_s", "row", "checks", "well")
-    third(house, felt.folder, health=json.loads("{" + ",".join(f'"{key}":{number}' for key in keys) + "}"))
+    another(house, felt.folder, health=json.loads("{" + ",".join(f'"{key}":{number}' for key in keys) + "}"))
     felt.journal.close()
     found = shown(house)
     assert {page: code for page, (code, _) in found.items() if code != 200} == {}
@@ -140,26 +144,23 @@ def test_no_figure_of_a_tables_health_takes_the_floor_away(house: House, tmp_pat
 WALL_MS = (10**15, 2**62, 2**63 - 1, -1, -(10**15), -(2**63))
 
 
-@pytest.mark.parametrize("wall_ms", WALL_MS)
-def test_no_clock_of_a_table_takes_the_pages_away(house: House, tmp_path: Path, wall_ms: int) -> None:
-    seconds = 0
+def test_no_clock_of_a_table_takes_the_pages_away(house: House, tmp_path: Path) -> None:
+    def set_to(wall_ms: int) -> Clock:
+        seconds = count(1)
+        return lambda: Timestamp("boot", next(seconds) * 1_000_000_000, wall_ms, "synchronised")
 
-    def clock() -> Timestamp:
-        nonlocal seconds
-        seconds += 1
-        return Timestamp("boot", seconds * 1_000_000_000, wall_ms, "synchronised")
-
-    felt = Felt(tmp_path / "felt-3", clock=clock)
-    felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
-    played(felt)
-    felt.say(ev.HandDisputed(1, "a dispute"))
-    third(house, felt.folder)
-    felt.journal.close()
+    hands: tuple[str, ...] = ()
+    for number, wall_ms in enumerate(WALL_MS):
+        felt = Felt(tmp_path / str(number), clock=set_to(wall_ms))
+        felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
+        played(felt)
+        felt.say(ev.HandDisputed(1, "a dispute"))
+        hands += of_hand(another(house, felt.folder, f"Table {number}, wrong").record_id)
+        felt.journal.close()
     found = shown(house)
     assert {page: code for page, (code, _) in found.items() if code != 200} == {}
     assert "/record/1/review/1" in found["/hands"][1]
-    hand = shown(house, HAND)
-    assert {page: code for page, (code, _) in hand.items() if code >= 500} == {}
+    assert {page: code for page, (code, _) in shown(house, hands).items() if code >= 500} == {}
     with house.database.transaction() as connection:
         later = connection.execute(
             "SELECT count(*) FROM hand WHERE opened_ms > extract(epoch FROM now()) * 1000"
@@ -176,7 +177,7 @@ def test_no_depth_of_what_a_table_says_takes_the_pages_away(house: House, tmp_pa
     felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
     played(felt)
     felt.say(ev.HandDisputed(1, "a dispute"))
-    third(house, felt.folder)
+    another(house, felt.folder)
     felt.journal.close()
     deep = "[" * DEEP + "]" * DEEP
     with house.database.transaction() as connection:
