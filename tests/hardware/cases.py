@@ -6,12 +6,15 @@ import copy
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hardware.make.bom import Bom
 from hardware.make.finding import Finding
 from hardware.make.frame import Frame
 from hardware.make.rules import Sources
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
 
 HARDWARE: Final = Path(__file__).parents[2] / "hardware"
 NOW: Final = Sources.load(HARDWARE)
@@ -25,6 +28,15 @@ def frame(**changed: dict[str, Any]) -> Frame:
     for part, values in changed.items():
         said[part] |= values
     return Frame(said, LAYOUT)
+
+
+def printed(name: str, folder: Path = HARDWARE / "out") -> Trimesh:
+    """A printed part."""
+    import trimesh  # a second of processor, which every worker would take that collects these tests
+
+    mesh = trimesh.load_mesh(folder / f"{name}.stl")
+    assert isinstance(mesh, trimesh.Trimesh)
+    return mesh
 
 
 def bom(old: str, new: str) -> Bom:

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import trimesh
 
 from firmware.runtime.config import Config
 from hardware.make import view
 from hardware.make.frame import Frame, frame_page, top_page
 from tests.hardware import cases
-from tests.hardware.cases import HARDWARE, LAYOUT, NOW
+from tests.hardware.cases import HARDWARE, LAYOUT, NOW, printed
 
 BOM = NOW.bom
 SAID = NOW.frame.measures
@@ -74,8 +73,7 @@ def test_what_is_bought_is_as_large_as_what_is_drawn() -> None:
 
 def test_each_tray_lies_in_its_recess_and_wood_is_left_below_it() -> None:
     tray, (wide, high, deep) = SAID["antenna_pocket"], SAID["antenna_pocket"]["recess_mm"]
-    paths = (HARDWARE / f"out/antenna_{name}.stl" for name in ("pocket", "lid"))
-    mesh, lid = (trimesh.load_mesh(path).extents for path in paths)
+    mesh, lid = (printed(f"antenna_{name}").extents for name in ("pocket", "lid"))
     assert (mesh[:2] + 2 <= (wide, high)).all(), "a millimetre all round"
     assert mesh[2] + lid[2] == pytest.approx(deep, abs=0.05), "flush: the cloth lies flat over it"
     assert (lid[:2] < (wide, high)).all()
@@ -118,8 +116,7 @@ def test_a_fresh_box_seats_players_where_the_antennas_of_their_places_are() -> N
 
 def test_the_screws_of_the_button_box_are_drilled_below_its_inserts() -> None:
     """Whatever way round the box is drawn: the holes are as far apart as the inserts of the printed part."""
-    mesh = trimesh.load_mesh(HARDWARE / "out/button_box.stl")
-    assert isinstance(mesh, trimesh.Trimesh)
+    mesh = printed("button_box")
     at = [(spot.x, spot.y) for spot in frame().spots() if spot.what.startswith("screw")]
     middle = next(spot for spot in frame().spots() if spot.what == "middle of the push-buttons' box")
     floor = mesh.vertices[np.isclose(mesh.vertices[:, 2], 0, atol=0.01)]

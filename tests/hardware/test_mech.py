@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
 import pytest
-import trimesh
 from PIL import Image
 
 from hardware.make.build import Assembly
 from hardware.make.mech import PARTS, build_stl, draw_scene
 from hardware.make.tables import ToolMissing
-from tests.hardware.cases import HARDWARE, NOW
+from tests.hardware.cases import HARDWARE, NOW, printed
 from tests.tools import OPENSCAD, SCREEN, needs
+
+if TYPE_CHECKING:
+    from trimesh import Trimesh
 
 MEASURES = NOW.frame.measures
 TASKS = {task.scene: task for task in Assembly.load(HARDWARE / "assembly.toml").step}
 
 
-def part(name: str, folder: Path = HARDWARE / "out") -> trimesh.Trimesh:
-    mesh = trimesh.load_mesh(folder / f"{name}.stl")
-    assert isinstance(mesh, trimesh.Trimesh)
-    return mesh
-
-
-def ring_mm(mesh: trimesh.Trimesh, height: float, x: float = 0.0, y: float = 0.0) -> list[float]:
+def ring_mm(mesh: Trimesh, height: float, x: float = 0.0, y: float = 0.0) -> list[float]:
     """The diameters of the round edges around this point that lie at this height."""
     at = mesh.vertices[np.isclose(mesh.vertices[:, 2], height, atol=0.01)]
     return sorted({round(float(d), 1) for d in 2 * np.hypot(at[:, 0] - x, at[:, 1] - y)})
@@ -34,7 +31,7 @@ def ring_mm(mesh: trimesh.Trimesh, height: float, x: float = 0.0, y: float = 0.0
 
 @pytest.mark.parametrize("name", PARTS)
 def test_every_part_is_watertight_and_inside_its_bounds(name: str) -> None:
-    mesh = part(name)
+    mesh = printed(name)
     assert (mesh.is_watertight, mesh.is_winding_consistent, mesh.body_count) == (True, True, 1)
     assert mesh.volume > 0
     assert (mesh.extents <= MEASURES[name]["bounds_mm"]).all(), mesh.extents
@@ -43,7 +40,7 @@ def test_every_part_is_watertight_and_inside_its_bounds(name: str) -> None:
 
 
 def test_the_puck_fits_tag_and_disk() -> None:
-    said, mesh = MEASURES["puck_shell"], part("puck_shell")
+    said, mesh = MEASURES["puck_shell"], printed("puck_shell")
     floor = said["bottom_mm"]
     shelf = floor + said["tag_deep_mm"]
     top = shelf + said["disk_deep_mm"] + said["rim_mm"]
@@ -57,7 +54,7 @@ def test_the_puck_fits_tag_and_disk() -> None:
 
 
 def test_a_readers_board_fits_into_its_pocket() -> None:
-    said, mesh = MEASURES["antenna_pocket"], part("antenna_pocket")
+    said, mesh = MEASURES["antenna_pocket"], printed("antenna_pocket")
     inside = mesh.vertices[np.isclose(mesh.vertices[:, 2], said["floor_mm"], atol=0.01)]
     walls = np.unique(np.round(np.abs(inside), 2)[:, 0]), np.unique(np.round(np.abs(inside), 2)[:, 1])
     assert (walls[0] == (said["board_long_mm"] + 1) / 2).any()
@@ -65,7 +62,7 @@ def test_a_readers_board_fits_into_its_pocket() -> None:
 
 
 def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> None:
-    said, mesh = MEASURES["button_box"], part("button_box")
+    said, mesh = MEASURES["button_box"], printed("button_box")
     for i in (-1, 0, 1):
         assert min(ring_mm(mesh, said["high_mm"], i * said["apart_mm"], -6)) == said["hole_mm"] >= 22.2
     for i in (-1, 1):
@@ -77,7 +74,7 @@ def test_three_buttons_two_lamps_and_four_screws_go_into_the_button_box() -> Non
 
 
 def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> None:
-    said, mesh = MEASURES["camera_head"], part("camera_head")
+    said, mesh = MEASURES["camera_head"], printed("camera_head")
     hollow = said["profile_mm"] + said["play_mm"]
     floor = mesh.vertices[np.isclose(mesh.vertices[:, 2], said["plate_mm"], atol=0.01)]
     assert np.isclose(np.abs(floor[:, 0]), hollow / 2, atol=0.01).any(), "between the cheeks"
@@ -96,7 +93,7 @@ def test_the_head_fits_the_beam_and_the_cameras_board_fits_below_its_plate() -> 
 @pytest.mark.parametrize("name", PARTS)
 def test_committed_parts_are_what_their_sources_build(name: str, tmp_path: Path) -> None:
     build_stl(HARDWARE / "mech", name, tmp_path / f"{name}.stl")
-    made, kept = part(name, tmp_path), part(name)
+    made, kept = printed(name, tmp_path), printed(name)
     assert made.volume == pytest.approx(kept.volume, rel=1e-4), "run `make hardware`"
     assert made.bounds == pytest.approx(kept.bounds, abs=0.01), "run `make hardware`"
 
