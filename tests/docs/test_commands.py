@@ -135,9 +135,8 @@ def test_enough_is_named() -> None:
     assert {line.words[1] for line in FELTWATCH} >= {name for name in commands() if " " not in name} & RUN
 
 
-@pytest.mark.parametrize("line", FELTWATCH, ids=str)
-def test_what_is_named_is_what_the_command_takes(line: Line) -> None:
-    assert parsed(line.words) == []
+def test_what_is_named_is_what_the_command_takes() -> None:
+    assert {str(line): wrong for line in FELTWATCH if (wrong := parsed(line.words))} == {}
 
 
 @pytest.mark.parametrize(
@@ -154,11 +153,11 @@ def test_what_the_page_advises_is_a_command() -> None:
     assert {words: parsed(tuple(words.split())) for words in advised} == {words: [] for words in advised}
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
-def test_every_command_says_what_it_is_for(name: str) -> None:
-    done = CliRunner().invoke(main, [*name.split(), "--help"])
-    assert done.exit_code == 0
-    assert help_text(name).startswith("Usage: feltwatch ")
+def test_every_command_says_what_it_is_for() -> None:
+    for name in commands():
+        done = CliRunner().invoke(main, [*name.split(), "--help"])
+        assert done.exit_code == 0, name
+        assert help_text(name).startswith("Usage: feltwatch "), name
 
 
 @pytest.fixture(scope="module")
@@ -231,15 +230,11 @@ def test_the_book_shows_every_command_on_one_page() -> None:
     assert {name for name, it in commands().items() if " " not in name and not it.hidden} - named == set()
 
 
-@pytest.mark.parametrize("line", MAKE, ids=str)
-def test_make_knows_the_target(line: Line) -> None:
-    done = subprocess.run(
-        ["make", "--dry-run", "--no-print-directory", *line.words[1:]],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+def test_make_knows_every_target() -> None:
+    for words, line in {line.words[1:]: line for line in MAKE}.items():
+        make = ["make", "--dry-run", "--no-print-directory", *words]
+        done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
 
 
 @pytest.mark.parametrize("target", MADE)

@@ -62,9 +62,8 @@ def test_every_command_asks_for_the_roles_of_the_table_above_and_no_other() -> N
     assert set(COMMANDS) == set(COMMAND_ROLES)
 
 
-@pytest.mark.parametrize("do", sorted(COMMAND_ROLES))
 @pytest.mark.parametrize("role", list(Role))
-def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, role: Role) -> None:
+def test_each_role_may_give_its_commands_and_no_others(staffed: Table, role: Role) -> None:
     name = {
         Role.TECHNICIAN: "Ada",
         Role.FLOOR: "Moreno",
@@ -72,18 +71,22 @@ def test_each_role_may_give_its_commands_and_no_others(staffed: Table, do: str, 
         Role.AUDITOR: "Ito",
     }[role]
     pin = {Role.TECHNICIAN: OTHER, Role.FLOOR: PIN, Role.AUDITOR: AUDITORS}.get(role, "")
-    # Its own fields are judged later: what is asked here is who.
-    own: dict[str, Any] = {"person": name, "at": "screen"} if do == "log_on" else {"at": "screen"}
-    wanted = COMMANDS[do].model_construct(
-        _fields_set=None, do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR, **own
-    )
     if role is Role.DEALER:
         staffed.give("log_on", person=name)
-    if role in COMMAND_ROLES[do]:
-        assert staffed.access.authorize(wanted, staffed).actor == f"{role}:{name}"
-    else:
-        with pytest.raises(CommandNotAllowed):
-            staffed.access.authorize(wanted, staffed)
+
+    def actor(do: str) -> str | None:
+        # Its own fields are judged later: what is asked here is who.
+        own: dict[str, Any] = {"person": name, "at": "screen"} if do == "log_on" else {"at": "screen"}
+        wanted = COMMANDS[do].model_construct(
+            _fields_set=None, do=do, by=name, pin=SecretStr(pin), role=Role.AUDITOR, **own
+        )
+        try:
+            return staffed.access.authorize(wanted, staffed).actor
+        except CommandNotAllowed:
+            return None
+
+    may = {do: f"{role}:{name}" if role in roles else None for do, roles in COMMAND_ROLES.items()}
+    assert {do: actor(do) for do in COMMAND_ROLES} == may
 
 
 def test_a_command_that_is_not_in_the_table_is_nobodys(

@@ -63,10 +63,10 @@ NOT_A_LETTER = {
 LETTERS = st.text(st.characters(), max_size=45)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_real_name_is_accepted_as_it_is_spelled(name: str) -> None:
-    assert check_name(name) == unicodedata.normalize("NFC", name)
-    assert check_name(unicodedata.normalize("NFD", name)) == check_name(name)
+def test_a_real_name_is_accepted_as_it_is_spelled() -> None:
+    for name in NAMES:
+        assert check_name(name) == unicodedata.normalize("NFC", name)
+        assert check_name(unicodedata.normalize("NFD", name)) == check_name(name)
 
 
 def test_no_two_of_the_real_names_look_alike() -> None:
@@ -77,10 +77,10 @@ def test_no_two_of_the_real_names_look_alike() -> None:
 @pytest.mark.parametrize(
     "strange", (NOTHING_TO_SEE | NOT_A_LETTER).values(), ids=NOTHING_TO_SEE | NOT_A_LETTER
 )
-@pytest.mark.parametrize("name", ["{}", "K{}im", "Kim{}", "{}Kim", " {} "])
-def test_what_nobody_sees_is_no_part_of_a_name(strange: str, name: str) -> None:
-    with pytest.raises(NameRefused, match=f"U\\+{ord(strange):04X}"):
-        check_name(name.format(strange))
+def test_what_nobody_sees_is_no_part_of_a_name(strange: str) -> None:
+    for name in ("{}", "K{}im", "Kim{}", "{}Kim", " {} "):
+        with pytest.raises(NameRefused, match=f"U\\+{ord(strange):04X}"):
+            check_name(name.format(strange))
 
 
 @pytest.mark.parametrize("strange", NOTHING_TO_SEE.values(), ids=NOTHING_TO_SEE)

@@ -51,32 +51,32 @@ def test_the_empty_trees_root_and_the_roots_of_one_to_128_leaves_are_those_of_th
         assert root(TREE, size) == by_definition(LEAVES[:size])
 
 
-@pytest.mark.parametrize("size", range(1, EXHAUSTIVE + 1))
-def test_every_leaf_of_every_tree_is_proven_and_no_bent_proof_holds(size: int) -> None:
-    whole = root(TREE, size)
-    for number in range(size):
-        proof = inclusion(TREE, number, size)
-        assert root_of_inclusion(LEAVES[number], number, size, proof) == whole
-        assert root_of_inclusion(LEAVES[number], number + size, size, proof) is None
-        assert size == 1 or root_of_inclusion(LEAVES[number], (number + 1) % size, size, proof) != whole
-        assert root_of_inclusion(LEAVES[number + 1], number, size, proof) != whole
-        if number % 8 == size % 8:  # each costs as much as all others together
-            for wrong in bent(proof):
-                assert root_of_inclusion(LEAVES[number], number, size, wrong) != whole
+def test_every_leaf_of_every_tree_is_proven_and_no_bent_proof_holds() -> None:
+    for size in range(1, EXHAUSTIVE + 1):
+        whole = root(TREE, size)
+        for number in range(size):
+            proof = inclusion(TREE, number, size)
+            assert root_of_inclusion(LEAVES[number], number, size, proof) == whole
+            assert root_of_inclusion(LEAVES[number], number + size, size, proof) is None
+            assert size == 1 or root_of_inclusion(LEAVES[number], (number + 1) % size, size, proof) != whole
+            assert root_of_inclusion(LEAVES[number + 1], number, size, proof) != whole
+            if number % 8 == size % 8:  # each costs as much as all others together
+                for wrong in bent(proof):
+                    assert root_of_inclusion(LEAVES[number], number, size, wrong) != whole
 
 
-@pytest.mark.parametrize("size", range(1, EXHAUSTIVE + 1))
-def test_every_tree_extends_all_before_it_and_no_bent_proof_holds(size: int) -> None:
-    whole = root(TREE, size)
-    for old in range(size + 1):
-        proof = consistency(TREE, old, size)
-        before = root(TREE, old)
-        assert extends(old, before, size, whole, proof)
-        assert not extends(old, bytes(32), size, whole, proof)
-        assert not old or not extends(old, before, size, bytes(32), proof)
-        if 0 < old < size and old % 8 == size % 8:
-            assert not any(extends(old, before, size, whole, wrong) for wrong in bent(proof))
-            assert not extends(old + 1, before, size, whole, proof)
+def test_every_tree_extends_all_before_it_and_no_bent_proof_holds() -> None:
+    for size in range(1, EXHAUSTIVE + 1):
+        whole = root(TREE, size)
+        for old in range(size + 1):
+            proof = consistency(TREE, old, size)
+            before = root(TREE, old)
+            assert extends(old, before, size, whole, proof)
+            assert not extends(old, bytes(32), size, whole, proof)
+            assert not old or not extends(old, before, size, bytes(32), proof)
+            if 0 < old < size and old % 8 == size % 8:
+                assert not any(extends(old, before, size, whole, wrong) for wrong in bent(proof))
+                assert not extends(old + 1, before, size, whole, proof)
 
 
 @examples(150)

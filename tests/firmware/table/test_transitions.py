@@ -128,11 +128,13 @@ def _after(phase: Phase, mark: str) -> Phase | None:
     return {".": None, "=": phase}.get(mark, LETTERS.get(mark))
 
 
-CASES = [
-    (phase, name, _after(phase, mark))
+CASES = {
+    name: {
+        phase: _after(phase, mark)
+        for phase, mark in zip((LETTERS[letter] for letter in ORDER), marks.strip(), strict=True)
+    }
     for name, marks in EXPECTED.items()
-    for phase, mark in zip((LETTERS[letter] for letter in ORDER), marks.strip(), strict=True)
-]
+}
 
 
 EVIDENCE = {
@@ -349,17 +351,21 @@ def _ready(deal: Deal, phase: Phase, name: str) -> tuple[State, ev.Event]:
 _LATER = (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW)
 
 
-@pytest.mark.parametrize(("phase", "name", "leads_to"), CASES, ids=lambda value: str(value))
-def test_each_event_in_each_phase_does_what_the_table_says(
-    deal: Deal, phase: Phase, name: str, leads_to: Phase | None
-) -> None:
+def _led(deal: Deal, phase: Phase, name: str) -> Phase | None:
+    """Return the phase to which an event leads; None where it is refused, which says the phase."""
     state, event = _ready(deal, phase, name)
     assert state.phase is phase
-    if leads_to is None:
-        with pytest.raises(CommandRefused, match=str(phase)):
-            apply(state, event)
-    else:
-        assert apply(state, event).phase is leads_to
+    try:
+        return apply(state, event).phase
+    except CommandRefused as refused:
+        if str(phase) not in str(refused):
+            raise
+        return None
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_each_event_in_each_phase_does_what_the_table_says(deal: Deal, name: str) -> None:
+    assert {phase: _led(deal, phase, name) for phase in CASES[name]} == CASES[name]
 
 
 def test_the_table_names_every_event_once() -> None:
