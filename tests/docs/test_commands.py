@@ -257,6 +257,5 @@ def test_make_help_lists_what_can_be_made() -> None:
     assert made == set(phony.split()[1:]) - {"help", "clean"}
 
 
-@pytest.mark.parametrize("line", PYTHON, ids=str)
-def test_a_module_that_is_named_is_there(line: Line) -> None:
-    assert module_of(line.words).is_file()
+def test_a_module_that_is_named_is_there() -> None:
+    assert [str(line) for line in PYTHON if not module_of(line.words).is_file()] == []

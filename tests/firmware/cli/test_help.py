@@ -9,7 +9,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import click
-import pytest
 
 COMMANDS = {
     entry.name: entry
@@ -30,25 +29,27 @@ def below(command: click.Command, path: str) -> Iterator[tuple[str, click.Comman
             yield from below(child, f"{path} {name}")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_and_every_option_says_what_it_is_for(name: str) -> None:
-    for path, command in below(COMMANDS[name].load(), name):
+def everything() -> Iterator[tuple[str, click.Command]]:
+    for name, entry in COMMANDS.items():
+        yield from below(entry.load(), name)
+
+
+def test_every_command_and_every_option_says_what_it_is_for() -> None:
+    for path, command in everything():
         assert command.help, path
         unsaid = [one.opts[0] for one in command.params if isinstance(one, click.Option) and not one.help]
         assert unsaid == [], f"feltwatch {path}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_is_in_plain_words(name: str) -> None:
-    for path, command in below(COMMANDS[name].load(), name):
+def test_help_is_in_plain_words() -> None:
+    for path, command in everything():
         options = (one.help or "" for one in command.params if isinstance(one, click.Option))
         for text in (command.help or "", *options):
             assert not HARD.search(text), f"feltwatch {path}: {text}"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_help_shows_each_example_on_a_line_of_its_own(name: str) -> None:
-    for path, command in below(COMMANDS[name].load(), name):
+def test_help_shows_each_example_on_a_line_of_its_own() -> None:
+    for path, command in everything():
         for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
             lines = paragraph.splitlines()
             flows = len(lines) > 1 and not lines[0].startswith("\b")  # click fills such a paragraph
