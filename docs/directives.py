@@ -1,7 +1,5 @@
 """Sphinx's side of the book: brings facts in, and keeps links of pages to files that the book does not carry."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from textwrap import indent

@@ -3,8 +3,6 @@
 A page requests one of `FACTS` with a block whose language is `{made}`; `docs/directives.py` inserts it.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The words of the game in the page's languages, from its own catalogues: a dealer corrects them in an evening."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path

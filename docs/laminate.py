@@ -1,7 +1,5 @@
 """The dealer's card as one sheet of paper: docs/dealer/card.md in two columns, for A4 and for letter."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The options of a game as a table of the book: each path of a profile, what it is about, and what may stand there."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Final

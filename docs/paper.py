@@ -3,8 +3,6 @@
 python -m docs.paper build/paper/index.html build/feltwatch-book.pdf
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

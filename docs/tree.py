@@ -3,8 +3,6 @@
 README.md names every folder, the page on architecture says what lives in each, and the book has a page for each README.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

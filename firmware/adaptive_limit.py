@@ -3,8 +3,6 @@
 A fixed timeout that suits one machine is too short for a slower one: it would abort work that would have finished.
 """
 
-from __future__ import annotations
-
 import statistics
 import threading
 import time

@@ -1,7 +1,5 @@
 """What the commands of `feltwatch` share: options with one meaning everywhere, and a progress bar."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Importing many modules at once, as quickly as it goes."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@ The template is the English text. A page in another language looks up the templa
 the socket and in the record a message is `{"message", "args"}`; a plain text in an old row stays a plain text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The page in a process of its own, next to a table that one command starts: the demo's, and a webcam's."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -5,8 +5,6 @@ started, which all processes share: a box without a clock battery may be years o
 not outlive that clock.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The path of the record. Imports nothing of the product, as every command names it and must start at once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

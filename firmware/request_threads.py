@@ -1,7 +1,5 @@
 """Waitress's threads, none of which can be missing without anybody noticing (`firmware.threads`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from waitress.task import ThreadedTaskDispatcher

@@ -1,7 +1,5 @@
 """SIGTERM and SIGINT end a program whatever state it is in: orderly if it can, else hard."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

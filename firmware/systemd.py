@@ -4,8 +4,6 @@ Written here because python-systemd would have to be compiled on the box, and th
 service manager nothing is sent and no sockets are passed.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import socket

@@ -1,7 +1,5 @@
 """Client of the table process: one JSON line as the request, one as the reply, over its Unix socket."""
 
-from __future__ import annotations
-
 import json
 import socket
 from dataclasses import dataclass, field

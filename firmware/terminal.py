@@ -4,8 +4,6 @@ A name, a note or a file name may contain control characters. A terminal would e
 output or fake a verdict. So each line is escaped as a whole, including line ends, and printed as one line.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

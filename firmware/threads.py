@@ -4,8 +4,6 @@ A program calls `end_with_its_threads` once: from then on a thread that breaks o
 manager starts it again. A process that lives on with a thread missing would look well and do half of its work.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

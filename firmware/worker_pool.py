@@ -1,7 +1,5 @@
 """A pool of processes that ends cleanly when its user interrupts it."""
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import threading

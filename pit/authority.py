@@ -5,8 +5,6 @@ server with a clock, does: it refuses an expired certificate at both of its door
 database, which is looked at in each request.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The errors of the pit. Each message says what to do."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from firmware.messages import Message, Word

@@ -1,7 +1,5 @@
 """What the pit's commands share, in whatever folder they are: its database and its own folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

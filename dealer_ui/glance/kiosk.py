@@ -1,7 +1,5 @@
 """The screen at the table: it acknowledges what it has painted, and its supervisor asks whether it does."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from flask import Blueprint, Response, abort, jsonify, request

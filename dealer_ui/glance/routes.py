@@ -1,7 +1,5 @@
 """The glance page, its data as JSON, and the captures it shows."""
 
-from __future__ import annotations
-
 from flask import (
     Blueprint,
     Response,

@@ -1,7 +1,5 @@
 """`/events`: the table's view by server-sent events (`dealer_ui.web.stream`)."""
 
-from __future__ import annotations
-
 import threading
 
 from flask import Blueprint, Response, abort, current_app, request

@@ -4,8 +4,6 @@ It has no connection to the table and none to the record: a photograph is no han
 starts again, leaves or is silent. Whoever keys the code that stands on the touchscreen is let in.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

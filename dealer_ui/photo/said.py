@@ -1,7 +1,5 @@
 """What a person says of a photograph on the page, and the sheet that they share."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from io import BytesIO

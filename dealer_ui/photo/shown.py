@@ -1,7 +1,5 @@
 """`/photo` on the touchscreen: the address and the code with which a phone opens its page. Off unless configured."""
 
-from __future__ import annotations
-
 import segno
 from flask import Blueprint, abort, current_app
 from markupsafe import Markup

@@ -1,7 +1,5 @@
 """What the page shows of a photograph: its cards over the picture, what is asked, the settlement. Pure."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

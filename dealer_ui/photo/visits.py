@@ -1,7 +1,5 @@
 """The phones that are let in, each with its photograph: in memory only, forgotten with the visit."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

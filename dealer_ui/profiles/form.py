@@ -4,8 +4,6 @@ The form is made from the options' definitions (`firmware.rules.profiles.section
 here. Input is checked by the same code as `feltwatch profiles check`, with the same messages.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

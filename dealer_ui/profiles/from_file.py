@@ -1,7 +1,5 @@
 """A profile from a file: its text is checked, each mistake with its line, and written down as a version."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict
 from typing import Final

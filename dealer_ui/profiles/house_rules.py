@@ -4,8 +4,6 @@ Every sentence has a number and the words of the source document that decide it.
 the page ends with this house's choice and every other reading.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The rules of the house-rules page with their numbers, in the order of play."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 

@@ -1,7 +1,5 @@
 """A section of the house rules: its sentences and tables, from `templates/profiles/house_rules.html`."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache

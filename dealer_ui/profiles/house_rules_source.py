@@ -1,7 +1,5 @@
 """What of the house-rules page the document decides, in its own words, and where another reading exists."""
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterable, Iterator
 from typing import Final, NamedTuple
 

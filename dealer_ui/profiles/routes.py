@@ -3,8 +3,6 @@
 Everybody may read. Storing a version and putting one in force need a PIN, which the table judges (`orders.give`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from datetime import datetime

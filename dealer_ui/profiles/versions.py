@@ -1,7 +1,5 @@
 """The available rule profiles: packaged ones, the house's own with all their versions, and the one in force."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -4,8 +4,6 @@ People and passphrases exist only for this purpose and are made at the box's con
 certificate, in a folder that only the review's own user may read. They are in no record, backup, bundle or log.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import threading

@@ -5,8 +5,6 @@ last point where no hand was open (`firmware.record.finished_reader`), so no rou
 connection to the table process. Its pages need no script, and get none.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

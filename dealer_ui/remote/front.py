@@ -4,8 +4,6 @@ nginx inherits open sockets through its environment (`NGINX=3;`), as in an upgra
 manager opens the port, and nginx needs no network access and no rights of its own.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

@@ -1,7 +1,5 @@
 """A past hand as a PDF for people: pictures, cards, settlement with clauses, timeline, fingerprints."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The house-rules page as a PDF, in the current language."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

@@ -3,8 +3,6 @@
 The same content gives the same bytes: files hold no creation time.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache

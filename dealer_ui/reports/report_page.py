@@ -1,7 +1,5 @@
 """The shift report: a page, a CSV and a PDF, for floor people and auditors."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode

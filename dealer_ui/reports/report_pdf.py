@@ -1,7 +1,5 @@
 """The shift report as a PDF with plots."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from reportlab.graphics.charts.barcharts import VerticalBarChart

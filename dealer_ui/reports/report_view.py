@@ -1,7 +1,5 @@
 """The shift report in words: its columns, a line for each down and dealer, bars, CSV. Pure."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The slip page at a shift's end: the record's signed head as a QR code, and as a PDF to print."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from flask import Blueprint, Response, abort, request

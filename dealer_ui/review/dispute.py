@@ -1,7 +1,5 @@
 """`/review/…/dispute`: reopening, marking and holding a past hand, and its signed dispute file."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

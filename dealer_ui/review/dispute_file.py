@@ -1,7 +1,5 @@
 """A dispute file on a page: its hash and its signing key in words, also as a QR code."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """The filters of the list of past hands, from the page's address."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, time, timedelta

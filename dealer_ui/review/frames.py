@@ -3,8 +3,6 @@
 All coordinates are the full frame's pixels, as in the events: the cards' corners, the zones, other things.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Whether the record holds what was written: the hash chain of a hand's rows, and its stored pictures. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The review: search, view, explain and correct past hands. It settles nothing and writes nothing itself."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The progress of copying a dispute file to a USB stick. The page writes no stick: it requests and follows the copy."""
 
-from __future__ import annotations
-
 import time
 from typing import Final
 

@@ -3,8 +3,6 @@
 Each part costs a decoder time, however short it is: thousands of scans or notes in a few megabytes take many minutes.
 """
 
-from __future__ import annotations
-
 import re
 from io import BytesIO
 from itertools import islice

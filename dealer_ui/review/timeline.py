@@ -1,7 +1,5 @@
 """A hand's timeline in words: each row of the record as a sentence, with its actor. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime

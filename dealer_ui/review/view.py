@@ -1,7 +1,5 @@
 """The review of a past hand: its cards, its settlement with every clause, another one next to it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

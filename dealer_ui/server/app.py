@@ -1,7 +1,5 @@
 """The application factory. Importing this module has no side effects, and nothing is written to disk."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping

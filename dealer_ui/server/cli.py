@@ -1,7 +1,5 @@
 """`feltwatch ui`: serves the dealer's page."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import tomllib

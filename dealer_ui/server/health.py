@@ -1,7 +1,5 @@
 """The table's health: a page for people, `/healthz` for machines, `/metrics` for Prometheus."""
 
-from __future__ import annotations
-
 import time
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ no Ctrl, no Alt, no Super, no function key and no media key: such a key does not
 to F12 still reach a console.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path

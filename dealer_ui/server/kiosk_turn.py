@@ -4,8 +4,6 @@ The compositor turns both. Debian 12's cage does it by itself (-r); of a later o
 runs. Touches follow the output that udev names for them (WL_OUTPUT in systemd/70-feltwatch.rules).
 """
 
-from __future__ import annotations
-
 import logging
 import subprocess
 import tomllib

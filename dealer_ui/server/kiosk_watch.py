@@ -1,8 +1,6 @@
 """Whether the screen at the table still shows what is true: judged by when its page last acknowledged what it
 painted."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException

@@ -1,7 +1,5 @@
 """`/menu`: links to everything apart from the current hand: records, rules, people, the box itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

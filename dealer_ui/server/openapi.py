@@ -4,8 +4,6 @@ Made from the code: addresses from the routes, summaries from their functions, b
 table parses them, the view as the page renders it, answers of `web/answers.py`. Pages for people are not listed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

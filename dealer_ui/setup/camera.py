@@ -4,8 +4,6 @@ The table process judges every order and runs it between hands. The results are 
 language; the script only requests and shows them.
 """
 
-from __future__ import annotations
-
 import base64
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The texts of the camera's pages: figures with names and units, and vision's remedy for a bad one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The page for a house's format of sums: the currency's symbol, and its position."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from flask import Blueprint

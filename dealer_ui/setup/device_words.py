@@ -1,7 +1,5 @@
 """The measurements of a device test in a few words. Its sentence and advice: `firmware.health.device_checks`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

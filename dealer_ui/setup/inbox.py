@@ -3,8 +3,6 @@
 The table process writes what becomes of them (`firmware.runtime.inbox.desk`); nothing is decided here.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from flask import Blueprint, request

@@ -4,8 +4,6 @@ The page speaks to nothing outside the box: the table process writes the request
 manager starts speaks to the pit and says how far it is.
 """
 
-from __future__ import annotations
-
 import time
 
 from flask import Blueprint, Response, render_template, request

@@ -4,8 +4,6 @@ Completed steps are in the record, so a setup continues after a power cut. Nothi
 command that the table judges, and the table process tests the devices.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any, Final

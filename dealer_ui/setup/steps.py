@@ -1,7 +1,5 @@
 """The steps of a setup, in order, and each one's state: read from the record, never from a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

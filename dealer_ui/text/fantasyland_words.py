@@ -1,7 +1,5 @@
 """Fantasy Land in a few words, with its cards where they are more than 13."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dealer_ui.text.i18n import gettext as _

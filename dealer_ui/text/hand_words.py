@@ -1,7 +1,5 @@
 """Names of rows and naturals in the current language; their messages are the rules' own (`firmware.rules.words`)."""
 
-from __future__ import annotations
-
 from dealer_ui.text.i18n import gettext, pgettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, game_spoken_of, kind_name

@@ -6,8 +6,6 @@ import: mark a constant with `N_` and pass it to `gettext` later. Everything her
 a stream's views are made in threads (`with speaking("es"):`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """What a later look at the table saw, in words: for the dealer's page and for the hand's timeline."""
 
-from __future__ import annotations
-
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say

@@ -1,7 +1,5 @@
 """Says messages in the current language: from the table, from its socket, from the record."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Gathers the rules' texts that stand in data and not in calls: `make words` runs it (`translations/babel.cfg`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from firmware.rules import load_profile, profile_names

@@ -3,8 +3,6 @@
 A house's own texts are not translated. Clauses are quoted from the source documents and stay in their language.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dealer_ui.text.i18n import pgettext

@@ -1,7 +1,5 @@
 """Money, points, cards and rows in words. Integers only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

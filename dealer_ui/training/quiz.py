@@ -4,8 +4,6 @@ Nothing is decided here: fouls, naturals, the order of settling and payments are
 reasons from its lines.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

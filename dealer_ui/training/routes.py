@@ -4,8 +4,6 @@ Behind it runs a training table (`feltwatch training`), whose record no other ta
 about training: it filters the view before it is shown.
 """
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, replace
 from typing import Any, Final

@@ -4,8 +4,6 @@ Before rows are compared, nothing here evaluates the cards: a natural that nobod
 would help a player.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

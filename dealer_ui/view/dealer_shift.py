@@ -1,7 +1,5 @@
 """Between hands: the dealer on duty, and what each player owes for the down."""
 
-from __future__ import annotations
-
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.words import money

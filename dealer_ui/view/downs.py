@@ -4,8 +4,6 @@ The state has no clock; the log-on's time is in the row of its event. Within one
 since. Across a restart only the wall clock can, and it may be wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final

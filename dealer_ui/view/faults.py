@@ -1,7 +1,5 @@
 """Device faults in words for dealers: one line over the felt. The technical detail is on the health page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The places of the felt: seats, rows, cards, and what may be touched there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The dealer's call for a floor person, and whether the pit has it. Without its word the page says: call aloud."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The latest snapshot of something that is followed from a thread, for many streams that wait for the next one."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Irregularities in a reading, in words: what the camera sees, the house's rule for it, and the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

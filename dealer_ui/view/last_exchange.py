@@ -1,7 +1,5 @@
 """The last exchange of points: the previous hand's settlement, until the current hand is settled."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Further actions, one touch away: key the puck or a row, misdeal, void, an old hand, who plays next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

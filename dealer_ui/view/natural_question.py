@@ -1,7 +1,5 @@
 """The question about a natural: what was declared, what the cards are, what that is worth."""
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from dealer_ui.text.hand_words import natural_name, natural_words

@@ -1,7 +1,5 @@
 """The paybacks of a corrected hand, each as a large payment: payer, winner, sum, and the stacks before and after."""
 
-from __future__ import annotations
-
 from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Refund
 from firmware.table import events as ev

@@ -1,7 +1,5 @@
 """The payments of a settled hand, from its settlement and the marks made so far."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

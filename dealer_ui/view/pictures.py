@@ -1,7 +1,5 @@
 """Stored pictures next to a question, and cards cut out of the full frame. Corners are the frame's pixels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Where the puck must lie before the next hand opens, and why it marks no seat."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from dealer_ui.text.i18n import N_

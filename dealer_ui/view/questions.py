@@ -1,7 +1,5 @@
 """The state's open questions, as things that a dealer can look at and touch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final
 

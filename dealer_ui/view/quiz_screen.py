@@ -1,7 +1,5 @@
 """The question of a training screen, as frozen data: the question, then whether the answer was right."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 Templates of parts use plain paths, not `url_for`: they are also rendered where there is no request.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from functools import lru_cache

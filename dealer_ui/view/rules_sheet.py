@@ -1,7 +1,5 @@
 """The rules in force on one sheet: hand rankings and pay tables, to be drawn with cards."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final

@@ -1,7 +1,5 @@
 """Between hands: the players' seats and stacks, who plays next, and what may be keyed about each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """The link to the other page on the same machine: from the table's page to the training page, and back."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

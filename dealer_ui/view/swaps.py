@@ -1,7 +1,5 @@
 """Two cards exchanged by the dealer's correction: shown with both places, and with an undo. Pure."""
 
-from __future__ import annotations
-
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
 from dealer_ui.view.screen import Action, Group

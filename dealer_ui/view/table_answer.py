@@ -1,7 +1,5 @@
 """How the table process answers the page's heartbeats, and since when it does not."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What the routes for programs and scripts answer, as types: `/openapi.json` is made from them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """What every application of pages has, without a route: the templates' setup, error pages, compression."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import logging

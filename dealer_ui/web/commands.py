@@ -1,7 +1,5 @@
 """`POST /command`: passes a command from the browser to the table process, which judges it."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from flask import Blueprint, Response, abort, jsonify, request

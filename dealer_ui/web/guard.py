@@ -8,8 +8,6 @@ read it), the `Host` header must name this machine (DNS rebinding), and a reques
 is refused.
 """
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The log-in with a name and a passphrase, and its limits: of the review for other machines, and of the pit."""
 
-from __future__ import annotations
-
 import logging
 import math
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Counters begin at 0 when the page's process starts, as Prometheus expects; earlier events are in the record.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Rendering for every page except the glance page, with its back link."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit

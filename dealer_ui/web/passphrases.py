@@ -1,7 +1,5 @@
 """People who log in with a name and a passphrase: what both may be, and how long a session lasts."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from typing import Final

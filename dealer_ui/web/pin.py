@@ -1,7 +1,5 @@
 """The PIN page, which pages that need a role redirect to, and the session's remaining time."""
 
-from __future__ import annotations
-
 from flask import Blueprint, Response, abort, jsonify, request
 
 from dealer_ui.text.i18n import gettext as _

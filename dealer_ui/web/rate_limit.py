@@ -1,7 +1,5 @@
 """A rate limit on requests: for each address, for its IPv6 network, and for all addresses together."""
 
-from __future__ import annotations
-
 import ipaddress
 import threading
 import time

@@ -1,7 +1,5 @@
 """The review's own server: the page's (`dealer_ui.web.serve`) on a Unix socket, behind nginx (`front.py`)."""
 
-from __future__ import annotations
-
 import os
 import socket
 from pathlib import Path

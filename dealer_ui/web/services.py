@@ -1,7 +1,5 @@
 """The objects that all routes of the page share, such as the record, the table connection and the streams."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import Counter

@@ -5,8 +5,6 @@ person, so that it can check read access without asking the table. A session's t
 read. A session ends here no later than at the table.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable

@@ -5,8 +5,6 @@ Every stream begins with the whole view, so a client that reconnects has missed 
 that changed.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

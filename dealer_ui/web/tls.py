@@ -5,8 +5,6 @@ compare its fingerprint with the one that the command prints. A house with its o
 key here under the same names.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import socket

@@ -1,7 +1,5 @@
 """The box's steps: the plug pulled in the middle of a hand, an hour of heat, and the steps of the self-test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The push-buttons' steps: each pressed many times, how their contacts bounce, and two at once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, Final
 

@@ -3,8 +3,6 @@
 All figures are vision's own, as the set-up page shows them.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from firmware.acceptance.findings import Result

@@ -3,8 +3,6 @@
 A figure of which no limit is known is recorded only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

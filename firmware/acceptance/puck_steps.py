@@ -1,7 +1,5 @@
 """The puck reader's steps: an empty table, each seat, 20 mm off each middle, between seats, two disks apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """The acceptance as a PDF: the verdict, every figure with its limit and margin, pictures, and what it clears."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping

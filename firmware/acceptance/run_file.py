@@ -1,7 +1,5 @@
 """The run of an acceptance on disk. What is measured is durable at once: a cut or a lost terminal costs no answer."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The signature of a report's folder: a list of its files' SHA-256, signed with the key that signs the record."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

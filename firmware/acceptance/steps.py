@@ -1,7 +1,5 @@
 """All steps of the acceptance, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Which step of the acceptance would clear which place that says UNTESTED: `untested.toml`."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from functools import cache

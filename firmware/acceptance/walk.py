@@ -1,7 +1,5 @@
 """What the steps of an acceptance share: the table, the technician, the run's file, and how long to measure."""
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Callable, Iterable

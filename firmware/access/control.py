@@ -5,8 +5,6 @@ waits, not the person. The wait runs on the monotonic clock. The time waited bef
 wall clock may be wrong. So the wait starts again after a restart: it can be longer, never shorter.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ from any verifier within minutes. An event names a verifier by a random id. Its 
 written, so that after a stop at any moment exactly one PIN is in force: the old one or the new one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

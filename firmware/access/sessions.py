@@ -1,7 +1,5 @@
 """Sessions: one PIN entry covers several commands, until the session expires."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The demo runs as a user starts it. Its processes are watched from outside, as `p
 every device is open, then in play or at rest between hands.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 import time

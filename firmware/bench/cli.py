@@ -1,7 +1,5 @@
 """`feltwatch bench`: benchmarks on this machine. Each part is implemented in the folder that it measures."""
 
-from __future__ import annotations
-
 import click
 
 from firmware.cli.main import LazyGroup

@@ -4,8 +4,6 @@ A benchmark is a function that takes its options and returns a `Result`. Process
 machine does; wall time does.
 """
 
-from __future__ import annotations
-
 import functools
 import gc
 import os

@@ -1,7 +1,5 @@
 """Programs in processes of their own, and what they use of processor and memory, with all their children, by /proc."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

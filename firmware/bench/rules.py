@@ -1,7 +1,5 @@
 """`feltwatch bench rules`: the rules core's speed on this machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """`feltwatch bench vision`: how well and how fast the card reader reads on this machine."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

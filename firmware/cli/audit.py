@@ -1,7 +1,5 @@
 """`feltwatch audit`: checks the whole record again."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Final

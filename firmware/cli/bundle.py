@@ -1,7 +1,5 @@
 """`feltwatch bundle`: information for support, without secrets and names."""
 
-from __future__ import annotations
-
 import json
 import platform
 import re

@@ -1,7 +1,5 @@
 """The PDF in a dispute file; its libraries are loaded when the first one is made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

@@ -1,7 +1,5 @@
 """Hands of the archive as text and JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime

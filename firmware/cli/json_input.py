@@ -4,8 +4,6 @@ Each input gets one answer as soon as it is complete. An invalid input is report
 after it: its end is found by its brackets, or by the line where the next input begins.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

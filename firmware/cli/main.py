@@ -1,7 +1,5 @@
 """The `feltwatch` command: a group whose subcommands are imported only when they run."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Shared options, and commands to the running table with the user's name and PIN."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`feltwatch profiles`: lists, shows and checks rule profiles, and brings one to the table."""
 
-from __future__ import annotations
-
 import sys
 import tomllib
 from pathlib import Path

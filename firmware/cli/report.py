@@ -1,7 +1,5 @@
 """`feltwatch report`: the figures of a shift."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`feltwatch settle`: the rules core on the command line."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """A settlement as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from firmware.messages import Message

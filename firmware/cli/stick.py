@@ -1,7 +1,5 @@
 """`feltwatch stick`: copies the dispute file requested by the table to a USB stick, or reads the profiles on one."""
 
-from __future__ import annotations
-
 import logging
 from functools import partial
 from pathlib import Path

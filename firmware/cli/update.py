@@ -1,7 +1,5 @@
 """`feltwatch update` installs a release that the maker signed; `feltwatch sign-release` is the maker's."""
 
-from __future__ import annotations
-
 import errno
 import os
 import platform

@@ -4,8 +4,6 @@ A Pi without a battery starts with an old time, and network time may come late o
 with its quality, and the order of events follows the monotonic clock and the boot id.
 """
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The errors of devices."""
 
-from __future__ import annotations
-
 from firmware.messages import MessageError
 
 

@@ -4,8 +4,6 @@ A value that cannot be read is None, never an old value. The Pi throttles its pr
 flag means a supply of less than 4.63 V.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What a camera made of its settings: each as it was asked for, and as the camera took it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The result of a check of the table: one type for health, doctor, self-test and set-up."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum

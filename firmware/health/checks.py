@@ -4,8 +4,6 @@ Pure: the callers gather the `Facts` from the box and the record. A fact that co
 is then "unknown", never "ok". `CHECKS` lists all checks in the order in which they are shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a device's test found, as a `Check`: the sentence and what to do. The record has an identifier and figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Checks of a picture's figures: what each is called, its unit, and what to do about a bad one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 

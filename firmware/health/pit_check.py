@@ -1,7 +1,5 @@
 """The check of the pit: up to which row it has this table's record, or for how long it has not answered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

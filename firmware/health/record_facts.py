@@ -1,7 +1,5 @@
 """Health facts from the record. Read only; works whether the table runs or not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Writes `confusables.txt` beside it from Unicode's file of the same name; its argument is that file."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import defaultdict

@@ -4,8 +4,6 @@ Only new names are checked. A name that is already in a record or a list stays a
 to log on, and removed.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from typing import Final

@@ -1,7 +1,5 @@
 """The skeleton of a text (UTS #39): texts that look alike have the same one. It is compared, and never shown."""
 
-from __future__ import annotations
-
 import unicodedata
 from functools import cache
 from importlib.resources import files

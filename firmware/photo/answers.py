@@ -1,7 +1,5 @@
 """Reads what a person says of a photograph: in options of the command, or as answers to its questions. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final
 

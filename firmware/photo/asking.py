@@ -1,7 +1,5 @@
 """From the cards of a photograph to a settlement, or to what has to be asked first. Pure: no picture, no terminal."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence

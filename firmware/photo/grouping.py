@@ -5,8 +5,6 @@ into rows of three or five; a row of three with two rows of five behind it, para
 hand. Every way to do so has a cost; where a second way is about as good, nobody knows which it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 python -m firmware.photo.read_once < PICTURE
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Draws a sheet to share: the photograph with its rows drawn over it, and the settlement below; PNG, JPEG or PDF."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """The archive: a paged list of hands, and each hand with everything that was done about it later."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager

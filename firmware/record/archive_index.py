@@ -5,8 +5,6 @@ start. The table process makes it in the background. Where no table process runs
 updated in batches, each in one transaction. It is read only when it is complete.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress

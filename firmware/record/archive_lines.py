@@ -1,7 +1,5 @@
 """The lines of the archive's list, one for each hand, and how they are built from rows of the journal."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A backup leaves out the device's key and the PIN verifiers (secrets), the disput
 one back.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -4,8 +4,6 @@ SQLite reaches a row through the pages above it. Here each page is searched for 
 its overflow pages are followed. Anyone who calls this keeps only what has its own hash, so nothing wrong is taken.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@
 only Python. The same record gives the same bytes.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """Reads only the finished part of the record: for readers who may not see the hand on the table."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Loads a past hand from the record: how it was played and later corrected, row by row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The last end of a past hand, from the record. A dispute starts from it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from firmware.record.hand_history import chapter

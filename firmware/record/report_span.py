@@ -1,7 +1,5 @@
 """Selects the stretch of the record for a shift report: a shift, a down, or a time span."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final

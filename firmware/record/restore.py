@@ -5,8 +5,6 @@ file is never used itself: its rows and content are inserted into a new journal.
 same command continues.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -4,8 +4,6 @@ Images are kept while their hand is under dispute or among the last hands, and i
 is evidence of a change). A tombstone event for each hand is durable before its first image is removed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass

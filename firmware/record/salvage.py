@@ -5,8 +5,6 @@ their hashes and follow one another, but no journal can begin with them: they go
 images that these rows name are copied. What is taken has the hash that the rows say, and nothing else is.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass

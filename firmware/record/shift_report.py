@@ -4,8 +4,6 @@ Every row counts for the down in which it was written: a hand for the down in wh
 down in which it was made. So the downs always add up to the total.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ The table and the page may not mount disks. The table writes a request file. A p
 to a second file. Both are small JSON files, and each side treats the other's file as untrusted input.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -1,7 +1,5 @@
 """The 52 cards, as text and as keys for the table lookups."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

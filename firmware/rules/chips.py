@@ -1,7 +1,5 @@
 """Between hands: limits on buying in, adding chips and taking them off the table."""
 
-from __future__ import annotations
-
 from firmware.rules.currency import money_text
 from firmware.rules.errors import StakesError
 from firmware.rules.profiles.profile import Profile

@@ -3,8 +3,6 @@
 Times are whole seconds on one monotonic clock; money is whole cents.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from firmware.rules.errors import StakesError

@@ -1,7 +1,5 @@
 """The currency of sums: its symbol and the symbol's position. Sums are whole hundredths of it."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager

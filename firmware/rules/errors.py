@@ -1,7 +1,5 @@
 """The errors of the rules: one root, and every error is also the builtin that it refines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Self
 

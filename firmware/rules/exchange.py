@@ -1,7 +1,5 @@
 """Hands and settlements as JSON objects (DESIGN §4)."""
 
-from __future__ import annotations
-
 import json
 from functools import lru_cache
 from typing import Any

@@ -4,8 +4,6 @@ Names and limits come from the code that checks them. A schema checks less than 
 the profile's limits. `read_hand` also refuses every hand that a schema refuses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, get_args, get_type_hints
 

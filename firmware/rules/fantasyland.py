@@ -1,7 +1,5 @@
 """Fantasy Land: 13 cards or more at once on the next hand, for a strong front."""
 
-from __future__ import annotations
-
 from firmware.rules.foul import Strengths
 from firmware.rules.profiles.dealt_cards import LAID
 from firmware.rules.profiles.profile import Profile

@@ -1,7 +1,5 @@
 """Rows in the wrong order."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum

@@ -4,8 +4,6 @@ A hand is dead when no possible cards complete it without a foul. This is decide
 completion: first by the rows' strengths, because thousands of arrangements share one, then with real cards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

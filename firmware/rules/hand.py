@@ -1,7 +1,5 @@
 """The input of a settlement: one hand at the table, as two to four seats set it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Irregularities, which stop a settlement without being a foul: the dealer must resolve them first."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Evaluates each hand on its own: its strengths and bonuses, whether it is a foul, which natural counts."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 from firmware.rules.fantasyland import deals_more, earns_fantasyland, next_cards, offers_fantasyland

@@ -1,7 +1,5 @@
 """The lines of a settlement: each states why points pass between two hands, or why not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple, Protocol

@@ -3,8 +3,6 @@
 The middle's strengths stand above all others of the scale, so that no strength means two things.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Positions around the table, and the order in which pairs are paid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Table stakes: how much of a debt is paid, and the fewest transfers for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A settlement as recorded: typed, from the JSON that `settlement_json` writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The comparison of two hands, as lines whose points sum to the result."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import starmap

@@ -1,7 +1,5 @@
 """Between hands: where the puck goes and who is dealt in."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

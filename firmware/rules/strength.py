@@ -4,8 +4,6 @@ A foul check and a comparison between players are then comparisons of two intege
 milliseconds, once for each variant of the wheel (5-4-3-2-A).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Hands and rows in words, as messages: their English here, other languages in the page's catalogues."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

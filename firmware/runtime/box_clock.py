@@ -1,7 +1,5 @@
 """Requests clock changes from the root service (`set_clock.py`): the table process may not set the clock itself."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where commands come in: each is parsed, judged by access control, carried out once, and answered."""
 
-from __future__ import annotations
-
 import logging
 from concurrent.futures import Future
 from typing import Any, Final, Protocol

@@ -15,8 +15,6 @@ kind = "uvc"
 device = "/dev/v4l/by-id/usb-camera"
 """
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -5,8 +5,6 @@ journal, so every screen can show that the buttons are out of use. Results are a
 figures; the page translates it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ after a restart. Without such an event the configuration applies. A badge is lis
 (`BadgeListed`). It is no puck, and counts for a limited time after it was laid down.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol

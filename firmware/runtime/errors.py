@@ -1,7 +1,5 @@
 """Errors in starting and configuring the appliance."""
 
-from __future__ import annotations
-
 from firmware.messages import MessageError
 
 

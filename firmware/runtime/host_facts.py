@@ -4,8 +4,6 @@ The keys are those of `firmware.health.checks.Facts`; a fact that cannot be read
 UNTESTED on hardware: they are read as the documentation of the kernel and of Raspberry Pi describes.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import asdict

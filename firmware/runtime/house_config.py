@@ -1,7 +1,5 @@
 """Turns the configuration into what hands open with: rules, seats, and the content stored in the journal."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 
 from firmware.record.journal.journal import Journal

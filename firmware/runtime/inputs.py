@@ -1,7 +1,5 @@
 """What people put into the table process's queue. Devices and the reading process put messages of their own there."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ Every event is in the journal before it is in the state, and before anything is 
 whose result is unknown nothing is written until the state was recovered from the journal (`make_certain`).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

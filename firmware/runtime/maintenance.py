@@ -4,8 +4,6 @@ Events are written on the table's own thread. Slow work (the index, a dispute fi
 one worker thread that only reads the journal.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections import deque

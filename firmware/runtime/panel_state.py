@@ -1,7 +1,5 @@
 """The panel for a state: a lamp is lit if its button does something now. Also the buzzer."""
 
-from __future__ import annotations
-
 from firmware.devices.panel.interface import LampName, Light
 from firmware.table.offers import Offers
 from firmware.table.state import State

@@ -1,7 +1,5 @@
 """What the table process does for the pit: asks for the enrolment, decides about files from the pit. No network."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from firmware.access.control import Who

@@ -4,8 +4,6 @@ The table only requests it: the service manager sees the file, stops the table c
 (systemd/units/feltwatch-poweroff.path). All events are on disk by then.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

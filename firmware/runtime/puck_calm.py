@@ -4,8 +4,6 @@ A tag between two antennas appears at one and then the other, several times a se
 an undecided position (so that the dealer is asked where the puck lies), until it is stable.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import replace
 from typing import Final

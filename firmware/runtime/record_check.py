@@ -4,8 +4,6 @@ Opening the journal checks the file's shape and the last rows; this checks every
 is a fault that stops play until a floor person has acknowledged it.
 """
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Watches the conditions of the record: free disk space, the clock, the last hand's images."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -5,8 +5,6 @@ of `ok`, and if it is false `why`: "request", "zone", "time" or "refused". A val
 Imports none of our modules. UNTESTED on a box with a real battery-backed clock.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -4,8 +4,6 @@ All threads are started at the beginning, so a machine that is out of memory lat
 serves one connection after another. An error, also a lack of memory, costs one connection and no thread.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import select

@@ -3,8 +3,6 @@
 Used on the table's own thread. A device that fails is a fault with a message, and the table goes on without it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

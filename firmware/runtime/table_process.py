@@ -4,8 +4,6 @@ Devices, the reading process and the socket only put into the queue. Events are 
 devices' current state is kept, and differences are brought into the journal (`_catch_up`).
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import queue

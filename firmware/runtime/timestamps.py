@@ -1,7 +1,5 @@
 """The journal's clock on the box."""
 
-from __future__ import annotations
-
 from firmware.devices.clock import SystemClock
 from firmware.record.journal.clocks import Clock, Timestamp
 

@@ -4,8 +4,6 @@ A `Workplace` is the table as its dealer reaches it, and the clock there: real t
 `evening/stepped_run.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 

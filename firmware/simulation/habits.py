@@ -1,7 +1,5 @@
 """Human errors and habits at a table, as shares of the occasions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

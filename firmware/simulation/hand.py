@@ -1,7 +1,5 @@
 """What the people at a simulated table know of the current hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

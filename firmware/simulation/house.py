@@ -1,7 +1,5 @@
 """The house of a simulated table: four named players, stakes of a dollar a unit, and times that suit a busy machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

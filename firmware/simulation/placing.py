@@ -1,7 +1,5 @@
 """A face-up hand as it is placed, street by street, with the errors that people make on the felt."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

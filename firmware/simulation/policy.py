@@ -5,8 +5,6 @@ act and asks again: over the socket with a person's pauses, on a virtual clock, 
 errors that people make; the policy corrects those that it sees.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Shared helpers of the events: checks that raise CommandRefused, and small changes of a state."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any, Final
 

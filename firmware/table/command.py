@@ -1,7 +1,5 @@
 """What every command is: its common fields, a registry of the commands and their roles, and the parser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache

@@ -1,7 +1,5 @@
 """Who is dealt in next, at which place, and where the puck is. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from firmware.messages import Message, all_of, join_words

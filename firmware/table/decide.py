@@ -3,8 +3,6 @@
 Only the table process decides, never the page. README.md lists the commands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from firmware.rules import Profile

@@ -1,7 +1,5 @@
 """Counts a deck that is laid out in several rounds, or all at once in the order of the spread. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A row of the journal, its hash, and the hash of content."""
 
-from __future__ import annotations
-
 import hashlib
 from json.encoder import encode_basestring
 from typing import Any, Final, NamedTuple

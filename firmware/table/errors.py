@@ -1,7 +1,5 @@
 """The errors of the table and its record. Each message says what to do."""
 
-from __future__ import annotations
-
 from firmware.messages import MessageError, Text
 
 

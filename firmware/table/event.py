@@ -5,8 +5,6 @@ payload)` reads it. Unknown fields are ignored and missing fields take their def
 other's journals. A card is a rank of `23456789TJQKA` and a suit of `cdhs`; the rows are "front", "middle", "back".
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The settings with which the next hand opens: the configuration, overridden by what was set at the table."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ A row counts as changed only if it lies there whole and a card that is certain i
 short is being collected; one that is unsure may be anything. Both are "not compared", never "the same".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from firmware.table.seen import Row, RowReading

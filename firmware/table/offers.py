@@ -5,8 +5,6 @@ command that the table refuses is not offered, except where the page shows it wi
 the simulated dealer use only these offers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

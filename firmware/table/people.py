@@ -1,7 +1,5 @@
 """People, roles and sets of roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The phases of a hand."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Final, Self
 

@@ -1,7 +1,5 @@
 """The camera's results as parts of events: captures, cards, rows, and other things on the felt."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

@@ -1,7 +1,5 @@
 """Settles a hand with the rules core: pure functions of the state and the rule profile."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

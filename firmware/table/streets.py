@@ -1,7 +1,5 @@
 """The streets of a face-up hand: five cards, then eight times one or four times two (a profile's `deal`). Pure."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Final
 

@@ -5,8 +5,6 @@ if a person named the second card, the dealer is asked about it instead. A swap 
 its cards are known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

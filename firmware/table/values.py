@@ -1,7 +1,5 @@
 """Values that events carry and the table's state keeps. An event with the same fields as a value inherits from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal
 

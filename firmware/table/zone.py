@@ -1,7 +1,5 @@
 """The time zone of a process."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

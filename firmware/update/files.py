@@ -1,7 +1,5 @@
 """Reading files of another program: plain ones only, and no more bytes than were announced."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -1,7 +1,5 @@
 """The house's repository: files that a pit offers to its tables, and the trust of a table in it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Root's side: the release to take from a folder that others may write, its archive copied and unpacked as signed."""
 
-from __future__ import annotations
-
 import tarfile
 import zlib
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A repository's metadata, verified with python-tuf. A program that verifies nothing need not load it: `trust.py`."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Version numbers are seconds since 1970, so that a signer whose disk was set back goes on above what others have seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

@@ -3,8 +3,6 @@
 The folder of a `Trust` remembers the newest state that was seen: an older one is refused from then on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

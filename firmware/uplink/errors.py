@@ -1,7 +1,5 @@
 """The errors of the uplink."""
 
-from __future__ import annotations
-
 from firmware.messages import Message
 from firmware.table.errors import TableError
 

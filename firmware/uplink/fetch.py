@@ -4,8 +4,6 @@ The rows are written into a backup's folder, chained and verified as any backup 
 fetched: those that the pit asked for stay there, the others went with the old card.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

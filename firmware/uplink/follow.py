@@ -3,8 +3,6 @@
 The journal is opened read-only for each look, and the table process never waits for this one.
 """
 
-from __future__ import annotations
-
 import logging
 import random
 from collections.abc import Callable

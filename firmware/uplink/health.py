@@ -3,8 +3,6 @@
 All of it comes from the process's pulse file: the uplink cannot open the table's socket. Nothing is judged here.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Root does it, in folders of the uplink's user, whose program speaks to the netwo
 plain files are read, each once, and no link is followed.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import socket

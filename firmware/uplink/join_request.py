@@ -6,8 +6,6 @@ for it (systemd/units/feltwatch-join.path), asks the pit and writes `PROGRESS`, 
 the others' files as untrusted input.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

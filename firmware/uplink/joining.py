@@ -4,8 +4,6 @@ It compares the pit's authority with the code before it says anything, asks for 
 writes the enrolment once the technicians on both sides have compared them. Keys are made here and never leave the box.
 """
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -1,7 +1,5 @@
 """The pit's clock, as far as its answers tell. A request carries its time, so the pit sees if it was held up."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Final
 

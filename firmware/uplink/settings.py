@@ -1,7 +1,5 @@
 """Where the pit is, and who this table is to it: the files of an enrolment. Without them the uplink is off."""
 
-from __future__ import annotations
-
 import json
 import re
 import ssl

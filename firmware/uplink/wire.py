@@ -4,8 +4,6 @@ A row is a JSON array in the order of `Entry`. Its payload travels as the text t
 again. The first line of a request is an `Offer` without its rows; of the pit's answer to a restore, an empty object.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable

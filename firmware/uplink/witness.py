@@ -5,8 +5,6 @@ is of the log's next epoch, which says that the pit's database was set back. Wha
 kept in a file next to what was held, and the table's health says so until a person has taken that file away.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time

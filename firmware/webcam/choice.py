@@ -1,7 +1,5 @@
 """Which camera is meant: the first webcam, or what a person named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final

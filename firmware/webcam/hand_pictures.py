@@ -1,7 +1,5 @@
 """A folder of pictures in place of a camera: one a hand, in the order of their names, and from the start again."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the page's port answers before the page itself is there: that it starts. Imports next to nothing."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`python -m hardware.make`: writes every hardware file again. `make hardware` runs it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Other felts: the standard one's measures, its places arranged otherwise, for cards of another size."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """The bill of materials: its schema, its totals, its power budget, and both in Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import date

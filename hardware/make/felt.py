@@ -1,7 +1,5 @@
 """The felt to print, from a layout; the board for the lens; cards to try the table with."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from io import BytesIO

@@ -1,7 +1,5 @@
 """One rule of the build, computed: its figure, its limit, and whether it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

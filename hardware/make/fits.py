@@ -1,7 +1,5 @@
 """Whether what is drawn fits together, and whether as many pieces are bought as it takes. UNTESTED on hardware."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any, Final

@@ -3,8 +3,6 @@
 Computed from `mech/mech.toml`, `table.toml` and `bom.toml`. UNTESTED on hardware.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A loom: connectors, and the cables between them; as YAML in WireViz's form, so that other tools draw it, too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self

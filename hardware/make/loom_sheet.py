@@ -1,7 +1,5 @@
 """The looms and the Pi's header, drawn: on A4 pages for the bench, in one column for the book."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What OpenSCAD makes: the printed parts as STL files, and pictures of the assembly; what each was made from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The assembly as a model for the browser, `out/table.glb`: for each step what it brings, by the drawings' OpenSCAD."""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -3,8 +3,6 @@
 Computed from `electric.toml`; UNTESTED on hardware.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any, Final

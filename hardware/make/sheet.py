@@ -1,7 +1,5 @@
 """Drawings in millimetres, written as SVG and as PDF at their true size; large ones in tiles for a house's printer."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ the top, and a beam on them with an overhang at either end; or the same beam hun
 bends, SI units; the posts' own length does not change.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from dataclasses import dataclass

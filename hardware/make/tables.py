@@ -1,7 +1,5 @@
 """How a table of `hardware/` is read, how a text is made from it, and what is said where it cannot be used."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from pathlib import Path

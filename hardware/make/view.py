@@ -1,7 +1,5 @@
 """What the camera sees and what the lamps do: the field with every tolerance, light, glare. UNTESTED on hardware."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Final

@@ -1,7 +1,5 @@
 """Every loom, from the pins that the code uses, the parts list and `electric.toml`; what lies on both boards."""
 
-from __future__ import annotations
-
 import tomllib
 from typing import Any, Final
 

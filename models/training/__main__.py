@@ -1,7 +1,5 @@
 """`python -m models.training`: the card reader's training, in one command (`all`) or step by step."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from importlib import import_module

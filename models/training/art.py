@@ -4,8 +4,6 @@ The art is never committed: `python -m models.training art` installs the package
 draws every card with rsvg-convert (Debian: librsvg2-bin). Training goes on without art where either is missing.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

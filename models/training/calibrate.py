@@ -9,8 +9,6 @@ most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photogr
 by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `LEAST_MARGIN`.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Each deck returns a card as a picture of 315 × 440 px (63 × 88 mm at 5 px/mm, 
 top left corner. If the card is turned by 180°, its other index is in the same box.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Only fonts under terms that leave the weights' record clean (OFL, Apache, Bitstr
 the beginnings of their file names by licence. A glyph is a uint8 mask (h, w), 255 where there is ink, cut to its ink.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from functools import lru_cache

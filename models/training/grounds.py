@@ -1,7 +1,5 @@
 """What cards lie on: felts, cloths and clutter drawn at random, and pieces of photographs without a card."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Rendered tables are of decks that were neither trained on nor calibrated on. Photographs are those marked `evaluate`.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

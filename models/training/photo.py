@@ -1,7 +1,5 @@
 """What a lens, a lamp and a sensor do to a picture: light, glare, blur, sharpening, noise, colour, JPEG."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -3,8 +3,6 @@
 A set is a folder with a `manifest.csv`. Photographs marked `evaluate` are read by `models.training.measure` alone.
 """
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Iterator

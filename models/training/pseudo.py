@@ -5,8 +5,6 @@ in each box; what agrees with the label is taken as the truth, the rest of the b
 marked `train` are used.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

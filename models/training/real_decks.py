@@ -4,8 +4,6 @@ A card is cut by its outline, or by its two index boxes. The cut cards lie in `c
 cut it again.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

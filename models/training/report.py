@@ -3,8 +3,6 @@
 Every figure is computed in that run; only the aims are given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

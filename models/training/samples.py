@@ -1,7 +1,5 @@
 """Samples to train on: a square picture with its corners (see `scene`), turned, stored and loaded. No torch."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import pickle

@@ -5,8 +5,6 @@ A `Corner` row is float32 (x, y, rank, suit, ux, uy, size, state): the index's m
 in pixels, and 1 where it is to be found, 0 where it is too hidden to be right or wrong.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ reaches the weights. Ordinary decks (`VALIDATION`, `JUDGING`) have English indic
 index that is not the upper one turned (ancient-egyptians, tango_nuevo), and the like.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What tables have shown of the releases that go to them, from their rows. Rows that no release wrote say nothing."""
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

@@ -5,8 +5,6 @@ a fault. Nothing that the pit asked for, and nothing that was fetched or install
 release; one that a person has left out does not.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

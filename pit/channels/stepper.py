@@ -3,8 +3,6 @@
 Everything is in the database, and one turn is one transaction: a pit that is killed at any moment goes on from there.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Channels in the database: which release each holds, its tables, and what people decide about both."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

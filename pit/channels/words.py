@@ -1,7 +1,5 @@
 """What channels are called, and how their tables are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final

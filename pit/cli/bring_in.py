@@ -1,7 +1,5 @@
 """`feltwatch pit table add` at a terminal: shows the code, waits for the table, has the five words compared."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`feltwatch pit channels`: which tables get a release first, and how far each release is."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from typing import Any

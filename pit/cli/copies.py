@@ -1,7 +1,5 @@
 """`feltwatch pit backup` and `feltwatch pit chain`: copies of the pit's database elsewhere."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

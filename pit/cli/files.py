@@ -1,7 +1,5 @@
 """`feltwatch pit send` and `feltwatch pit files`: files for tables, and how far each is."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`feltwatch pit verify` and `feltwatch pit key`: the proof of what the pit keeps."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`feltwatch pit`: the pit's service, its tables, its list of hands."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Final, NoReturn

@@ -1,7 +1,5 @@
 """`feltwatch pit months`."""
 
-from __future__ import annotations
-
 import click
 
 from firmware.terminal import say, say_json

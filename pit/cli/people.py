@@ -1,7 +1,5 @@
 """`feltwatch pit serve-floor` and `feltwatch pit person`: the pages, and who may log in."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`feltwatch pit table list`."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
 

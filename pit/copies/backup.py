@@ -9,8 +9,6 @@ The log comes over a replication slot. `max_slot_wal_keep_size` bounds what the 
 the slot is then lost, and `receiver` begins another. The copies before it stay good, each by itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

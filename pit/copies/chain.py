@@ -4,8 +4,6 @@ PostgreSQL's logical replication does it. The head office's tables have the same
 each house. No column holds a name of a player, a dealer or a profile, a card, a picture or the text of a row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass

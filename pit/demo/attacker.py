@@ -1,7 +1,5 @@
 """Somebody who has a table's disk: they rewrite a past hand in the journal's files, from outside, and hide it well."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

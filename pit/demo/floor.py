@@ -1,7 +1,5 @@
 """The demo's floor page: the pit's own server for people, as a process of its own, and a person of each role."""
 
-from __future__ import annotations
-
 import os
 import secrets
 import subprocess

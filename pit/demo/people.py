@@ -1,7 +1,5 @@
 """The people at a simulated table: listed, and heard, by the commands that the table's own page sends."""
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from firmware.runtime.errors import AppError

@@ -1,7 +1,5 @@
 """What a simulated table's camera sees: a rendered felt while it matters, else a small picture that says so."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Final

@@ -1,7 +1,5 @@
 """A PostgreSQL for the demo: in a temporary folder, or a database of its own in a server that runs. Gone at its end."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the demo shows of each table: what the table has, and what the pit has of it, from the pit's own database."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A simulated table in real time, with its uplink. Each runs on its own thread until it is stopped."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

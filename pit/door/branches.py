@@ -1,7 +1,5 @@
 """Branches of a record: a table that was restored goes on from an earlier row, and its old rows stay where they are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -5,8 +5,6 @@ five words, and once both technicians have said that they are the same, the door
 other end is a sentence, which both screens show.
 """
 
-from __future__ import annotations
-
 import hmac
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """nginx before the door: its configuration with this machine's paths."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final

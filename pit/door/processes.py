@@ -4,8 +4,6 @@ A process that has time takes the next connection, so a frozen one takes none. N
 those report "ready" before any of their processes has answered, and the door's own server would have to run inside.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import os

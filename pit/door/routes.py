@@ -4,8 +4,6 @@ A table is who its certificate is: no field of a body says so. Every answer that
 Routes are closed to everybody without an enrolled certificate.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The pit's service: the door on a Unix socket, and beside it the projections, the log and the channels."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import logging

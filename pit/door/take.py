@@ -4,8 +4,6 @@ The database holds the cursor: the answer says how far the pit has the record, a
 are opaque here. Their hashes and their order are checked, their events are not read: a later release's are stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

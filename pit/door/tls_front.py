@@ -3,8 +3,6 @@
 A thread for each connection makes the handshake itself, so that a silent peer holds up nobody else.
 """
 
-from __future__ import annotations
-
 import socket
 import ssl
 from pathlib import Path

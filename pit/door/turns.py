@@ -1,7 +1,5 @@
 """Turns for long requests: tables that catch up are taken one by one, so that tables in play are answered meanwhile."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

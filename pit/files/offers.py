@@ -4,8 +4,6 @@ Each is named by the house's signed repository (`firmware.update`), which the pi
 house's metadata, the maker's, and the files by their hash.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from datetime import datetime

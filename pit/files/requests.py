@@ -3,8 +3,6 @@
 A request that nobody ends is withdrawn after `LASTS`. What a table says of it comes with its heartbeat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

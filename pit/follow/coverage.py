@@ -1,7 +1,5 @@
 """What a report over the tables covers: up to when it has everything, and which tables it lacks since when. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime

@@ -4,8 +4,6 @@ Every hand's opening holds the table's whole state. So of many rows only those f
 state. Those before it are passed over: they count, and they say since when somebody is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -3,8 +3,6 @@
 Rows that were just stored are passed on in memory. Other rows are read from the database, once for all followers.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Final

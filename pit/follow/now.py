@@ -5,8 +5,6 @@ on the table names no card. `finished` is the last row after which no hand was o
 (`entry_finished`).
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Container, Mapping

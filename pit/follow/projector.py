@@ -5,8 +5,6 @@ cannot read stops the projection of that record only, with the reason. It follow
 tables, because a late commit would be overtaken there and never be seen.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Final

@@ -3,8 +3,6 @@
 The record ends, for this reader, before the hand that is open: the view `entry_finished` has no row of an open hand.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Final, NoReturn

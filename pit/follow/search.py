@@ -4,8 +4,6 @@ Pages are keyed by the last hand shown, not counted: the thousandth page costs w
 index that begins with it; a test reads the plans.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple

@@ -1,7 +1,5 @@
 """Totals for reports, from the downs as the tables' own report counts them; drift against a table's last days."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

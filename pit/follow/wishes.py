@@ -1,7 +1,5 @@
 """What a table is asked for: texts that its rows name by hash, and images of a hand that somebody needs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable
 from typing import Any, Final, Literal

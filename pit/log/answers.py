@@ -3,8 +3,6 @@
 Mostly from memory: a table asks every ten seconds, and rows go first.
 """
 
-from __future__ import annotations
-
 import threading
 from typing import Any, Final
 

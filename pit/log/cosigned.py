@@ -3,8 +3,6 @@
 The door notes it in memory; the keeper looks at it with each turn. What is lost by a crash comes again.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ that log ends there, and the next epoch begins; its first leaf is that checkpoin
 file next to the key: a database that lacks it was set back, and no table has to say so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final

@@ -4,8 +4,6 @@ A head counts if the row before it is the one that it signs, and if the key that
 signed it. Another key counts for nothing until a person has compared its words (`keys.py`).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field

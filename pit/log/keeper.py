@@ -4,8 +4,6 @@ It stands beside `take`: rows are stored and answered whether it runs or not. Wh
 the door in memory (`held`), and looked at here.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

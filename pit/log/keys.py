@@ -1,7 +1,5 @@
 """The keys with which tables sign: a key counts once a person has compared its five words at table and pit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from firmware.record.evidence.signing import fingerprint

@@ -1,7 +1,5 @@
 """Proofs for dispute files: that a signed head is in the log, with a checkpoint and everybody who has cosigned it."""
 
-from __future__ import annotations
-
 from firmware.record.evidence.dispute_verifier import COSIGNATURE, LOG_KEYS, PROOFS
 from firmware.record.evidence.merkle import inclusion
 from firmware.record.evidence.notes import Proof, cosignature_of, verifier_key, witness_name

@@ -1,7 +1,5 @@
 """How far the records are proven, for pages and metrics."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Final

@@ -4,8 +4,6 @@ Hashes between these levels are made again, a tile of 256 at a time; the tiles u
 a log of millions costs a few look-ups, and the database stores little more than the leaves.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import partial

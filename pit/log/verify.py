@@ -4,8 +4,6 @@ It trusts nothing of the database but the tables' accepted keys, and those can b
 One snapshot is read, row by row, so the pit goes on meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final

@@ -4,8 +4,6 @@ Another process and another port than the tables' door. Pages of a past hand are
 time (`records.py`).
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Callable

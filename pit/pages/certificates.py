@@ -4,8 +4,6 @@ The door's own and each table's are made after the authority's and last as long,
 tables look at no dates. The pages do not see the authority's folder: the door writes its certificate into the database.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Releases in their channels: what each holds, what it waits for, why it stopped; what people decide about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What a report covers, in words: "complete to 14:02; Table 6 missing since 13:40"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from dealer_ui.review.timeline import day_of, time_of

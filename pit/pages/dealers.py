@@ -1,7 +1,5 @@
 """Dealers and their downs over all tables: at which table, from when to when, and what was counted in each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The disputes of all tables, the oldest first."""
 
-from __future__ import annotations
-
 from flask import Blueprint
 
 from dealer_ui.text.i18n import gettext as _

@@ -1,7 +1,5 @@
 """A table is brought in: the code to show to its camera, the five words to compare, and how it ended."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The files that were sent to tables: how far each is, and withdrawing one."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from flask import Blueprint, abort, redirect, request, url_for

@@ -1,7 +1,5 @@
 """The floor: every table's tile, followed from the database by polling the tables' heads, and kept for the streams."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

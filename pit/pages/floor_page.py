@@ -1,7 +1,5 @@
 """The floor page, its stream, and "I go"."""
 
-from __future__ import annotations
-
 import time
 from functools import partial
 

@@ -3,8 +3,6 @@
 The pages of a past hand are the review's own: at the pit they are open to those who may see hands.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable
 from functools import wraps

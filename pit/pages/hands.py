@@ -1,7 +1,5 @@
 """Past hands of all tables: the filters in the address, and the list, page by page."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import date, timedelta

@@ -3,8 +3,6 @@
 A scraper shows the token in the pit's folder (`guard.METRICS_TOKEN`); people need a session.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final

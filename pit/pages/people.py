@@ -4,8 +4,6 @@ A token is stored as its hash: anyone who reads the database cannot use a sessio
 in the review for other machines (`dealer_ui.web.log_in`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import secrets

@@ -5,8 +5,6 @@ always left, even if two owners change something at once. The console (`pit/cli/
 there can bring an owner in again.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterator

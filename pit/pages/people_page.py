@@ -4,8 +4,6 @@ An auditor sees here who looked at which hand. An owner also adds people, change
 removes them (`people_changes.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 A new epoch of the log is an alarm on the floor page until somebody has looked into it here.
 """
 
-from __future__ import annotations
-
 from flask import Blueprint, redirect, request, url_for
 from werkzeug.wrappers import Response
 

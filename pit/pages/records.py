@@ -4,8 +4,6 @@ Rows and images are the pit's (`pit.follow.reader`); a hand that lies on the tab
 hand is recorded, and asks the table for the hand's images if they are not here.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Reports over all tables: by table, dealer, down and game; as a page, CSV and PDF, by the table's own report."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """The pit's server for people: the table page's own, on a loopback port, or on a Unix socket behind nginx."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import closing
 from pathlib import Path

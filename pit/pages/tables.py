@@ -1,7 +1,5 @@
 """The tables: health, release, last heard, drift; and each table's own page."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Final

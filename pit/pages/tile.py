@@ -4,8 +4,6 @@ A table of which anything is not live or whole (`pit.status.freshness`) is never
 is shown of it may be old, and nobody here knows better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

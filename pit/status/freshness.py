@@ -3,8 +3,6 @@
 A table is well only if its process answers, its uplink speaks, the pit has all rows of one record, and follows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

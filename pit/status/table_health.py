@@ -4,8 +4,6 @@ The verdicts are the table's; nothing is judged here. What came over the network
 read is not known.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

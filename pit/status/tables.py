@@ -1,7 +1,5 @@
 """The tables of the house: enrolled by a certificate, struck off by a row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final

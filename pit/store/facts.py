@@ -1,7 +1,5 @@
 """What the pit knows of itself: named texts in the database, for pages that may not see its folder."""
 
-from __future__ import annotations
-
 from pit.store.database import Connection, Database
 
 

@@ -1,7 +1,5 @@
 """Images that tables have sent, and files that go down to tables, named by their hash."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

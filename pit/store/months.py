@@ -3,8 +3,6 @@
 Nothing here removes a row. A month that is moved is copied and compared, then the copy takes its place.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

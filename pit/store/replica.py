@@ -4,8 +4,6 @@ The pit's processes write each second that they are there (`workers.py`). What t
 database itself has, is how far the copy is behind: also one whose line hangs while nothing else is written.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -4,8 +4,6 @@ Another role owns the tables and migrates them (`feltwatch pit migrate`). So a d
 change nor remove a row, and cannot take away the triggers that hold the same against everybody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -1,7 +1,5 @@
 """A PostgreSQL of its own in a temporary folder, on a Unix socket: for benchmarks, the demo and tests."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import pwd

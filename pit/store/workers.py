@@ -8,8 +8,6 @@ For a moment two processes may both believe that they own the same share. This d
 the channels are locked in the database while a process works on them.
 """
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Callable

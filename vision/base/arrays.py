@@ -1,7 +1,5 @@
 """Names for the array types that functions exchange, so that signatures show their contents."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

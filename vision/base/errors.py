@@ -1,7 +1,5 @@
 """The errors of vision. Every message is one sentence with a remedy for a person."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final
 

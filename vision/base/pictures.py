@@ -1,7 +1,5 @@
 """Loads pictures from untrusted files; an unusable file gives an error of one sentence."""
 
-from __future__ import annotations
-
 import stat
 import warnings
 from collections.abc import Iterable, Iterator

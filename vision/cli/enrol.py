@@ -1,7 +1,5 @@
 """`feltwatch enrol`: learns the house's own deck from pictures of its spread, or only checks that a deck is whole."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

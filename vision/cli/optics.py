@@ -1,7 +1,5 @@
 """`feltwatch optics`: what a camera at a height sees of the felt, before anything is bought or drilled."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`feltwatch read`: reads the cards in photos and in folders of photos."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

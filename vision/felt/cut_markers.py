@@ -4,8 +4,6 @@ OpenCV finds whole markers only. Where too few are whole, the others' places are
 that are still in the picture are measured. A corner counts where the cells that are in view are that marker's own.
 """
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 

@@ -5,8 +5,6 @@ the blur. A straight line through many such places is accurate to a few hundredt
 intersection of two lines.
 """
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Says why a picture hides the felt: a veil, flickering light, stripes of sun, or two moments in one frame."""
 
-from __future__ import annotations
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray

@@ -6,8 +6,6 @@ one. All corners of all markers together give the homography by least squares.
 Pixel coordinates count from the middle of the first pixel. Homographies map felt millimetres to pixels.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

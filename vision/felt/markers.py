@@ -1,7 +1,5 @@
 """The markers that are printed on the felt."""
 
-from __future__ import annotations
-
 import cv2
 
 

@@ -3,8 +3,6 @@
 The camera looks straight down through a lens without distortion. UNTESTED on hardware.
 """
 
-from __future__ import annotations
-
 import importlib.resources
 import math
 import tomllib

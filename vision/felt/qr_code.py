@@ -1,7 +1,5 @@
 """Reads a QR code that somebody holds before the camera."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import cv2

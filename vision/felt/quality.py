@@ -4,8 +4,6 @@ Nothing here depends on the cards' faces. Sharpness and light are measured on th
 black on white; glare and banding on the felt. A verdict that concerns only some zones names them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

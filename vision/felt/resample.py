@@ -3,8 +3,6 @@
 Pixel coordinates count from the middle of the first pixel.
 """
 
-from __future__ import annotations
-
 import math
 
 import cv2

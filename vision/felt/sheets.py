@@ -5,8 +5,6 @@ the table to the picture and the places of all four are fitted together, so that
 The zones are then laid in the middle between them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Final

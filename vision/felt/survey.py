@@ -3,8 +3,6 @@
 It does not search for cards.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -4,8 +4,6 @@ A figure is half a card: it is painted twice, the second time upside down. Its c
 card's centre, y down, inside a frame of 39 × 65 mm. A slanting sash hides the seam.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from vision.synthetic.drawing import Path, Shape

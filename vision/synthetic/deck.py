@@ -5,8 +5,6 @@ index the rank is 8.8 mm high and the suit 6.6 mm (a Bicycle's: 8.4–9.2 and 6.
 and 9 mm.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

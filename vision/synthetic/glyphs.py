@@ -4,8 +4,6 @@ Ranks are drawn as with a broad pen: downward strokes are thick, horizontal ones
 from 0 to the given width. The box of a suit is 100 high around the origin.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from vision.base.arrays import Points

@@ -1,7 +1,5 @@
 """The printed felt as a picture: cloth, zone outlines and ArUco markers, from the layout's millimetres."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import cv2

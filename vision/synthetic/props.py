@@ -4,8 +4,6 @@ A thing consists of convex pieces, painted one over the other, in millimetres ar
 felt like a card.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ It is independent of the reader, which is evaluated on its pictures. The same se
 any deck's pictures, including photographs of real cards.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The address of a camera in the network. OpenCV is not loaded for it."""
 
-from __future__ import annotations
-
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 

@@ -1,7 +1,5 @@
 """Pictures on disk instead of a camera, or a video."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import cast

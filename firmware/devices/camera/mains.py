@@ -1,7 +1,5 @@
 """The mains frequency and the exposure: lamps flicker twice a period."""
 
-from __future__ import annotations
-
 from firmware.devices.errors import DeviceSettings
 from firmware.messages import Message, Word, one_of
 

@@ -1,7 +1,5 @@
 """A simulated network camera: a real MJPEG server over HTTP, which fails as such cameras do."""
 
-from __future__ import annotations
-
 import base64
 import threading
 import time

@@ -1,7 +1,5 @@
 """A recorded hand instead of a camera: the hand's full frames from the archive."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from firmware.devices.camera.files import FileFrames

@@ -6,8 +6,6 @@ balance and focus are set at the start. The metadata of every frame is compared 
 refused.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -14,8 +14,6 @@ next request. `{"error": "..."}` is the last line of a failed process. It ends w
 UNTESTED on hardware: written to rpicam-apps' sources. rpicam-vid writes a whole frame, and then its metadata.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import json

@@ -4,8 +4,6 @@
 another file next to it. The `Room` writes both.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """The camera protocol: frames as BGR arrays with the monotonic time of capture."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias

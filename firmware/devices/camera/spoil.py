@@ -1,7 +1,5 @@
 """Simulated faults of a picture: glare, bad light, flickering lamps, a moving camera, noise on the cable. Pure."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import cast
 

@@ -4,8 +4,6 @@ Only what is configured is set. Cameras have exposures in steps or powers of two
 control: the nearest value is taken and told (`taken`). What it does to the picture is judged from the picture.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

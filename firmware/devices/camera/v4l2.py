@@ -3,8 +3,6 @@
 From linux/videodev2.h and linux/v4l2-controls.h. UNTESTED on hardware.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import math

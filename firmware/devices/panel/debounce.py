@@ -3,8 +3,6 @@
 gpiozero's own `bounce_time` drops edges and its mock ignores it, so it is off and this replaces it.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping
 

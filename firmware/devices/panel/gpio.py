@@ -1,7 +1,5 @@
 """The panel on real pins: buttons and lamps through gpiozero, with any pin factory."""
 
-from __future__ import annotations
-
 import logging
 import queue
 import threading

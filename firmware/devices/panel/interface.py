@@ -3,8 +3,6 @@
 What a press *means* is decided by the table; here it is only detected.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

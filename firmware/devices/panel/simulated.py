@@ -6,8 +6,6 @@ buttons.start(queue.put)
 panel.press("next")
 """
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """The host's side of the puck reader's line protocol, version 1. Pure. It is specified in this folder's README.md."""
 
-from __future__ import annotations
-
 import binascii
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """A puck reader on a serial port, on one thread: the port is opened, and opened again after every loss."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import threading

@@ -10,8 +10,6 @@ The port is a symbolic link, like the stable name of a real one under udev: each
 points to another pty.
 """
 
-from __future__ import annotations
-
 import os
 import pty
 import tempfile

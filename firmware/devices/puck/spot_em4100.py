@@ -5,8 +5,6 @@ silence means unknown. Two tags in one field disturb each other, so it suits a h
 UNTESTED on hardware: written to the data sheets' frames.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ sweep, and no answer means unknown. UNTESTED on hardware: written to the NXP use
 its users.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from enum import Enum
 

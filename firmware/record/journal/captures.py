@@ -1,7 +1,5 @@
 """Stores images as evidence: each is synced to disk before an event names it."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import os

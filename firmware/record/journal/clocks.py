@@ -1,7 +1,5 @@
 """Timestamps. They combine three clocks, because none alone can be trusted on a box without a clock battery."""
 
-from __future__ import annotations
-
 import time
 import uuid
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Durable file operations, file modes and owners, files of others, and free disk space."""
 
-from __future__ import annotations
-
 import errno
 import math
 import os

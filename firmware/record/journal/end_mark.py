@@ -1,7 +1,5 @@
 """Checks that the record's end is not missing: against the witness file and against the images on the disk."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The journal's file: its name, read-only connections to it, and its errors as messages for a person."""
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

@@ -3,8 +3,6 @@
 Behind a link SQLite keeps the `-wal` where nobody looks for it. In memory nothing is durable, whatever is synced.
 """
 
-from __future__ import annotations
-
 import re
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The journal: a durable, ordered, hash-chained, append-only log of events. One writer, many readers."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import time

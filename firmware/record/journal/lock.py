@@ -1,7 +1,5 @@
 """The lock that allows one writer on a record. The kernel releases it when the process ends, for any reason."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A process can go on writing to a file that its path no longer leads to; nothing would ever read those rows.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reads a journal that another process may be writing."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ write there. Each result is checked against the row that it points to. If one do
 index, the journal itself is scanned: that is slower and gives the same result.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -9,8 +9,6 @@ releases by itself. A new column of `journal` has a default, a new trigger refus
 an event of a new type is readable one release before it is written.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

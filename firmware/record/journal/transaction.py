@@ -1,7 +1,5 @@
 """An SQLite write transaction as a context manager."""
 
-from __future__ import annotations
-
 import sqlite3
 
 

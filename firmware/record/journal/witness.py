@@ -7,8 +7,6 @@ It has two slots of 64 bytes, written in turn, so that a torn write leaves the o
 number, a write counter, `seq` and `hash` of the last row, and the first bytes of the SHA-256 of these four.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import struct

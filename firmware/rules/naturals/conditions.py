@@ -1,7 +1,5 @@
 """What a house's own natural asks of thirteen cards: a small closed set of conditions, all of which must hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, fields

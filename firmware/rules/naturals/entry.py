@@ -1,7 +1,5 @@
 """A natural as a profile lists it, and the highest one of the list in a hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

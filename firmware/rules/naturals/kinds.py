@@ -4,8 +4,6 @@ Everything is computed from one number, the sum of the cards' packs (see `cards.
 and suit. There is no search during play; the tables are built once from all partitions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from enum import IntFlag
 from functools import cache

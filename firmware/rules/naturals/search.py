@@ -4,8 +4,6 @@ Counts decide most of it. Rows that may be arranged from all cards are searched 
 the cards hold, one row after the other, until what is left holds the groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import Final

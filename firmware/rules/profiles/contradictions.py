@@ -1,7 +1,5 @@
 """Contradictory options: each is valid on its own, but not in combination."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The blocks of a document, for Markdown here and for print elsewhere; and the changes made by a house."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

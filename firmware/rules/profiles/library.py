@@ -12,8 +12,6 @@ when it was written, by the release of that day, and its hash says which text it
 The packaged profiles extend `_common.toml`, or one another, only to save writing: each is a game of its own.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

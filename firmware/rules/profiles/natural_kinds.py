@@ -1,7 +1,5 @@
 """The option that lists the naturals: the named kinds, and a house's own by conditions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Naturals of a list that no hand could be, or that could never count because a higher one covers them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Final
 

@@ -4,8 +4,6 @@ The options and their variants are those of the five source documents; `firmware
 TOML file for each of the eight profiles.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A profile from the tables of its text. All that is wrong with them is found at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final
 

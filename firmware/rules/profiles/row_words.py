@@ -1,7 +1,5 @@
 """The option with which a house calls the rows by its own words: "Spitze", "Mitte", "Boden"."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final

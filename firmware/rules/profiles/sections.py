@@ -1,7 +1,5 @@
 """Every option of a profile: its section, its type, its values in words."""
 
-from __future__ import annotations
-
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal
 

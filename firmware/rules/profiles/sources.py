@@ -5,8 +5,6 @@ The documents themselves are not in this repository. For every sentence `source_
 house-rules page and the auditor's table of sentences come from here.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

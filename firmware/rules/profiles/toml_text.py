@@ -1,7 +1,5 @@
 """A profile's TOML text: its tables, the line of each key, and what is wrong with a text that is no TOML."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ repository is verified here again, a release by root before anything in it runs.
 uplink passes it on to the pit, and the page shows it.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable

@@ -6,8 +6,6 @@ waits for `MAY_SWITCH` before it stops anything, and writes `RESULT`. An attempt
 the release that starts next has to know of it.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from dataclasses import asdict, dataclass

@@ -6,8 +6,6 @@ While clients hold every place of the socket, the table still takes commands, bu
 asks the table's own thread. Otherwise a page that was taken over could have the table ended by the watchdog.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

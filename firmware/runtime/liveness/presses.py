@@ -4,8 +4,6 @@ A press counts for what the push-button did when it went down, and only if the s
 has changed meanwhile, the press does nothing: nobody has seen yet what it would do now.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any, Final

@@ -5,8 +5,6 @@ the screen has painted: nobody may confirm a payment that was not seen. A table 
 its configuration (`[screen] kiosk = false`); then nothing is acknowledged and nothing is refused.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """What does not work at a table, gathered from its parts: devices, record, screen, camera, PINs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final

@@ -1,7 +1,5 @@
 """Builds the camera's setup from the calibrations in force, and states which ones are left out and why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Final
 

@@ -4,8 +4,6 @@ While cards are placed the table is requested repeatedly. Only new content is re
 stored: a hand's evidence stays below 10 MB.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ Only a change is recorded, with its pictures; and after the last payment what wa
 holds a press up: if the next hand is opened first, that is the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final

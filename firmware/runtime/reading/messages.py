@@ -1,7 +1,5 @@
 """Messages between the table process and the reading process."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The reading process, seen from the table: receives requests, and is replaced when it is late or dead."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

@@ -4,8 +4,6 @@ While cards are placed it watches the open seats; after the showdown signal it r
 loses no event and is repeated. An answer that is out of date for the hand is dropped.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol

@@ -1,7 +1,5 @@
 """Camera jobs between hands that users request: one at a time, with progress, and recorded at the end."""
 
-from __future__ import annotations
-
 import base64
 import logging
 from collections import OrderedDict

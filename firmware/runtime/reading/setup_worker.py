@@ -4,8 +4,6 @@ Views of the board and pictures of the spread are collected here, one per job. A
 count shows.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress

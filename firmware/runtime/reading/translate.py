@@ -1,7 +1,5 @@
 """Translates readings of places, from the reading process, into the record's seats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Final
 

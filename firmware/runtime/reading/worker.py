@@ -1,7 +1,5 @@
 """The reading process itself: owns the camera and the card reader, runs one job at a time."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A stick is untrusted: its own description is not believed, and no program on it 
 relies on the kernel (docs/security.md). UNTESTED on a real stick.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

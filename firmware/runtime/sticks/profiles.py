@@ -4,8 +4,6 @@ A stick is untrusted: it is mounted read-only, no link on it is followed, and on
 whose names end in .toml are read, at its top. What they say is judged by who is shown them.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Iterator

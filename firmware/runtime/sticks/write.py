@@ -5,8 +5,6 @@ this program chooses the file's name. The table's process may be compromised: it
 from one folder.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import logging

@@ -1,7 +1,5 @@
 """A hand from the record's rows, next to what was dealt: the auditor's data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

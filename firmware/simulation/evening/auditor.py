@@ -4,8 +4,6 @@ It shares no code with the state machine: rows are plain JSON, and `firmware.rul
 again, as `feltwatch settle` does.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, deque
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Injected faults: their names, how often each occurs, and the counts of occurrences."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping

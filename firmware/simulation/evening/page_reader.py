@@ -1,7 +1,5 @@
 """The dealer's view: the record as the page reads it, row by row, folded into the state."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from firmware.record.journal.journal import JournalReader

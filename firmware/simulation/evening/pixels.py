@@ -4,8 +4,6 @@ The demo's table and dealer play; the auditor reads the rows as usual. Only faul
 used: `FAULTS`.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

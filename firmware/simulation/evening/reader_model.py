@@ -4,8 +4,6 @@ The rates come from `models/reader_errors.json`. `python -m models.training erro
 writes this file. Nothing here is tuned. The rates that cannot be measured are assumptions: the constants below.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Mapping, Sequence

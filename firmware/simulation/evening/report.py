@@ -1,7 +1,5 @@
 """The result of a simulation as text."""
 
-from __future__ import annotations
-
 from rich import box
 from rich.console import Console
 from rich.table import Table

@@ -1,7 +1,5 @@
 """One run: builds the table, plays the hands, audits the record, and returns the result."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ The product's own code reads them: `PuckLine` the bytes, `PressedButtons` the co
 not covered here; `--pixels` and the tests of `firmware.devices` cover those.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Callable, Mapping

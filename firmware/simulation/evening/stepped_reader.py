@@ -3,8 +3,6 @@
 The table receives the messages of `ReadingProcess`: `ReadingDone`, `ReadingLost`, `ReaderState`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from copy import deepcopy

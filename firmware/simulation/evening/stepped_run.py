@@ -4,8 +4,6 @@ The dealer does not see the page while it is gone, and looks only once for the e
 what was dealt and what the table accepted.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The product's table process on a stepped clock, killed and started again at will."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The simulated players: a seeded deck, hands set as people set them, and some naturals, fouls and surrenders."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 The page is read from the record; its commands go over the table's socket. A person may play along, or be the dealer.
 """
 
-from __future__ import annotations
-
 import queue
 import random
 import threading

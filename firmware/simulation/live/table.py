@@ -4,8 +4,6 @@ A pty speaks the puck reader's protocol, mock pins bounce like buttons, and the 
 frames. Everything between these devices and the page is the code of the box.
 """
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from pathlib import Path

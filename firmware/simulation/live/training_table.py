@@ -1,7 +1,5 @@
 """The training table: the product's table process without devices, and simulated players with their hands."""
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -1,7 +1,5 @@
 """The /sim page as a Flask blueprint, added only to the demo's page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Orders to the simulated room, one JSON line each, over a Unix socket of the demo."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ python -m firmware.simulation.room_page.serve DATA TABLE-SOCKET ROOM-SOCKET PORT
 It ends when its parent ends: the parent holds the other end of its standard input.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

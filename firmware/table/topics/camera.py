@@ -4,8 +4,6 @@ The reading process carries the commands out, one at a time. All except `use_cal
 number of a job; `job` returns its progress.
 """
 
-from __future__ import annotations
-
 from dataclasses import field, replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The players' chips between hands: buy-ins, add-ons, counted stacks, and the house's limits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Literal, TypeVar

@@ -1,7 +1,5 @@
 """The table's start, its devices, and the puck's seat, which the reader tells or the dealer keys."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """A hand ends: archived, void, or a misdeal. What a correction changed is paid back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Past hands and the record itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """The dealer calls a floor person. A call blocks nothing; it stays open until somebody ends it at the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The table's settings: number, language, game, unit, currency and all seats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal

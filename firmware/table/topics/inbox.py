@@ -1,7 +1,5 @@
 """What comes down from the pit: a file that a technician takes, a release that the box begins to install."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

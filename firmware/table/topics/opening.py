@@ -1,7 +1,5 @@
 """Hands are opened, and past hands reopened. A hand closed too soon goes on as it was."""
 
-from __future__ import annotations
-
 from dataclasses import field, replace
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The people of the house, their PINs, and the dealers' shifts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final, Literal, get_args
 

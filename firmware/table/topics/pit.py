@@ -1,7 +1,5 @@
 """The pit: how this table is brought in there. What comes down from it is in `inbox.py`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Cards placed face up, irregularities, and hands that the dealer keys."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Players between hands: seats, names and absences."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

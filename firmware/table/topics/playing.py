@@ -1,7 +1,5 @@
 """From the deal to the showdown: phases, declared naturals and surrenders."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal

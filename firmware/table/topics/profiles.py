@@ -4,8 +4,6 @@ A version is a text in the journal's content table and an event that names it. O
 back to one, it is stored again. Storing a version does not put it in force: `set_house` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """The puck as a condition of the next hand: it lies at the seat that is due, or the dealer says where it counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Final, Literal
 

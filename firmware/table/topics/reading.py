@@ -1,7 +1,5 @@
 """Events and commands for the camera's readings after the showdown, and for the cards that the dealer names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any, ClassVar, Final, Literal

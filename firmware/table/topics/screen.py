@@ -1,7 +1,5 @@
 """The screen at the table, and whether the table process answers: commands that change nothing in the record."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """From the naturals to the last payment."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

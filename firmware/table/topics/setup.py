@@ -1,7 +1,5 @@
 """A table's set-up: steps, device tests, clock, disks, and its end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Literal
 

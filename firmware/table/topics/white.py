@@ -1,7 +1,5 @@
 """The action of the white push-button in each state."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from firmware.messages import Message, join_words

@@ -5,8 +5,6 @@ maker's, too. A broken connection loses one piece at most; what was fetched befo
 goes first: one piece is fetched between two looks at the journal.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable

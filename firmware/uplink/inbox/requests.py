@@ -10,8 +10,6 @@ folder, which the uplink only reads; the table's offer says the same to the pit.
 others write as untrusted input.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from contextlib import suppress

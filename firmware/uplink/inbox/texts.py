@@ -1,7 +1,5 @@
 """Profiles and decks that come from the pit, read as files of another author: nothing that cannot be used is taken."""
 
-from __future__ import annotations
-
 import json
 from typing import Final
 

@@ -1,7 +1,5 @@
 """What KiCad says of both boards, and what a factory needs of them: `make boards`, with KiCad 9."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

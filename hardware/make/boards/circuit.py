@@ -1,7 +1,5 @@
 """What is joined to what on both boards, from the same pins as the looms (`../wiring.py`). UNTESTED on hardware."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any

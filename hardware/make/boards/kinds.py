@@ -5,8 +5,6 @@ plugs in steps of 2.54 mm are standard, the PTC's 5.1 mm from Bourns' MF-R sheet
 library.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

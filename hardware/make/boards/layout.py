@@ -1,7 +1,5 @@
 """Where the parts of a board lie: `boards.toml`, read; each pad's place, and what lies too close or off the grid."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Final

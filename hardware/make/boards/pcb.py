@@ -1,7 +1,5 @@
 """A board as KiCad reads it: outline, holes, parts, tracks; its footprints' library; the project's settings."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The method is that of FPGA routers (PathFinder): every net is laid anew, as if a
 more nets want them, until no place is wanted twice. The grid is 1.27 mm: between two pins of a DIP one track passes.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections import Counter, defaultdict

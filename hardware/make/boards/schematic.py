@@ -1,7 +1,5 @@
 """The drawing of a circuit: each part with its nets' names at its pins, group by group, as KiCad reads it."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from hardware.make.boards.circuit import Circuit, Part

@@ -1,7 +1,5 @@
 """Writes both boards' KiCad project, `hardware/boards`. Laying tracks takes a minute: `tracks.json` keeps them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -5,8 +5,6 @@ projections: `feltwatch pit reindex` makes them again. A month's part of `entry`
 number twice across months, its locked head sees to (`take.py`), and `pit verify` looks.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0066_record"

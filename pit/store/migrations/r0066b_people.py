@@ -7,8 +7,6 @@ the table itself has; a hand that was played after the backup is listed, of the 
 table's clock if that was set, and never later than the pit took it (`row_time`).
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0066_people"

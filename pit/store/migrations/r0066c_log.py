@@ -4,8 +4,6 @@ All of it is evidence: rows are added and never changed. `log_mark` alone moves:
 keys' public halves are those of a table's device (signs heads) and of its uplink (cosigns checkpoints).
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0066_log"

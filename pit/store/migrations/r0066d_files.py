@@ -4,8 +4,6 @@ A code's row stays after its end: a second use is recognised, and answered with 
 the house's repository. A request's end stays: what was asked of a table, when, and how it went.
 """
 
-from __future__ import annotations
-
 from alembic import op
 
 revision = "0066"
