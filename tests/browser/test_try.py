@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from firmware.devices.camera.mjpeg_server import MjpegServer
+from tests.firmware.devices.camera.mjpeg_server import MjpegServer
 from firmware.devices.camera.spoil import Spoil, spoil_picture
 from firmware.record.journal.journal import JournalReader
 from tests.browser.axe import barriers, has_axe
