@@ -30,10 +30,7 @@ record_option = partial(
 data_option_unopened = record_option()
 """For a command that does not read the folder, or not always."""
 configured_data_option = click.option(
-    "--data",
-    envvar="FELTWATCH_DATA",
-    type=ANY_PATH,
-    help=f"The folder of the record.  [default: {DATA}]",
+    "--data", envvar="FELTWATCH_DATA", type=ANY_PATH, help=f"The folder of the record.  [default: {DATA}]"
 )
 """For a command whose configuration may name the folder."""
 profile_option = click.option(

@@ -66,10 +66,7 @@ _SECTIONS: Final = (
     _Section(N_("Order of settlement"), "order_of_payment"),
     _Section(N_("Table stakes"), "stakes"),
     _Section(
-        N_("Fantasy Land"),
-        "fantasy_land",
-        lambda rules: bool(rules["fantasyland.entry"]),
-        ("fantasyland.",),
+        N_("Fantasy Land"), "fantasy_land", lambda rules: bool(rules["fantasyland.entry"]), ("fantasyland.",)
     ),
     _Section(
         N_("Collection by the down"),

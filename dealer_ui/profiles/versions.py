@@ -10,13 +10,7 @@ from dealer_ui.text.rule_words import option_says, rule_text, target_words
 from dealer_ui.text.words import money
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader
-from firmware.rules import (
-    Profile,
-    RulesError,
-    load_profile,
-    profile_names,
-    recorded_profile,
-)
+from firmware.rules import Profile, RulesError, load_profile, profile_names, recorded_profile
 from firmware.rules.profiles.document import SECTION_TITLES
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import Bonuses, Kind, Schedule

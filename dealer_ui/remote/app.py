@@ -9,17 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from flask import (
-    Blueprint,
-    Flask,
-    Response,
-    abort,
-    current_app,
-    redirect,
-    request,
-    send_file,
-    url_for,
-)
+from flask import Blueprint, Flask, Response, abort, current_app, redirect, request, send_file, url_for
 from werkzeug.exceptions import BadHost
 from werkzeug.wrappers import Response as AnyResponse
 

@@ -89,13 +89,7 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
     metavar="ADDRESS",
     help="The address of this machine to listen on.",
 )
-@click.option(
-    "--port",
-    type=PORT_NUMBER,
-    default=PORT,
-    show_default=True,
-    help="The port to be reached at.",
-)
+@click.option("--port", type=PORT_NUMBER, default=PORT, show_default=True, help="The port to be reached at.")
 @_page_option
 @click.option(
     "--certificate",

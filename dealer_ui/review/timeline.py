@@ -226,11 +226,7 @@ def _say_keyed(event: ev.RowKeyed, _step: Step) -> str:
 def _say_confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     if event.kind is None:
         return _("Confirmed: seat %(seat)s has no natural.", seat=event.seat)
-    return _(
-        "Confirmed: seat %(seat)s has a natural, %(kind)s.",
-        seat=event.seat,
-        kind=kind_said(event.kind),
-    )
+    return _("Confirmed: seat %(seat)s has a natural, %(kind)s.", seat=event.seat, kind=kind_said(event.kind))
 
 
 def _say_settled(event: ev.HandSettled, _step: Step) -> str:

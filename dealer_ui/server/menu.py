@@ -30,9 +30,7 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
             MenuEntry("/review", N_("Past hands"), N_("Find a hand, look at it, correct it, keep it")),
             MenuEntry("/report", N_("Shift report"), N_("What a shift or a dealer's down came to")),
             MenuEntry(
-                "/slip?back=/menu",
-                N_("Slip of the record"),
-                N_("The record's end, signed, to keep on paper"),
+                "/slip?back=/menu", N_("Slip of the record"), N_("The record's end, signed, to keep on paper")
             ),
         ),
     ),

@@ -186,10 +186,7 @@ def _operation(rule: Rule, method: str, view: Any, route: _Route) -> dict[str, A
         "responses": responses,
     }
     if route.order:
-        operation["requestBody"] = {
-            "required": True,
-            "content": {_JSON: {"schema": _ref(route.order)}},
-        }
+        operation["requestBody"] = {"required": True, "content": {_JSON: {"schema": _ref(route.order)}}}
     return operation
 
 

@@ -51,10 +51,5 @@ def currencies() -> str:
 
 def _offer(currency: Currency) -> tuple[str, dict[str, Any]]:
     """Return an example sum in this format, and the command that selects it."""
-    command = {
-        "do": "set_house",
-        "reason": REASON,
-        "symbol": currency.symbol,
-        "symbol_after": currency.after,
-    }
+    command = {"do": "set_house", "reason": REASON, "symbol": currency.symbol, "symbol_after": currency.after}
     return currency.say(EXAMPLE), command

@@ -10,24 +10,14 @@ from typing import Final
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import supported_language
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import (
-    device_name,
-    money,
-)
+from dealer_ui.text.words import device_name, money
 from dealer_ui.view.dealer_shift import down, log_ons
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.faults import alert, unseen_press, with_change_line
 from dealer_ui.view.felt import felt_seats
 from dealer_ui.view.floor_call import CallState, call_groups, with_call
 from dealer_ui.view.last_exchange import Exchange
-from dealer_ui.view.more_actions import (
-    awaits,
-    dealing_words,
-    more,
-    past_hands,
-    placing_words,
-    undo_close,
-)
+from dealer_ui.view.more_actions import awaits, dealing_words, more, past_hands, placing_words, undo_close
 from dealer_ui.view.paybacks import refund, refund_actions
 from dealer_ui.view.payments import all_marked, chips, marks, payments
 from dealer_ui.view.puck import puck_due, puck_elsewhere, puck_moves, puck_words
@@ -196,10 +186,7 @@ def _phase(
             ended = _("Hand %(hand)s is a misdeal") if state.misdealt else _("Hand %(hand)s is void")
             return (
                 ended % {"hand": f"{state.hand:,}"},
-                _(
-                    "%(reason)s. Nothing was settled; open the next hand.",
-                    reason=say(state.void_reason),
-                ),
+                _("%(reason)s. Nothing was settled; open the next hand.", reason=say(state.void_reason)),
             )
 
 

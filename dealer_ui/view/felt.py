@@ -6,14 +6,7 @@ from typing import Any, Final
 from dealer_ui.text.fantasyland_words import fantasyland_words, next_words
 from dealer_ui.text.hand_words import natural_name, row_text, row_words
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.words import (
-    card_name,
-    money,
-    money_with_sign,
-    points_with_sign,
-    row_name,
-    trend,
-)
+from dealer_ui.text.words import card_name, money, money_with_sign, points_with_sign, row_name, trend
 from dealer_ui.view.more_actions import seat_pads
 from dealer_ui.view.payments import foul_reasons, row_outcomes
 from dealer_ui.view.questions import likely, silent_surrender

@@ -92,11 +92,7 @@ def _summary(results: Mapping[str, Result], type_: Type) -> Flowable:
     for step in STEPS:
         result = results.get(step.id)
         rows.append(
-            [
-                type_.text(f"{step.title} ({step.id})"),
-                _verdict(result, type_),
-                type_.text(_nearest(result)),
-            ]
+            [type_.text(f"{step.title} ({step.id})"), _verdict(result, type_), type_.text(_nearest(result))]
         )
     return type_.grid(rows, (0.42, 0.22, 0.36), head=True)
 

@@ -33,16 +33,7 @@ from firmware.table.people import (
     wait_after,
 )
 from firmware.table.state import State
-from firmware.table.topics.people import (
-    EndWait,
-    ListPerson,
-    Lock,
-    LogOn,
-    RemovePerson,
-    SetPin,
-    Stay,
-    Unlock,
-)
+from firmware.table.topics.people import EndWait, ListPerson, Lock, LogOn, RemovePerson, SetPin, Stay, Unlock
 
 AccessCommand = Unlock | Lock | Stay | EndWait | ListPerson | RemovePerson | SetPin
 """The commands that are handled here: they need sessions, PINs or the sender's identity."""

@@ -49,11 +49,7 @@ HandTimes = Mapping[str, float]
 """One hand's times in milliseconds, by stage."""
 
 
-@benchmark(
-    "table",
-    number("--hands", 20, "Settled hands to measure."),
-    seed_option,
-)
+@benchmark("table", number("--hands", 20, "Settled hands to measure."), seed_option)
 def command(hands: int, seed: int) -> Result:
     """Measure the time from the last card lying still to the settlement on the page, stage by stage.
 

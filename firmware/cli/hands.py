@@ -232,11 +232,7 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     "--log", default="", help="The key of the pit's log that FILE's hand must be proven in, in words or hex."
 )
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
-@click.option(
-    "--replay",
-    is_flag=True,
-    help="With --all: also settle every hand again, row by row. Slow.",
-)
+@click.option("--replay", is_flag=True, help="With --all: also settle every hand again, row by row. Slow.")
 @key_option
 @_json
 def verify(
@@ -301,14 +297,7 @@ def _verify_record(
 
     slips = [Anchor.parse(text) for text in texts]
     with progress_bar("rows") as done:
-        found = verify_record(
-            data,
-            anchors=slips,
-            images=images,
-            replayed=replay,
-            settled=replay,
-            done=done,
-        )
+        found = verify_record(data, anchors=slips, images=images, replayed=replay, settled=replay, done=done)
     if is_json:
         say_json(_found_to_json(found))
         return found.holds

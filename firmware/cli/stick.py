@@ -23,11 +23,7 @@ WAIT_S = 30.0
     help="The file that says what the table asks for; it is deleted.",
 )
 @click.option(
-    "--progress",
-    type=ANY_PATH,
-    default=PROGRESS,
-    show_default=True,
-    help="The file that says how far it is.",
+    "--progress", type=ANY_PATH, default=PROGRESS, show_default=True, help="The file that says how far it is."
 )
 @click.option(
     "--onto",

@@ -34,7 +34,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
 _REMEDIES: Final[Mapping[str, Message]] = {
     "suits": Message(
         "Suits of one colour cannot be told apart: clean the lens, set the focus or hang the camera lower."
-    ),
+    )
 }
 """Remedies whose text names suits; the others are said as vision gives them."""
 _ZONES: Final = 4  # more are not named: the remedy is then for the whole table

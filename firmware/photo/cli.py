@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from firmware.command_options import ANY_PATH
-from firmware.photo.answers import (
-    NO_CARD,
-    add_answer,
-    parse_declared,
-    parse_missing,
-    parse_named,
-    parse_row,
-)
+from firmware.photo.answers import NO_CARD, add_answer, parse_declared, parse_missing, parse_named, parse_row
 from firmware.photo.asking import Answers, Outcome, PhotoCard, Question, consider
 from firmware.rules import load_profile
 from firmware.terminal import say, say_all, say_json

@@ -173,10 +173,7 @@ def _write(
                     put(form.CONTENT + digest, content)
             for image in images:
                 # `load` raises for an unreadable one, so no file is written
-                if image.state in (
-                    "ok",
-                    "unreadable",
-                ):
+                if image.state in ("ok", "unreadable"):
                     put(form.IMAGES + image.capture.name, archive.load(image.capture))
             record = {"record": archive.reader.events_since(0, 1)[0].hash} if logged else {}
             manifest = canonical(_manifest(hand, images, head, key, digests) | record).encode()

@@ -40,13 +40,7 @@ from firmware.table.people import PINS_FOLDER
 
 _MOVED: Final = "moved"
 """A file in the restore folder: the old record has been moved away."""
-_RECORD: Final = (
-    f"{FILE}-wal",
-    f"{FILE}-shm",
-    FILE,
-    WITNESS,
-    CAPTURES,
-)
+_RECORD: Final = (f"{FILE}-wal", f"{FILE}-shm", FILE, WITNESS, CAPTURES)
 _RESTORED: Final = (CAPTURES, WITNESS, FILE)
 _BATCH: Final = 2000
 """Rows in one transaction."""
@@ -164,12 +158,7 @@ def _sign(journal: Journal, key_folder: Path | None, clock: Clock) -> None:
     state = journal.recover()
     seq, digest = journal.head
     event = sign_head(
-        key,
-        seq=seq,
-        digest=digest,
-        hands=state.last_hand,
-        wall_ms=clock().wall_ms,
-        table=state.house.table,
+        key, seq=seq, digest=digest, hands=state.last_hand, wall_ms=clock().wall_ms, table=state.house.table
     )
     journal.append([event], "console")
 

@@ -159,8 +159,6 @@ class StickDesk:
             write_whole(self._request, json.dumps(asdict(request)).encode())
         except OSError as error:
             raise CommandRefused(
-                "This box cannot ask for a stick (%(path)s: %(why)s).",
-                path=str(self._request),
-                why=error,
+                "This box cannot ask for a stick (%(path)s: %(why)s).", path=str(self._request), why=error
             ) from error
         return request.id

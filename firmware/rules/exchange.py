@@ -170,10 +170,7 @@ def _path(key: str, name: str) -> str:
 def _quote(value: object) -> str:
     try:
         text = json.dumps(value)
-    except (
-        ValueError,
-        RecursionError,
-    ):
+    except (ValueError, RecursionError):
         # a number with thousands of digits, or too many nested brackets
         return "something beyond all measure"
     return text if len(text) <= 40 else f"{text[:37]}..."

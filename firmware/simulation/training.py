@@ -32,9 +32,7 @@ TABLE_PORT: Final = 8013
 )
 @click.option("--seed", type=int, help="The same seed deals the same cards.  [default: others each time]")
 @click.option(
-    "--data",
-    type=FOLDER,
-    help="Keep the training record in this folder.  [default: a fresh temporary one]",
+    "--data", type=FOLDER, help="Keep the training record in this folder.  [default: a fresh temporary one]"
 )
 def command(profile: str, port: int, table_port: int, seed: int | None, data: Path | None) -> None:
     """Train dealers: simulated hands on the real page, each with questions, until it is stopped.

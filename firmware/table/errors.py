@@ -50,13 +50,7 @@ class CommandNotAllowed(CommandRefused):
     """
 
     def __init__(
-        self,
-        message: Text,
-        /,
-        *,
-        roles: frozenset[str] = frozenset(),
-        wait_s: float = 0.0,
-        **args: object,
+        self, message: Text, /, *, roles: frozenset[str] = frozenset(), wait_s: float = 0.0, **args: object
     ) -> None:
         super().__init__(message, **args)
         self.roles = roles

@@ -9,15 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message
-from firmware.update.trust import (
-    HOUSE,
-    MOST_ROOT,
-    GetFile,
-    Target,
-    Trust,
-    UpdateRefused,
-    folder_files,
-)
+from firmware.update.trust import HOUSE, MOST_ROOT, GetFile, Target, Trust, UpdateRefused, folder_files
 
 FOLDER: Final = "house"
 """The folder of the house's metadata, in a repository."""

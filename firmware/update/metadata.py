@@ -75,8 +75,7 @@ def _reason(error: Exception, who: Message) -> Message:
             )
         case tuf_error.BadVersionNumberError():
             return Message(
-                "It is older than what %(who)s signed and was seen here before. Nothing was changed.",
-                who=who,
+                "It is older than what %(who)s signed and was seen here before. Nothing was changed.", who=who
             )
         case tuf_error.DownloadHTTPError():
             return Message("It is not whole: what %(who)s signs is missing. Nothing was changed.", who=who)

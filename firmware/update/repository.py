@@ -11,16 +11,7 @@ from typing import Any, Final
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from securesystemslib.signer import Key, SecretsHandler, Signature, Signer, SSlibKey
 from tuf.api.exceptions import RepositoryError
-from tuf.api.metadata import (
-    Metadata,
-    MetaFile,
-    Role,
-    Root,
-    Snapshot,
-    TargetFile,
-    Targets,
-    Timestamp,
-)
+from tuf.api.metadata import Metadata, MetaFile, Role, Root, Snapshot, TargetFile, Targets, Timestamp
 from tuf.api.serialization.json import JSONSerializer
 
 from firmware.record.evidence.signing import DeviceKey

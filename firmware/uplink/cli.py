@@ -194,11 +194,7 @@ def _send(
         rng=random.Random(),
         witness=_witness(witness, settings.log()),
         inbox=Inbox(
-            inbox,
-            data / NOTES,
-            house_key=enrolment / HOUSE,
-            maker_root=maker_root,
-            clock=time.monotonic,
+            inbox, data / NOTES, house_key=enrolment / HOUSE, maker_root=maker_root, clock=time.monotonic
         ),
     )
     manager = ServiceManager.from_environment()

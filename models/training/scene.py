@@ -281,11 +281,7 @@ def _lay_chip(rng: random.Random, picture: Image, px_per_mm: float) -> None:
 
 
 def _lay_fingers(
-    rng: random.Random,
-    noise: np.random.Generator,
-    picture: Image,
-    owner: NDArray[np.int16],
-    px_per_mm: float,
+    rng: random.Random, noise: np.random.Generator, picture: Image, owner: NDArray[np.int16], px_per_mm: float
 ) -> None:
     size = picture.shape[0]
     mask = np.zeros((size, size), np.uint8)

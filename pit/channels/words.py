@@ -9,11 +9,7 @@ from pit.channels.judge import Failure, Mark
 
 Name = StrEnum("Name", ["FIRST", "TENTH", "REST"])
 """A channel, in the order in which a release goes through them; stored."""
-NAMES: Final = {
-    Name.FIRST: Message("First"),
-    Name.TENTH: Message("Tenth"),
-    Name.REST: Message("Rest"),
-}
+NAMES: Final = {Name.FIRST: Message("First"), Name.TENTH: Message("Tenth"), Name.REST: Message("Rest")}
 MARKS: Final = {
     Mark.WAITS: Message("not asked"),
     Mark.ASKED: Message("asked"),

@@ -220,10 +220,7 @@ def _tables(
 
 @contextmanager
 def _incidents(
-    database: Database,
-    tables: Sequence[DemoTable],
-    stop: threading.Event,
-    after: tuple[float, float, float],
+    database: Database, tables: Sequence[DemoTable], stop: threading.Event, after: tuple[float, float, float]
 ) -> Iterator[list[str]]:
     """Let things happen so many seconds from now; yield what there is to see, and when."""
     unplug, rewrite, call = after

@@ -192,12 +192,7 @@ def answer(
 
 
 def _judge(
-    connection: Connection,
-    words: str,
-    one: Enrolment,
-    request: wire.Request,
-    *,
-    is_late: bool,
+    connection: Connection, words: str, one: Enrolment, request: wire.Request, *, is_late: bool
 ) -> Message | None:
     """Return why a request is refused, None if it is not; what ends the code is written.
 

@@ -239,8 +239,7 @@ def _refusals(app: Flask) -> None:
     ):
         app.register_error_handler(kind, lambda error, status=status: _refuse(status, error))
     app.register_error_handler(
-        EnrolmentRefused,
-        lambda error: _answer(403, {"error": str(error), **error.sentence.to_json()}),
+        EnrolmentRefused, lambda error: _answer(403, {"error": str(error), **error.sentence.to_json()})
     )
     app.register_error_handler(Fork, lambda error: _answer(409, {"fork": error.seq, "error": str(error)}))
     for status, sentence in (

@@ -56,11 +56,7 @@ class VerifyReport:
 
 
 def verify(
-    database: Database,
-    log: bytes,
-    *,
-    given: Sequence[str] = (),
-    done: Progress = lambda rows, of: None,
+    database: Database, log: bytes, *, given: Sequence[str] = (), done: Progress = lambda rows, of: None
 ) -> VerifyReport:
     """Check everything; `done` is called with the rows checked and their total. Raises DatabaseError.
 

@@ -248,7 +248,7 @@ def people(database: Database) -> list[PersonLine]:
             f"SELECT person_id, name, role, added_at, seen.at, EXISTS (SELECT FROM session WHERE {OPEN_SESSION})"
             " FROM person LEFT JOIN LATERAL (SELECT at FROM act WHERE act.person = person.name"
             " AND act.at >= person.added_at"
-            " ORDER BY act_id DESC LIMIT 1) AS seen ON true ORDER BY name",
+            " ORDER BY act_id DESC LIMIT 1) AS seen ON true ORDER BY name"
         ).fetchall()
     return [
         PersonLine(person_id, name, PitRole(role), _ms(added), _ms(seen) if seen else None, here)

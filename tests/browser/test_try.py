@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.firmware.devices.camera.mjpeg_server import MjpegServer
 from firmware.devices.camera.spoil import Spoil, spoil_picture
 from firmware.record.journal.journal import JournalReader
 from tests.browser.axe import barriers, has_axe
 from tests.browser.conftest import own_window, pausing
+from tests.firmware.devices.camera.mjpeg_server import MjpegServer
 from tests.processes import free_port
 from tests.sheets_table import picture, table_with_sheets
 from tests.waiting import until

@@ -14,13 +14,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import (
-    N_,
-    DisagreeingMarkersError,
-    MarkersError,
-    NoMarkersError,
-    TooFewMarkersError,
-)
+from vision.base.errors import N_, DisagreeingMarkersError, MarkersError, NoMarkersError, TooFewMarkersError
 from vision.felt.cut_markers import cut_corners
 from vision.felt.edges import refine_corners
 from vision.felt.faults import TORN, is_torn, why_unclear

@@ -110,12 +110,7 @@ def survey(
     except (MarkersError, CalibrationError) as error:
         seen = find_markers(grey, layout)
         count = PictureVerdict(
-            "markers",
-            False,
-            len({m.id for m in seen} & known),
-            len(known),
-            "markers",
-            MARKERS_HIDDEN,
+            "markers", False, len({m.id for m in seen} & known), len(known), "markers", MARKERS_HIDDEN
         )
         return Survey(
             picture,

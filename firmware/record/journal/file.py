@@ -106,11 +106,7 @@ def as_journal_errors(what: Message) -> Iterator[None]:
         yield
     except TableError:
         raise
-    except (
-        sqlite3.Error,
-        UnicodeDecodeError,
-        OSError,
-    ) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
         # UnicodeDecodeError: SQLite quotes a damaged schema in its message
         raise as_journal_error(error, what) from error
 

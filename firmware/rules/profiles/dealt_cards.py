@@ -112,10 +112,7 @@ def _fantasyland(profile: Profile) -> Findings:
             ("fantasyland.cards_by_front", bool(land.cards_by_front)),
         ):
             if is_set:
-                yield (
-                    path,
-                    Message("%(option)s is about Fantasy Land, and no hand earns it.", option=path),
-                )
+                yield (path, Message("%(option)s is about Fantasy Land, and no hand earns it.", option=path))
     if land.stay_cards and not land.stay:
         yield "fantasyland.stay_cards", Message("Cards are named for who stays, and nobody stays.")
     fronts = sorted(land.cards_by_front, key=lambda front: _floor(front[0]))

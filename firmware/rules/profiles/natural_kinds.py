@@ -10,14 +10,7 @@ from firmware.rules.cards import RANKS
 from firmware.rules.naturals.conditions import ALL_CARDS, ROW_HANDS, Conditions
 from firmware.rules.naturals.entry import NaturalEntry
 from firmware.rules.naturals.kinds import NATURALS, By
-from firmware.rules.profiles.options import (
-    Kind,
-    is_whole,
-    say_rule,
-    say_worth,
-    text_toml,
-    toml_lines,
-)
+from firmware.rules.profiles.options import Kind, is_whole, say_rule, say_worth, text_toml, toml_lines
 from firmware.rules.profiles.targets import EntriesNotAllowedError, NotAllowedError, quote
 from firmware.rules.words import ROW_NAMES
 

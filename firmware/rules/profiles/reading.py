@@ -7,13 +7,7 @@ from firmware.messages import Message, Text, message_of
 from firmware.rules.errors import ProfileError, Trouble
 from firmware.rules.profiles.options import short
 from firmware.rules.profiles.profile import RANKED, Profile
-from firmware.rules.profiles.sections import (
-    FORMER_READINGS,
-    OPTIONS,
-    SECTIONS,
-    check_option,
-    without_jokers,
-)
+from firmware.rules.profiles.sections import FORMER_READINGS, OPTIONS, SECTIONS, check_option, without_jokers
 from firmware.rules.profiles.targets import quote, suggestion
 
 _TEXTS: Final = ("name", "title", "source", "based_on", "extends")

@@ -305,9 +305,7 @@ class Limits:
         "To be dealt in", "At least %(value)s points' worth of chips.", "Any stack, however small."
     )
     max_stack: int = amount(
-        "Re-buy and add-on",
-        "Between hands, up to a stack of %(value)s units.",
-        "The house names the most.",
+        "Re-buy and add-on", "Between hands, up to a stack of %(value)s units.", "The house names the most."
     )
     players: int = option(
         Count("Players of a hand", "At most %(value)s players are dealt in.", "", least=2, most=4), default=4

@@ -247,10 +247,7 @@ class CameraJobs:
             if done.layout:
                 self._journal.keep("layout", done.layout.encode())
             made = Calibration(
-                digest,
-                done.result.get("name", ""),
-                done.result.get("stands_on", {}),
-                done.result["figures"],
+                digest, done.result.get("name", ""), done.result.get("stands_on", {}), done.result["figures"]
             )
             event = (
                 DeckEnrolled(made, frame)

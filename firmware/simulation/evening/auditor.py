@@ -34,14 +34,7 @@ REOPENS: Final = frozenset(
 
 DOES: Final[Mapping[str, frozenset[str]]] = {
     "next": frozenset(
-        {
-            "hand_opened",
-            "phase_advanced",
-            "looked_again",
-            "payment_marked",
-            "hand_archived",
-            "puck_awaited",
-        }
+        {"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived", "puck_awaited"}
     ),
     "keep_button": frozenset({"button_kept"}),
     "confirm": frozenset({"natural_confirmed"}),

@@ -89,12 +89,7 @@ class Faults:
     """
 
     def __init__(
-        self,
-        names: Iterable[FaultName],
-        rng: random.Random,
-        share: float = SHARE,
-        *,
-        short: bool = False,
+        self, names: Iterable[FaultName], rng: random.Random, share: float = SHARE, *, short: bool = False
     ) -> None:
         """`share`: of the hands in which a fault occurs; `short`: a fault lasts seconds, for runs in real time."""
         self.names = tuple(names)

@@ -86,10 +86,7 @@ def simulate(
     if "sure-misread" in faults:
         errors = with_sure_misreads(errors)
     readings = SteppedReadings(
-        data,
-        ReaderModel(errors, random.Random(f"reader {seed}")),
-        strikes,
-        random.Random(f"camera {seed}"),
+        data, ReaderModel(errors, random.Random(f"reader {seed}")), strikes, random.Random(f"camera {seed}")
     )
     auditor = Auditor(strikes, readings.given, profile)
     table = SteppedTable(config, strikes, random.Random(f"table {seed}"), readings, journal)

@@ -21,12 +21,7 @@ from firmware.table_client import TableLink, TableUnreachable
 ADDRESS: Final = "/sim"
 SEATS: Final = range(1, 6)
 
-blueprint = Blueprint(
-    "sim",
-    __name__,
-    url_prefix=ADDRESS,
-    template_folder="templates",
-)
+blueprint = Blueprint("sim", __name__, url_prefix=ADDRESS, template_folder="templates")
 
 
 def add_to(app: Flask, link: TableLink) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from firmware.adaptive_limit import AdaptiveLimit
-from tests.firmware.devices.camera.mjpeg_server import MjpegServer
 from firmware.devices.camera.network import NetworkCamera
 from firmware.devices.camera.source import CameraError, CameraMissing, FrameLate, Image
 from firmware.devices.errors import DeviceSettings
+from tests.firmware.devices.camera.mjpeg_server import MjpegServer
 from tests.waiting import until
 
 shade = 40
