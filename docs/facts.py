@@ -97,8 +97,8 @@ def help_text(name: str) -> str:
         KeyError: where there is no such command.
     """
     command = commands()[name]
-    context = click.Context(command, info_name=f"feltwatch {name}", max_content_width=100)
-    context.help_option_names = ["-h", "--help"]
+    settings: Any = main.context_settings
+    context = click.Context(command, info_name=f"feltwatch {name}", max_content_width=100, **settings)
     return command.get_help(context)
 
 

@@ -23,7 +23,6 @@ record_option = partial(
     envvar="FELTWATCH_DATA",
     type=click.Path(path_type=Path, readable=False),
     default=DATA,
-    show_default=True,
     help="The folder of the record.",
 )
 """Makes the option of a command that works on one record."""
@@ -34,7 +33,7 @@ configured_data_option = click.option(
 )
 """For a command whose configuration may name the folder."""
 profile_option = click.option(
-    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
+    "--profile", default="washington-1-unit", help="The rules: a name or a .toml file."
 )
 
 

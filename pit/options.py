@@ -13,7 +13,6 @@ pit_database_option = click.option(
     "--url",
     envvar="FELTWATCH_PIT_DATABASE",
     default="postgresql:///feltwatch_pit",
-    show_default=True,
     help="The PostgreSQL database.",
 )
 MAKER_ROOT: Final = Path("/etc/feltwatch-pit/root.json")
@@ -22,7 +21,6 @@ maker_root_option = click.option(
     "--maker-root",
     type=click.Path(path_type=Path, dir_okay=False),
     default=MAKER_ROOT,
-    show_default=True,
     help="The maker's root metadata, by which a release is judged.",
 )
 pit_folder_option = click.option(
@@ -30,6 +28,5 @@ pit_folder_option = click.option(
     envvar="FELTWATCH_PIT",
     type=click.Path(path_type=Path, file_okay=False),
     default=PIT_FOLDER,
-    show_default=True,
     help="The pit's own folder: its authority, its keys, its files.",
 )

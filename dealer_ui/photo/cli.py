@@ -22,9 +22,7 @@ FORGETS_EVERY_S: Final = 20.0
 
 
 @click.command("photo-page")
-@click.option(
-    "--port", type=PORT_NUMBER, default=PORT, show_default=True, help="The port, of this machine alone."
-)
+@click.option("--port", type=PORT_NUMBER, default=PORT, help="The port, of this machine alone.")
 @click.option("--page", type=ANY_PATH, help="A Unix socket for nginx instead, which speaks to the network.")
 @click.option("--secret", type=ANY_PATH, help="Where the touchscreen's page finds out which code to show.")
 def command(port: int, page: Path | None, secret: Path | None) -> None:

@@ -31,14 +31,12 @@ _secrets_option = click.option(
     envvar="FELTWATCH_REVIEW",
     type=FOLDER,
     default=SECRETS,
-    show_default=True,
     help="The folder of the certificate and of the people who may log in.",
 )
 _page_option = click.option(
     "--page",
     type=click.Path(path_type=Path, readable=False),
     default=PAGE,
-    show_default=True,
     help="The Unix socket between nginx and the page.",
 )
 _json_option = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
@@ -83,20 +81,15 @@ def serve_command(data: Path, page: Path, secrets: Path) -> None:
 
 @command.command("front")
 @click.option(
-    "--listen",
-    default="127.0.0.1",
-    show_default=True,
-    metavar="ADDRESS",
-    help="The address of this machine to listen on.",
+    "--listen", default="127.0.0.1", metavar="ADDRESS", help="The address of this machine to listen on."
 )
-@click.option("--port", type=PORT_NUMBER, default=PORT, show_default=True, help="The port to be reached at.")
+@click.option("--port", type=PORT_NUMBER, default=PORT, help="The port to be reached at.")
 @_page_option
 @click.option(
     "--certificate",
     envvar="CREDENTIALS_DIRECTORY",
     type=FOLDER,
     default=SECRETS,
-    show_default=True,
     help="The folder of the certificate and its key.",
 )
 @click.option("--photographs", is_flag=True, help="The page takes photographs (`feltwatch photo-page`).")

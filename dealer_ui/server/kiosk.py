@@ -236,15 +236,12 @@ class Kiosk:
     type=FOLDER,
     help="The user's folder, for sockets and the browser's profile; feltwatch-kiosk.service sets it.",
 )
-@click.option("--page", default=PAGE, show_default=True, help="The page at the table.")
-@click.option(
-    "--training", default=TRAINING, show_default=True, help='Where training would be; "" for nowhere.'
-)
+@click.option("--page", default=PAGE, help="The page at the table.")
+@click.option("--training", default=TRAINING, help='Where training would be; "" for nowhere.')
 @click.option(
     "--faults",
     envvar="FELTWATCH_FAULTS",
     default=FAULTS,
-    show_default=True,
     type=FOLDER,
     help="The folder of the pages that say which service stays down.",
 )

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     "--pit-state",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("/") / HEARD,
-    show_default=True,
     help="Where the uplink says what this table holds of the pit's log.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")

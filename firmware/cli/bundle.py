@@ -29,11 +29,7 @@ LOG_LINES: Final = 5000
 @data_option
 @config_option
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("feltwatch-support.zip"),
-    show_default=True,
-    help="The file to write.",
+    "--out", type=click.Path(path_type=Path), default=Path("feltwatch-support.zip"), help="The file to write."
 )
 def command(data: Path, config_file: Path | None, out: Path) -> None:
     """Write a file for support: versions, faults of devices, counts of the record's rows, and the log.

@@ -33,7 +33,6 @@ _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?", "abse
     "--look-within",
     type=click.FloatRange(0, 3600, min_open=True),
     default=30.0,
-    show_default=True,
     help="Seconds to wait for that picture.",
 )
 @by_option

@@ -77,13 +77,7 @@ def command() -> None:
     help="Only hands with this; may be given more than once.",
 )
 @click.option("--before", type=click.IntRange(1), help="Only hands before this one, to go on with a list.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 10_000),
-    default=50,
-    show_default=True,
-    help="List at most so many hands.",
-)
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, help="List at most so many hands.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON line for each hand.")
 def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, **asked: Any) -> None:
     """List hands, the newest first."""
@@ -227,9 +221,14 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     metavar="TEXT|FILE",
     help="The text of a slip, or a file with it; may be given more than once.",
 )
-@click.option("--key", default="", help="The key that must have signed FILE, in words or hex.")
 @click.option(
-    "--log", default="", help="The key of the pit's log that FILE's hand must be proven in, in words or hex."
+    "--key", default="", show_default=False, help="The key that must have signed FILE, in words or hex."
+)
+@click.option(
+    "--log",
+    default="",
+    show_default=False,
+    help="The key of the pit's log that FILE's hand must be proven in, in words or hex.",
 )
 @click.option("--no-images", is_flag=True, help="With --all: check rows only.")
 @click.option("--replay", is_flag=True, help="With --all: also settle every hand again, row by row. Slow.")

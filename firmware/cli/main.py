@@ -125,7 +125,9 @@ def _refuse(error: OSError) -> str:
 
 
 @click.group(
-    cls=LazyGroup, entry_group="feltwatch.commands", context_settings={"help_option_names": ["-h", "--help"]}
+    cls=LazyGroup,
+    entry_group="feltwatch.commands",
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(version("feltwatch"), prog_name="feltwatch")
 def main() -> None:

@@ -61,12 +61,7 @@ by_option = click.option(
     "--by", metavar="NAME", help="The listed person who gives the command; needed while the table runs."
 )
 key_option = click.option(
-    "--key-folder",
-    envvar="FELTWATCH_KEY",
-    type=ANY_PATH,
-    default=KEY,
-    show_default=True,
-    help="The folder of the device's key.",
+    "--key-folder", envvar="FELTWATCH_KEY", type=ANY_PATH, default=KEY, help="The folder of the device's key."
 )
 
 

@@ -99,11 +99,7 @@ def keep(file: str, reason: str, by: str | None, data: Path) -> None:
     help="Write to a file: .md for Markdown, .pdf to print it.",
 )
 @click.option(
-    "--language",
-    default="en",
-    show_default=True,
-    metavar="CODE",
-    help="The page's language: en, es, zh_Hans or zh_Hant.",
+    "--language", default="en", metavar="CODE", help="The page's language: en, es, zh_Hans or zh_Hant."
 )
 def document(profile: str, output: Path | None, language: str) -> None:
     """Write the house-rules page that a card room files with its internal controls.

@@ -19,24 +19,15 @@ WAIT_S = 30.0
     "asked",
     type=ANY_PATH,
     default=REQUEST,
-    show_default=True,
     help="The file that says what the table asks for; it is deleted.",
 )
-@click.option(
-    "--progress", type=ANY_PATH, default=PROGRESS, show_default=True, help="The file that says how far it is."
-)
+@click.option("--progress", type=ANY_PATH, default=PROGRESS, help="The file that says how far it is.")
 @click.option(
     "--onto",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     help="A folder instead of a stick.",
 )
-@click.option(
-    "--wait",
-    type=click.FloatRange(0, 300),
-    default=WAIT_S,
-    show_default=True,
-    help="Seconds to wait for a stick.",
-)
+@click.option("--wait", type=click.FloatRange(0, 300), default=WAIT_S, help="Seconds to wait for a stick.")
 def command(data: Path, asked: Path, progress: Path, onto: Path | None, wait: float) -> None:
     """Put the dispute file that the table asks for on a USB stick, or read the rule profiles on it.
 

@@ -41,10 +41,8 @@ KEY_FOLDER: Final = Path.home() / ".config/feltwatch-release"
 _PULLED: Final = (errno.EIO, errno.ENODEV, errno.ENXIO, errno.ESHUTDOWN)
 """What reading says of a stick that is not there any more."""
 
-_base = click.option("--base", type=ANY_PATH, default=BASE, show_default=True, help="Where releases are.")
-_root = click.option(
-    "--root", type=ANY_PATH, default=ROOT_FILE, show_default=True, help="The maker's root, trusted already."
-)
+_base = click.option("--base", type=ANY_PATH, default=BASE, help="Where releases are.")
+_root = click.option("--root", type=ANY_PATH, default=ROOT_FILE, help="The maker's root, trusted already.")
 
 
 @click.command("update")
@@ -54,7 +52,12 @@ _root = click.option(
     "--release", "sha256", help="The SHA-256 of the archive to take.  [default: the newest release]"
 )
 @click.option("--check", "only_check", is_flag=True, help="Check the release, and change nothing.")
-@click.option("--machine", default=platform.machine(), help="With --check: check the release of another one.")
+@click.option(
+    "--machine",
+    default=platform.machine(),
+    show_default=False,
+    help="With --check: check the release of another one.",
+)
 @click.option(
     "--disks", type=ANY_PATH, default="/sys/block", hidden=True, help="Where the kernel lists disks."
 )
@@ -179,13 +182,9 @@ def _copy(trusted: Path, folder: Path) -> Path:
 
 
 @click.command("update-asked", hidden=True)
-@click.option(
-    "--asked", type=ANY_PATH, default=FOLDER, show_default=True, help="The folder in which the table asks."
-)
-@click.option(
-    "--inbox", type=ANY_PATH, default=INBOX, show_default=True, help="Where the uplink lays releases."
-)
-@click.option("--result", type=ANY_PATH, default=RESULT, show_default=True, help="Where to say how it ended.")
+@click.option("--asked", type=ANY_PATH, default=FOLDER, help="The folder in which the table asks.")
+@click.option("--inbox", type=ANY_PATH, default=INBOX, help="Where the uplink lays releases.")
+@click.option("--result", type=ANY_PATH, default=RESULT, help="Where to say how it ended.")
 @_root
 @_base
 def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path) -> None:
@@ -221,8 +220,13 @@ def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path
 @click.argument("archive", type=click.Path(path_type=Path, exists=True, dir_okay=False), required=False)
 @click.option("--into", type=ANY_PATH, help="The repository's folder: what is carried to a box.")
 @click.option("--made", type=int, help="The date of the sources, in seconds since 1970.")
-@click.option("--machine", default=platform.machine(), show_default=True, help="As uname says.")
-@click.option("--name", default="", help="The release's name, where the file is no archive that says it.")
+@click.option("--machine", default=platform.machine(), help="As uname says.")
+@click.option(
+    "--name",
+    default="",
+    show_default=False,
+    help="The release's name, where the file is no archive that says it.",
+)
 @click.option("--beside", type=ANY_PATH, multiple=True, help="A file that is signed with it.")
 @click.option("--root-to", type=ANY_PATH, help="Write the maker's root there, for a package.")
 @click.option("--new-key", type=ANY_PATH, help="Hand over to a new key, made in this new folder.")
@@ -230,7 +234,6 @@ def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path
     "--key-folder",
     type=ANY_PATH,
     default=KEY_FOLDER,
-    show_default=True,
     envvar="FELTWATCH_RELEASE_KEY",
     help="The folder of the release key and of what it signed.",
 )

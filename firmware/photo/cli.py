@@ -41,14 +41,8 @@ def _each(parse: Callable[[str], T]) -> Callable[[click.Context, click.Parameter
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=ANY_PATH, metavar="FILE...")
-@click.option(
-    "--profile",
-    default="traditional",
-    show_default=True,
-    metavar="P",
-    help="The rules: a name, or a .toml file.",
-)
-@click.option("--unit", default=1, type=click.IntRange(1, 10**9), show_default=True, help="Cents a point.")
+@click.option("--profile", default="traditional", metavar="P", help="The rules: a name, or a .toml file.")
+@click.option("--unit", default=1, type=click.IntRange(1, 10**9), help="Cents a point.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object a line for each photograph.")
 @click.option(
     "--out", type=ANY_PATH, help="Write the photograph with its rows and the settlement: .png, .jpg or .pdf."

@@ -36,8 +36,8 @@ RETRY_S: Final = 0.2
 @click.command("demo")
 @profile_option
 @click.option("--hands", type=click.IntRange(1), help="Number of hands to play; without it, until stopped.")
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
-@click.option("--port", type=PORT_NUMBER, default=8013, show_default=True, help="The page's port.")
+@click.option("--seed", type=int, default=1, help="The same seed deals the same cards.")
+@click.option("--port", type=PORT_NUMBER, default=8013, help="The page's port.")
 @click.option(
     "--headless", is_flag=True, help="Show no page and play as fast as possible; 20 hands without --hands."
 )

@@ -22,12 +22,11 @@ TABLE_PORT: Final = 8013
 
 @click.command("training")
 @profile_option
-@click.option("--port", type=PORT_NUMBER, default=PORT, show_default=True, help="The training page's port.")
+@click.option("--port", type=PORT_NUMBER, default=PORT, help="The training page's port.")
 @click.option(
     "--table-port",
     type=PORT_NUMBER,
     default=TABLE_PORT,
-    show_default=True,
     help="The port of the table's own page, which the training page leads back to.",
 )
 @click.option("--seed", type=int, help="The same seed deals the same cards.  [default: others each time]")

@@ -38,7 +38,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _at(name: str, kind: click.ParamType[Any], default: Path, words: str) -> Callable[[F], F]:
     """Return an option that names a place."""
-    return click.option(name, type=kind, default=default, show_default=True, help=words)
+    return click.option(name, type=kind, default=default, help=words)
 
 
 class _Uplink(click.Group):
@@ -60,7 +60,6 @@ class _Uplink(click.Group):
     envvar="FELTWATCH_UPLINK",
     type=ANY_PATH,
     default=FOLDER,
-    show_default=True,
     help="The folder that `feltwatch pit table add` wrote.",
 )
 @_at("--state", ANY_FOLDER, STATE, "Where to say how far the pit has heard.")

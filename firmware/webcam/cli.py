@@ -45,11 +45,9 @@ def usual_folder() -> Path:
     help="A webcam's number, an address (http://PHONE:8080/video, rtsp://…), a video, a picture, or a folder of "
     "pictures, one a hand.  [default: the first webcam]",
 )
-@click.option(
-    "--players", type=click.IntRange(2, 4), default=2, show_default=True, help="Number of seats in play."
-)
+@click.option("--players", type=click.IntRange(2, 4), default=2, help="Number of seats in play.")
 @profile_option
-@click.option("--port", type=PORT_NUMBER, default=8013, show_default=True, help="The page's port.")
+@click.option("--port", type=PORT_NUMBER, default=8013, help="The page's port.")
 @click.option("--no-browser", is_flag=True, help="Open no browser; the page's address is printed.")
 @click.option(
     "--data",

@@ -30,13 +30,7 @@ TOP_MM: Final = 40.0
 
 
 @click.command("felt")
-@click.option(
-    "--paper",
-    type=click.Choice([*PAPERS_MM]),
-    default="a4",
-    show_default=True,
-    help="What the printer holds.",
-)
+@click.option("--paper", type=click.Choice([*PAPERS_MM]), default="a4", help="What the printer holds.")
 @click.option("--out", type=FILE, help="The PDF to write.  [default: sheets-PAPER.pdf, here]")
 def command(paper: str, out: Path | None) -> None:
     """Write the four marker sheets that stand for the printed felt, as a PDF of four pages.

@@ -13,14 +13,11 @@ from pit.options import BACKUP_DISK, BACKUP_STATE, PIT_FOLDER, pit_database_opti
 FOLDERS: Final = (PIT_FOLDER, Path(f"{PIT_FOLDER}-floor"), Path("/etc/feltwatch-pit"))
 """What is copied next to the database: authority, keys, certificates."""
 _path = click.Path(path_type=Path, file_okay=False, readable=False)  # click would ask without its capability
-_disk = click.option(
-    "--disk", type=_path, default=BACKUP_DISK, show_default=True, help="Where the second disk is mounted."
-)
+_disk = click.option("--disk", type=_path, default=BACKUP_DISK, help="Where the second disk is mounted.")
 _state = click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
     default=BACKUP_STATE,
-    show_default=True,
     help="What the last backup came to.",
 )
 _reader = click.option(
@@ -46,7 +43,6 @@ def backup_group() -> None:
     type=_path,
     multiple=True,
     default=FOLDERS,
-    show_default=True,
     help="Folder that is copied too; once for each.",
 )
 def make_command(url: str, disk: Path, state: Path, folders: tuple[Path, ...]) -> None:

@@ -12,6 +12,7 @@ by_option = click.option(
     "--by",
     metavar="NAME",
     default=lambda: os.environ.get("SUDO_USER", "console"),
+    show_default=False,
     help="Who does it: a profile is kept at the table in this name.  [default: who ran sudo]",
 )
 

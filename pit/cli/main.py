@@ -74,7 +74,6 @@ for _one in (
     "path",
     type=click.Path(path_type=Path, dir_okay=False),
     default=SOCKET,
-    show_default=True,
     help="The Unix socket of the door; only nginx may open it.",
 )
 @click.option(
@@ -82,7 +81,6 @@ for _one in (
     type=click.IntRange(1, 64),
     envvar="FELTWATCH_PIT_WORKERS",
     default=1,
-    show_default=True,
     show_envvar=True,
     help="Processes that serve; one for each core that many tables keep busy.",
 )
@@ -115,14 +113,13 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
 
 @command.command("front")
 @pit_folder_option
-@click.option("--listen", default="0.0.0.0:8443", show_default=True, help="The tables' address and port.")
+@click.option("--listen", default="0.0.0.0:8443", help="The tables' address and port.")
 @click.option(
     "--socket",
     "paths",
     type=click.Path(path_type=Path),
     multiple=True,
     default=(SOCKET,),
-    show_default=True,
     help="The door's socket; again for that of another `serve` on the same database.",
 )
 @click.option(
@@ -136,7 +133,6 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
     envvar="RUNTIME_DIRECTORY",
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("/run/feltwatch-pit-front"),
-    show_default=True,
     help="nginx's own folder.",
 )
 def front_command(

@@ -28,17 +28,9 @@ def _or_sentence(do: Callable[[], T]) -> T:
 @click.command("serve-floor")
 @pit_database_option
 @pit_folder_option
-@click.option("--name", default="", help="The pit's name on its pages.")
-@click.option(
-    "--listen", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="A loopback address."
-)
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=PORT,
-    show_default=True,
-    help="The port that is listened on.",
-)
+@click.option("--name", default="", show_default=False, help="The pit's name on its pages.")
+@click.option("--listen", default="127.0.0.1", metavar="ADDRESS", help="A loopback address.")
+@click.option("--port", type=click.IntRange(0, 65535), default=PORT, help="The port that is listened on.")
 @click.option(
     "--socket",
     "path",

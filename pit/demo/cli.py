@@ -31,9 +31,7 @@ COMES_S: Final = 10.0
 
 
 @click.command("demo")
-@click.option(
-    "--tables", type=click.IntRange(1, 200), default=6, show_default=True, help="How many tables play."
-)
+@click.option("--tables", type=click.IntRange(1, 200), default=6, help="How many tables play.")
 @click.option(
     "--hands", type=click.IntRange(1), help="End after this many hands at each table; without it, at Ctrl-C."
 )
@@ -41,13 +39,10 @@ COMES_S: Final = 10.0
     "--speed",
     type=click.FloatRange(min=0.1, max=1000),
     default=2.0,
-    show_default=True,
     help="How many times as fast as people to play.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed deals the same cards.")
-@click.option(
-    "--profile", default="washington-1-unit", show_default=True, help="The rules: a name or a .toml file."
-)
+@click.option("--seed", type=int, default=1, help="The same seed deals the same cards.")
+@click.option("--profile", default="washington-1-unit", help="The rules: a name or a .toml file.")
 @click.option(
     "--from-url",
     metavar="URL",
@@ -58,7 +53,6 @@ COMES_S: Final = 10.0
     "--unplug",
     type=click.FloatRange(min=0),
     default=10.0,
-    show_default=True,
     metavar="SECONDS",
     help="Unplug the last table's uplink so long after the floor page opens: its tile says that it is not heard of.",
 )
@@ -66,7 +60,6 @@ COMES_S: Final = 10.0
     "--rewrite",
     type=click.FloatRange(min=0),
     default=60.0,
-    show_default=True,
     metavar="SECONDS",
     help="Rewrite the record of the last table but one so long after the floor page opens: its tile turns red.",
 )
@@ -74,12 +67,15 @@ COMES_S: Final = 10.0
     "--call",
     type=click.FloatRange(min=0),
     default=20.0,
-    show_default=True,
     metavar="SECONDS",
     help="Let the dealer of the second table call the floor so long after the floor page opens.",
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=0, help="The floor page's port.  [default: a free one]"
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default=False,
+    help="The floor page's port.  [default: a free one]",
 )
 @click.option(
     "--calm",

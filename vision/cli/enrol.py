@@ -16,7 +16,7 @@ from vision.reading.table_reading import read
 
 @click.command(name="enrol")
 @click.argument("paths", nargs=-1, type=ANY_PATH, metavar="[PATH...]")
-@click.option("--name", default="house", show_default=True, help="A name for the deck.")
+@click.option("--name", default="house", help="A name for the deck.")
 @click.option("--out", type=FILE, help="Store what was learnt in this file.")
 @click.option(
     "--check", "only_check", is_flag=True, help="Only check that all 52 cards are there; store nothing."

@@ -12,14 +12,7 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
 
 
 @click.command("optics")
-@click.option(
-    "--camera",
-    "key",
-    default="hq-6mm",
-    show_default=True,
-    metavar="NAME",
-    help="The camera; --list names them.",
-)
+@click.option("--camera", "key", default="hq-6mm", metavar="NAME", help="The camera; --list names them.")
 @click.option(
     "--height",
     type=float,
@@ -27,12 +20,8 @@ from vision.felt.optics import GRAIN_ISO, Grade, Sight, cameras, coverage_table,
     help="Height of the lens above the felt.  [default: the layout's]",
 )
 @LAYOUT
-@click.option(
-    "--mains", type=click.Choice(["50", "60"]), default="50", show_default=True, help="The mains, in hertz."
-)
-@click.option(
-    "--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, show_default=True, help="The sensor's gain."
-)
+@click.option("--mains", type=click.Choice(["50", "60"]), default="50", help="The mains, in hertz.")
+@click.option("--iso", type=click.IntRange(25, 12800), default=GRAIN_ISO, help="The sensor's gain.")
 @click.option("--list", "listed", is_flag=True, help="Print the known cameras at usual heights, as Markdown.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 def command(

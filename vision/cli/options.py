@@ -15,11 +15,7 @@ LAYOUT = click.option(
     help="The felt's layout, a TOML file; without it the standard felt.",
 )
 THREADS = click.option(
-    "--threads",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="Processor threads to read with.",
+    "--threads", default=2, type=click.IntRange(1, 64), help="Processor threads to read with."
 )
 
 

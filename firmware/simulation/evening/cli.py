@@ -36,13 +36,9 @@ def _faults(_: click.Context, __: click.Parameter, text: str) -> tuple[FaultName
 
 
 @click.command("simulate", epilog=_EPILOG)
-@click.option(
-    "--hands", type=click.IntRange(1), default=1000, show_default=True, help="Number of hands to play."
-)
-@click.option(
-    "--faults", callback=_faults, default="none", show_default=True, help="What goes wrong (see below)."
-)
-@click.option("--seed", type=int, default=1, show_default=True, help="The same seed plays the same evening.")
+@click.option("--hands", type=click.IntRange(1), default=1000, help="Number of hands to play.")
+@click.option("--faults", callback=_faults, default="none", help="What goes wrong (see below).")
+@click.option("--seed", type=int, default=1, help="The same seed plays the same evening.")
 @profile_option
 @click.option(
     "--pixels",
