@@ -5,6 +5,8 @@ from typing import Final
 
 import click
 
+from firmware.command_options import FILE, FOLDER
+
 PIT_FOLDER: Final = Path("/var/lib/feltwatch-pit")
 BACKUP_DISK: Final = Path("/srv/feltwatch-pit-backup")
 BACKUP_STATE: Final = Path("/var/lib/feltwatch-pit-backup/last.json")
@@ -19,14 +21,14 @@ MAKER_ROOT: Final = Path("/etc/feltwatch-pit/root.json")
 """The maker's root metadata that this pit was installed with; its tables trust the same maker."""
 maker_root_option = click.option(
     "--maker-root",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     default=MAKER_ROOT,
     help="The maker's root metadata, by which a release is judged.",
 )
 pit_folder_option = click.option(
     "--folder",
     envvar="FELTWATCH_PIT",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=PIT_FOLDER,
     help="The pit's own folder: its authority, its keys, its files.",
 )

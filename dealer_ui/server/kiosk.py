@@ -19,7 +19,7 @@ import click
 from dealer_ui.server.kiosk_keyboard import write_keyboard
 from dealer_ui.server.kiosk_turn import compositor, turned_deg
 from dealer_ui.server.kiosk_watch import START_S, Watch, ask
-from firmware.command_options import FOLDER
+from firmware.command_options import FILE, FOLDER
 
 if TYPE_CHECKING:
     from firmware.systemd import ServiceManager
@@ -246,9 +246,7 @@ class Kiosk:
     help="The folder of the pages that say which service stays down.",
 )
 @click.option(
-    "--config",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="The house's configuration: [screen] turned_deg says how the screen hangs.",
+    "--config", type=FILE, help="The house's configuration: [screen] turned_deg says how the screen hangs."
 )
 def command(home: Path, page: str, training: str, faults: Path, config: Path | None) -> None:
     """Show the dealer's page on the touchscreen, and keep it fresh.

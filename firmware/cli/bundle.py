@@ -16,7 +16,7 @@ from typing import Any, Final
 import click
 
 from firmware.cli.options import data_option, need_new, say_missing_record, write_whole_file
-from firmware.command_options import config_option
+from firmware.command_options import ANY_PATH, config_option
 from firmware.terminal import say
 
 ROWS: Final = 2000
@@ -28,9 +28,7 @@ LOG_LINES: Final = 5000
 @click.command("bundle")
 @data_option
 @config_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("feltwatch-support.zip"), help="The file to write."
-)
+@click.option("--out", type=ANY_PATH, default=Path("feltwatch-support.zip"), help="The file to write.")
 def command(data: Path, config_file: Path | None, out: Path) -> None:
     """Write a file for support: versions, faults of devices, counts of the record's rows, and the log.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option
+from firmware.command_options import FILE
 from firmware.rules import Profile, ProfileError, load_chain, load_profile, profile_names, profile_toml
 from firmware.terminal import say, say_all, say_json
 
@@ -92,11 +93,7 @@ def keep(file: str, reason: str, by: str | None, data: Path) -> None:
 @profiles.command()
 @click.argument("profile", metavar="P")
 @click.option(
-    "--output",
-    "-o",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write to a file: .md for Markdown, .pdf to print it.",
+    "--output", "-o", type=FILE, metavar="FILE", help="Write to a file: .md for Markdown, .pdf to print it."
 )
 @click.option(
     "--language", default="en", metavar="CODE", help="The page's language: en, es, zh_Hans or zh_Hant."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
-from firmware.command_options import progress_bar
+from firmware.command_options import ANY_PATH, progress_bar
 from firmware.runtime.config import HOUSE_CONFIG
 from firmware.terminal import say, say_json
 
@@ -27,7 +27,7 @@ SHOWN: Final = 20
 @click.option(
     "--config",
     "config_file",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     help=f"The TOML file that has the house's rule.  [default: {HOUSE_CONFIG}, where there is one]",
 )
 @click.option(
@@ -147,7 +147,7 @@ def _print_deletions(
 
 
 @click.command("backup")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=ANY_PATH)
 @data_option
 def backup(folder: Path, data: Path) -> None:
     """Copy the record to a new FOLDER and verify the copy. The table may go on meanwhile.
@@ -181,7 +181,7 @@ def backup(folder: Path, data: Path) -> None:
 @click.option(
     "--salvage",
     "saved",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     metavar="NEW",
     help="Save what can be saved of a damaged FOLDER to the new folder NEW, and replace nothing.",
 )

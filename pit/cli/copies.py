@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 
 import click
 
+from firmware.command_options import FILE
 from firmware.terminal import say, say_json
 from pit.options import BACKUP_DISK, BACKUP_STATE, PIT_FOLDER, pit_database_option
 
@@ -14,12 +15,7 @@ FOLDERS: Final = (PIT_FOLDER, Path(f"{PIT_FOLDER}-floor"), Path("/etc/feltwatch-
 """What is copied next to the database: authority, keys, certificates."""
 _path = click.Path(path_type=Path, file_okay=False, readable=False)  # click would ask without its capability
 _disk = click.option("--disk", type=_path, default=BACKUP_DISK, help="Where the second disk is mounted.")
-_state = click.option(
-    "--state",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=BACKUP_STATE,
-    help="What the last backup came to.",
-)
+_state = click.option("--state", type=FILE, default=BACKUP_STATE, help="What the last backup came to.")
 _reader = click.option(
     "--to", "reader", required=True, metavar="ROLE", help="The role by which the head office comes."
 )

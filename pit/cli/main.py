@@ -6,6 +6,7 @@ from typing import Final, NoReturn
 
 import click
 
+from firmware.command_options import ANY_PATH, FILE, FOLDER
 from firmware.terminal import say
 from pit.cli.channels import channels_command
 from pit.cli.copies import backup_group, chain_group
@@ -70,11 +71,7 @@ for _one in (
 @pit_database_option
 @pit_folder_option
 @click.option(
-    "--socket",
-    "path",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=SOCKET,
-    help="The Unix socket of the door; only nginx may open it.",
+    "--socket", "path", type=FILE, default=SOCKET, help="The Unix socket of the door; only nginx may open it."
 )
 @click.option(
     "--workers",
@@ -117,7 +114,7 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
 @click.option(
     "--socket",
     "paths",
-    type=click.Path(path_type=Path),
+    type=ANY_PATH,
     multiple=True,
     default=(SOCKET,),
     help="The door's socket; again for that of another `serve` on the same database.",
@@ -125,13 +122,13 @@ def serve_command(url: str, folder: Path, path: Path, workers: int) -> None:
 @click.option(
     "--certificates",
     envvar="CREDENTIALS_DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="The folder of the door's certificate and the authority's.  [default: authority in --folder]",
 )
 @click.option(
     "--work",
     envvar="RUNTIME_DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=Path("/run/feltwatch-pit-front"),
     help="nginx's own folder.",
 )
@@ -199,11 +196,7 @@ def table_group() -> None:
     """Enrol tables, list them, strike them off."""
 
 
-_to = click.option(
-    "--to",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Show no code: write the enrolment here, for a stick.",
-)
+_to = click.option("--to", type=FOLDER, help="Show no code: write the enrolment here, for a stick.")
 _addresses = click.option(
     "--pit",
     "addresses",

@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 import click
 
 from dealer_ui.web.errors import PageError
+from firmware.command_options import FILE, FOLDER
 from firmware.terminal import say, say_json
 from pit.options import pit_database_option, pit_folder_option
 
@@ -34,7 +35,7 @@ def _or_sentence(do: Callable[[], T]) -> T:
 @click.option(
     "--socket",
     "path",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=FILE,
     help="Serve nginx on this Unix socket instead: `feltwatch review front --page SOCKET` is TLS before it.",
 )
 @click.option(
@@ -46,7 +47,7 @@ def _or_sentence(do: Callable[[], T]) -> T:
 @click.option(
     "--certificate",
     envvar="CREDENTIALS_DIRECTORY",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     help="The folder of the certificate of the TLS before these pages: its end is said in time.",
 )
 def serve_floor(
