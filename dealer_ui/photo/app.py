@@ -54,19 +54,7 @@ _KEY: Final = "feltwatch-photo"
 OPEN: Final = frozenset({"static", "photo.enter", "photo.check"})
 """What is answered without a code: the page that asks for it."""
 HEADERS: Final = {
-    "Content-Security-Policy": "; ".join(
-        (
-            "default-src 'none'",
-            "script-src 'self'",
-            "style-src 'self'",
-            "img-src 'self'",
-            "font-src 'self'",
-            "connect-src 'self'",
-            "base-uri 'none'",
-            "form-action 'self'",
-            "frame-ancestors 'none'",
-        )
-    ),
+    "Content-Security-Policy": guard.POLICY_WITH_FORMS,
     **guard.NETWORK_HEADERS,
 }
 LANGUAGES: Final = {

@@ -36,6 +36,8 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 
+POLICY_WITH_FORMS: Final = CONTENT_SECURITY_POLICY.replace("form-action 'none'", "form-action 'self'")
+"""For pages whose forms are sent to their own server."""
 NETWORK_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

@@ -15,7 +15,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from firmware.devices.panel.interface import LAMPS
@@ -112,9 +111,7 @@ class TableTrial:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(SelftestError):  # the device test also ends by itself
             self._send({"do": "end_trial"} | self._signed)
             if self._signed:

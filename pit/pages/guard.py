@@ -20,9 +20,7 @@ from pit.pages.people import HANDS, PitRole, PitSessions, Who
 from pit.pages.services import pit
 
 HEADERS: Final = {
-    "Content-Security-Policy": guard.CONTENT_SECURITY_POLICY.replace(
-        "form-action 'none'", "form-action 'self'"
-    ),
+    "Content-Security-Policy": guard.POLICY_WITH_FORMS,
     **guard.NETWORK_HEADERS,
 }
 REVIEW: Final = frozenset(

@@ -7,7 +7,6 @@ frames. Everything between these devices and the page is the code of the box.
 import threading
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 import cv2
@@ -186,9 +185,7 @@ class SimulatedTable:
         start(self._thread)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.process.stop()
         self._thread.join()
         self.puck.close()

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from firmware.devices.puck.reading import PuckReading, PuckState
@@ -112,9 +111,7 @@ class TrainingTable:
         start(self._hands)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._hands.join()
         self.process.stop()
