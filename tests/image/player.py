@@ -40,6 +40,8 @@ def main(hands: int, folder: Path, go: Path | None = None) -> None:
     before = reader.recover()[0]
     found = before.hand if before.phase is Phase.SETTLED else None  # is not one that was played here
     settled = 0
+    if before.phase in (Phase.SHOWDOWN, Phase.READING):  # the power was cut: the cards still lie there
+        lay(folder, f"deal{before.hand % 2}")
     while not hands or settled < hands:
         state = reader.recover()[0]
         if state.phase is Phase.SETTLED:
