@@ -14,7 +14,7 @@ ANSWER_FLOOR_S: Final = 3.0
 ANSWER_CEILING_S: Final = 30.0
 """Bounds of the limit for an answer, in seconds. The table answers after the event is durable."""
 HEARTBEAT_WITHIN_S: Final = 1.2
-"""Seconds in which a table process that is well answers a heartbeat."""
+"""Seconds in which a table process that works answers a heartbeat."""
 
 
 class TableUnreachable(TableError, ConnectionError):

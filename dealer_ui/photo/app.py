@@ -27,15 +27,15 @@ from flask import (
 from werkzeug.exceptions import BadHost, HTTPException
 from werkzeug.wrappers import Response as AnyResponse
 
+from dealer_ui.photo.answers import UNITS, profiles, read_answers, sheet_file
 from dealer_ui.photo.codes import FIGURES, Codes
-from dealer_ui.photo.said import UNITS, profiles, said, sheet_file
 from dealer_ui.photo.view import PhotoView, photo_json, photo_view
 from dealer_ui.photo.visits import IDLE_S, Visit, Visits
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import cards_said, money
+from dealer_ui.text.words import cards_in_words, money
 from dealer_ui.web import guard
 from dealer_ui.web.bare_app import bare_app, compress, harden
 from dealer_ui.web.log_in import TRIES_EACH, TRIES_OF_ALL, need_own_site
@@ -90,7 +90,7 @@ def create_app(
     """Build the application."""
     app = bare_app()
     app.config.update(REMOTE=True)
-    app.jinja_env.filters.update(money=money, cards_said=cards_said)
+    app.jinja_env.filters.update(money=money, cards_in_words=cards_in_words)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)
     i18n.set_up(app, lambda: HouseSettings(language=_of_browser()))
@@ -237,7 +237,7 @@ def answer() -> AnyResponse:
     visit = _visit()
     reading = _reading()
     try:
-        answers, profile, unit = said(visit, request.get_json(silent=True))
+        answers, profile, unit = read_answers(visit, request.get_json(silent=True))
         seats = {seat.seat for seat in photo_view(reading, answers, profile, unit).seats}
         if not {*(answers.declared or ()), *filter(None, [answers.button])} <= seats:
             raise ValueError("nobody sits there")

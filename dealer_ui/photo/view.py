@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dealer_ui.review.view import Net, SettlementView, exchanges, row_said, seat_marks
+from dealer_ui.review.view import Net, SettlementView, exchanges, row_in_words, seat_marks
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import card_name, cards_said, money_with_sign, row_name, trend
+from dealer_ui.text.words import card_name, cards_in_words, money_with_sign, row_name, trend
 from dealer_ui.view.payments import foul_reasons
 from firmware.messages import Message
 from firmware.photo.apart import PhotoReading
@@ -126,14 +126,14 @@ def photo_view(reading: PhotoReading, answers: Answers, profile: str, unit: int)
 def _question(asked: Question) -> QuestionView:
     options = asked.options
     if asked.kind == "grouping":
-        options = tuple(_CARD.sub(lambda code: cards_said((code[0],)), option) for option in options)
+        options = tuple(_CARD.sub(lambda code: cards_in_words((code[0],)), option) for option in options)
     return QuestionView(asked.kind, asked.key, _with_signs(asked.text), options)
 
 
 def _with_signs(text: Message) -> str:
     """Say a sentence, its cards with the signs of their suits: 7♣."""
     cards = {
-        name: cards_said(tuple(str(text.args[name]).split()))
+        name: cards_in_words(tuple(str(text.args[name]).split()))
         for name in ("card", "cards")
         if name in text.args
     }
@@ -146,7 +146,7 @@ def _card(card: PhotoCard, seat: int, row: str) -> CardView:
     name = card_name(card.card)
     what = name if card.sure else _("%(card)s, not sure", card=name)
     where = _("seat %(seat)s, %(row)s", seat=seat, row=row_name(row)) if seat else _("in no row")
-    label = cards_said((card.card,)) if card.sure else "?"
+    label = cards_in_words((card.card,)) if card.sure else "?"
     words = _("Card %(number)s: %(what)s, %(where)s", number=card.number, what=what, where=where)
     x, y = card.middle
     return CardView(
@@ -175,7 +175,7 @@ def _seats(
             named = answers.missing.get((one.seat, name), ())
             bonus = found.bonus if found else 0
             rows.append(
-                RowView(name, tuple(shown[card.number] for card in cards), named, row_said(found), bonus)
+                RowView(name, tuple(shown[card.number] for card in cards), named, row_in_words(found), bonus)
             )
         front, middle = (_mean(row.cards) for row in rows[:2])
         won = recorded.paid.get(one.seat, 0) if recorded else 0
@@ -206,7 +206,7 @@ def sheet_text(view: PhotoView, profile: str) -> str:
     for seat in view.seats:
         lines.append(", ".join([_("Seat %(seat)s", seat=seat.seat) + f"  {seat.net}", *seat.marks]))
         for row in seat.rows:
-            codes = [*(card.label for card in row.cards), *(cards_said((code,)) for code in row.named)]
+            codes = [*(card.label for card in row.cards), *(cards_in_words((code,)) for code in row.named)]
             lines.append(f"    {row_name(row.row)}:  {'  '.join(codes)}    {row.text}".rstrip())
     for pair in view.settled.pairs if view.settled else ():
         lines += ["", f"{pair.label}  {pair.words} {pair.amount}"]

@@ -20,10 +20,10 @@ from dealer_ui.web.passphrases import (
     AccessError,
     check_name,
     check_passphrase,
-    normal,
+    normalize,
 )
 from dealer_ui.web.sessions import Sessions
-from dealer_ui.web.tls import private
+from dealer_ui.web.tls import write_owner_only
 from firmware.access.pins import matches_verifier, verifier
 from firmware.table.people import Person, Role
 
@@ -39,7 +39,7 @@ class RemotePeople:
     def __init__(self, folder: Path) -> None:
         self.path: Final = folder / PEOPLE
         self._one_at_a_time = threading.Lock()
-        self._nobody: Final = verifier(secrets.token_hex(16))
+        self._dummy_verifier: Final = verifier(secrets.token_hex(16))
         self._read_at: tuple[int, int, int] | None = None
         self._known: dict[str, dict[str, Any]] = {}
 
@@ -72,7 +72,7 @@ class RemotePeople:
         """
         stored = self._load().get(" ".join(name.split()))
         with self._one_at_a_time:
-            right = matches_verifier(stored or self._nobody, normal(passphrase)[:MOST])
+            right = matches_verifier(stored or self._dummy_verifier, normalize(passphrase)[:MOST])
         return str(stored["id"]) if stored and right else None
 
     def has(self, name: str, passphrase_id: str) -> bool:
@@ -97,7 +97,7 @@ class RemotePeople:
 
     def _store(self, people: dict[str, dict[str, Any]]) -> None:
         try:
-            private(self.path, json.dumps({"people": people}).encode())
+            write_owner_only(self.path, json.dumps({"people": people}).encode())
         except OSError as error:
             raise AccessError(
                 "%(path)s cannot be written: %(why)s. Run this as root.", path=self.path, why=error.strerror
@@ -125,7 +125,7 @@ class RemoteSessions(Sessions):
         return token
 
     def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
-        """Return the role of an open session, and extend it; None for the table's people."""
+        """Return the role of an open session, and extend it; None without one. The table's `people` have none here."""
         began = self._began.get(token or "")
         name, left = self.left(token or "")
         if token is None or began is None:

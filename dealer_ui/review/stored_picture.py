@@ -25,7 +25,7 @@ _MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 def open_picture(data: bytes) -> Image.Image | None:
     """Return a picture as RGB, without any notes from its file; None for what is none, or would take long or much."""
-    size = size_said(data[:HEAD])
+    size = stated_size(data[:HEAD])
     if size is None or size[0] * size[1] > MOST_PIXELS or not _has_few_parts(data):
         return None
     try:
@@ -40,10 +40,10 @@ def open_picture(data: bytes) -> Image.Image | None:
 def size_of(path: Path) -> tuple[int, int] | None:
     """Return a stored picture's width and height; None for what is none. Raises OSError."""
     with path.open("rb") as file:
-        return size_said(file.read(HEAD))
+        return stated_size(file.read(HEAD))
 
 
-def size_said(head: bytes) -> tuple[int, int] | None:
+def stated_size(head: bytes) -> tuple[int, int] | None:
     """Return the width and height that the head of a file says; None if it says none."""
     try:
         with Image.open(BytesIO(head), formats=FORMATS) as picture:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from dealer_ui.text.hand_words import kind_said
+from dealer_ui.text.hand_words import kind_in_words
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.later_look_words import words_of_comparison
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import capital, card_name, cards_said, device_name, ordinal, row_name
+from dealer_ui.text.words import capital, card_name, cards_in_words, device_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
 from firmware.rules.recorded import read_settlement
@@ -220,13 +220,19 @@ def _card_before(step: Step, event: ev.CardResolved | ev.CardCorrected) -> str:
 
 
 def _say_keyed(event: ev.RowKeyed, _step: Step) -> str:
-    return _("Keyed: %(where)s: %(cards)s.", where=spot(event.seat, event.row), cards=cards_said(event.cards))
+    return _(
+        "Keyed: %(where)s: %(cards)s.", where=spot(event.seat, event.row), cards=cards_in_words(event.cards)
+    )
 
 
 def _say_confirmed(event: ev.NaturalConfirmed, _step: Step) -> str:
     if event.kind is None:
         return _("Confirmed: seat %(seat)s has no natural.", seat=event.seat)
-    return _("Confirmed: seat %(seat)s has a natural, %(kind)s.", seat=event.seat, kind=kind_said(event.kind))
+    return _(
+        "Confirmed: seat %(seat)s has a natural, %(kind)s.",
+        seat=event.seat,
+        kind=kind_in_words(event.kind),
+    )
 
 
 def _say_settled(event: ev.HandSettled, _step: Step) -> str:

@@ -1,4 +1,4 @@
-"""The review of a past hand: its cards, its settlement with every clause, another one next to it. Pure."""
+"""The review of a past hand: its cards, its settlement with every clause, and another settlement to compare. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -137,7 +137,7 @@ def hand_view(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payb
 
     `paybacks` are the table's, with their marks.
     """
-    end, settlement = recalled.last.end, _recorded_view(recalled.settlement)
+    end, settlement = recalled.last.end, _recorded(recalled.settlement)
     first = recalled.play.first.entry
     corrections = [chapter for chapter in recalled.corrections if not _was_closed_too_soon(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
@@ -165,7 +165,7 @@ def _void(recalled: PastHand) -> str:
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
-def _recorded_view(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
+def _recorded(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
     return read_settlement(settlement) if settlement is not None else None
 
 
@@ -193,7 +193,7 @@ def _seats(
             RowView(
                 row,
                 tuple(card.card or "" for card in seat.row(row)),
-                row_said(judged.get(row)),
+                row_in_words(judged.get(row)),
                 judged[row].bonus if row in judged else 0,
                 tuple(i for i, card in enumerate(seat.row(row)) if card.by == "dealer"),
             )
@@ -211,7 +211,7 @@ def _seats(
         )
 
 
-def row_said(row: RecordedRow | None) -> str:
+def row_in_words(row: RecordedRow | None) -> str:
     """Return what a row is worth, in words; "" for one that was not judged."""
     return row_text(row.category, row.cards) if row and row.category else ""
 
@@ -292,18 +292,18 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
 
 def settle_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
-    end, stands = recalled.last.end, _recorded_view(recalled.settlement)
+    end, recorded = recalled.last.end, _recorded(recalled.settlement)
     why = ""
     try:
-        resettled = _recorded_view(settle(end, rules))
+        resettled = _recorded(settle(end, rules))
     except CommandRefused as error:
         resettled, why = None, say(error)
     if resettled is not None and resettled.is_irregular:
         resettled = None
         why = _("Under this profile the hand cannot be settled: its cards are irregular.")
     return (
-        settlement_view(_("As it stands"), stands, end, resettled),
-        settlement_view(title, resettled, end, stands, why),
+        settlement_view(_("As it stands"), recorded, end, resettled),
+        settlement_view(title, resettled, end, recorded, why),
     )
 
 
@@ -322,7 +322,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     assert isinstance(event, HandReopened)
     end = chapter.end
     before = read_settlement(event.settlement)
-    after = None if chapter.is_void else _recorded_view(end.settlement)
+    after = None if chapter.is_void else _recorded(end.settlement)
     why_none = (
         _("The hand was made void: all is paid back.") if chapter.is_over else _("Not settled again yet.")
     )

@@ -22,7 +22,7 @@ def natural_name(natural: Natural) -> str:
     return capital(natural_words(natural)) if natural.name or natural.needs else kind_name(natural.kind)
 
 
-def kind_said(kind: str) -> str:
+def kind_in_words(kind: str) -> str:
     """Name a natural by its identifier within a sentence: as the house of the game spoken of calls it."""
     game = game_spoken_of()
     entry = next((one for one in game.naturals.kinds if one.kind == kind), None) if game else None

@@ -3,7 +3,7 @@
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
-from dealer_ui.text.words import cards_said, row_name
+from dealer_ui.text.words import cards_in_words, row_name
 from firmware.table.values import ChangedRow, ComparedCards, WhyNotCompared
 
 
@@ -13,8 +13,8 @@ def words_of_change(row: ChangedRow) -> str:
         "Seat %(seat)s, %(row)s: now %(now)s, read as %(was)s.",
         seat=row.seat,
         row=row_name(row.row),
-        now=cards_said(row.now),
-        was=cards_said(row.was) or "–",
+        now=cards_in_words(row.now),
+        was=cards_in_words(row.was) or "–",
     )
 
 

@@ -99,7 +99,7 @@ def card_name(code: str) -> str:
     return gettext("%(rank)s of %(suit)s", rank=pgettext("rank", rank), suit=pgettext("suit", suit))
 
 
-def cards_said(cards: tuple[str, ...]) -> str:
+def cards_in_words(cards: tuple[str, ...]) -> str:
     """Format cards by their codes, tens as figures: short enough for a whole row."""
     return " ".join(f"{'10' if code[0] == 'T' else code[0]}{'♣♦♥♠'['cdhs'.index(code[1])]}" for code in cards)
 

@@ -31,7 +31,7 @@ def check_name(name: str, listed: Iterable[str]) -> str:
 
 def check_passphrase(passphrase: str, name: str) -> str:
     """Return a passphrase of this person in its stored form. Raises AccessError for an invalid one."""
-    passphrase = normal(passphrase)
+    passphrase = normalize(passphrase)
     if not LEAST <= len(passphrase) <= MOST:
         raise AccessError(
             "A passphrase has %(least)s to %(most)s letters: several words do.", least=LEAST, most=MOST
@@ -43,6 +43,6 @@ def check_passphrase(passphrase: str, name: str) -> str:
     return passphrase
 
 
-def normal(passphrase: str) -> str:
+def normalize(passphrase: str) -> str:
     """Normalize a passphrase: keyboards encode accented letters in two ways."""
     return unicodedata.normalize("NFC", passphrase).strip()

@@ -31,7 +31,7 @@ LASTS: Final = timedelta(days=825)
 """The longest that browsers take of a certificate that a person has trusted by hand."""
 
 
-def private(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
+def write_owner_only(path: Path, data: bytes, *, for_the_service: bool = True) -> None:
     """Write a file that only its owner may read, durably, in one step. Raises OSError.
 
     A file that root writes `for_the_service` belongs to the folder's owner, the service's user; else to root.
@@ -145,8 +145,8 @@ def _make(folder: Path, names: tuple[str, ...]) -> None:
     (folder / CERTIFICATE).unlink(missing_ok=True)
     # nginx gets the key from the service manager: the page, which knows the people, does not need it.
     own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    private(folder / KEY, own, for_the_service=False)
-    private(folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
+    write_owner_only(folder / KEY, own, for_the_service=False)
+    write_owner_only(folder / CERTIFICATE, made.public_bytes(Encoding.PEM))
 
 
 def _general(name: str) -> x509.GeneralName:

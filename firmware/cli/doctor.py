@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from firmware.health.check import Check
 
 UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-kiosk.service")
-BESIDE: Final = ("feltwatch-training.service", "feltwatch-review.socket", "feltwatch-photo.socket")
+OPTIONAL_UNITS: Final = ("feltwatch-training.service", "feltwatch-review.socket", "feltwatch-photo.socket")
 """Units that run only if they were enabled by hand."""
 HEALTH_WITHIN: Final = 5.0
-"""Seconds in which a table that is well tells its facts."""
+"""Seconds in which a table that works tells its facts."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?", "absent": "none"}
 
 
@@ -101,7 +101,13 @@ def services() -> dict[str, str] | None:
     """Return the state of each of our units that should run here; None if no service manager answers."""
     try:
         output = subprocess.run(
-            ["systemctl", "show", "--property=Id,LoadState,UnitFileState,ActiveState", *UNITS, *BESIDE],
+            [
+                "systemctl",
+                "show",
+                "--property=Id,LoadState,UnitFileState,ActiveState",
+                *UNITS,
+                *OPTIONAL_UNITS,
+            ],
             capture_output=True,
             text=True,
             timeout=5,

@@ -68,7 +68,7 @@ class Line(NamedTuple):
         return args
 
 
-new_line: Callable[[tuple[str, int, JudgedHand, JudgedHand, int]], Line] = partial(tuple.__new__, Line)
+make_line: Callable[[tuple[str, int, JudgedHand, JudgedHand, int]], Line] = partial(tuple.__new__, Line)
 """Makes a line from all its fields. A settlement has dozens, and `Line(...)` itself takes twice as long."""
 
 CLAUSES = {
@@ -108,7 +108,7 @@ CLAUSES = {
 
 _NO_NATURAL = ("declaration_not_borne_out", "declaration_excused")
 
-NOTHING_BY_CLAUSE = {CLAUSES[name]: name for name in (*_NO_NATURAL, "declaration_voided")}
+DECLARATION_LINES = {CLAUSES[name]: name for name in (*_NO_NATURAL, "declaration_voided")}
 """The kind of line for a declaration without effect, by the option that decided it."""
 
 _EVEN = frozenset({"row_tied", "bonuses_tie", "both_foul", "naturals_tie", "both_surrender"})
@@ -127,7 +127,7 @@ class Side(Protocol):
 
     @property
     def is_foul(self) -> bool:
-        """Whether the hand is a foul; of a recorded one, no line may say why."""
+        """Whether the hand is a foul. A recorded one may be, although none of its lines says why."""
 
     @property
     def natural(self) -> RankedNatural | None:
@@ -140,7 +140,8 @@ class Side(Protocol):
 def shown_sentence(name: str, winner: Side, loser: Side, row: int) -> Message:
     """Say a line of this kind as it is shown. Raises KeyError.
 
-    A foul does not play as it is set. What a record holds keeps its words: a hand settled again gives the same bytes.
+    `sentence` says even of a foul that the hand plays as it is set, which is wrong; here it is put right. `sentence`
+    itself stays as it is: records hold its words, and a hand settled again must give the same bytes.
     """
     if name in _NO_NATURAL and winner.is_foul:
         return Message(

@@ -6,7 +6,7 @@ from itertools import starmap
 
 from firmware.rules.foul import Fault, leading_suit, order_fault
 from firmware.rules.judging import FoulHand, JudgedHand, NaturalHand, RegularHand, SurrenderedHand
-from firmware.rules.lines import NOTHING_BY_CLAUSE, Line, new_line
+from firmware.rules.lines import DECLARATION_LINES, Line, make_line
 from firmware.rules.profiles.profile import Profile
 
 _ROWS = (0, 1, 2)
@@ -133,7 +133,7 @@ class Scorer:
                 a_wins, how = tied
                 winner, loser, sign = (a, b, 1) if a_wins else (b, a, -1)
             else:
-                lines.append(new_line(("row_tied", 0, a, b, row)))
+                lines.append(make_line(("row_tied", 0, a, b, row)))
                 continue
             if sign > 0:
                 won += 1
@@ -142,7 +142,7 @@ class Scorer:
             if replaces and winner.bonuses[row]:
                 lines += self._in_place(winner, loser, row, sign)
             else:
-                lines.append(new_line((how, sign * row_points[row], winner, loser, row)))
+                lines.append(make_line((how, sign * row_points[row], winner, loser, row)))
         if won >= 2:
             self._rows_won(lines, won, a, b, 1)
         elif lost >= 2:
@@ -222,9 +222,9 @@ class Scorer:
                 lines += self._stronger_bonus(a, b, row)
                 continue
             if ours:
-                lines.append(new_line(("bonus", ours, a, b, row)))
+                lines.append(make_line(("bonus", ours, a, b, row)))
             if theirs:
-                lines.append(new_line(("bonus", -theirs, b, a, row)))
+                lines.append(make_line(("bonus", -theirs, b, a, row)))
 
     def _stronger_bonus(self, a: JudgedHand, b: JudgedHand, row: int) -> list[Line]:
         """Return the lines of a row in which both have a bonus, and only the stronger hand's counts."""
@@ -268,5 +268,5 @@ def _came_to_nothing(hand: JudgedHand, other: JudgedHand) -> list[Line]:
     """Return why a hand's declared natural does not count, unless another line states it."""
     if hand.declaration is None or hand.fault is Fault.FALSE_DECLARATION:
         return []
-    name = NOTHING_BY_CLAUSE.get(hand.declaration.clause)
+    name = DECLARATION_LINES.get(hand.declaration.clause)
     return [Line(name, 0, hand, other)] if name else []

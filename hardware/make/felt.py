@@ -77,7 +77,7 @@ class Mark:
 def cloth_marks(frame: Frame) -> list[Mark]:
     """List what the cloth shows beyond the felt: a circle at each coil, seats, places, where it is cut."""
     layout, found = frame.layout, []
-    antennas = zip(frame.coils_mm(), frame.said["antennas_mm"], strict=True)
+    antennas = zip(frame.coils_mm(), frame.sizes["antennas_mm"], strict=True)
     for seat, ((x, y), board) in enumerate(antennas, start=1):
         ix, iy = frame.inward(board)
         beside = CIRCLE_MM / 2 + SEAT_MM * 0.8  # the number stands beside the circle
@@ -95,7 +95,7 @@ def cloth_marks(frame: Frame) -> list[Mark]:
 
 def cloth_sheet(frame: Frame, *, ground: bool = True) -> Sheet:
     """Draw the whole cloth, as large as the table top: the felt in its middle, circles, seats, places, cut-outs."""
-    wide, high = frame.said["table_mm"]
+    wide, high = frame.sizes["table_mm"]
     left, top = wide / 2 - frame.middle[0], high / 2 - frame.middle[1]
     sheet = Sheet(f"Feltwatch cloth {frame.layout.sha256[:8]}", wide, high)
     line = _hex(LINE_BGR)

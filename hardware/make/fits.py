@@ -23,15 +23,15 @@ USB_M: Final = 5.0
 
 def frame_fits(frame: Frame) -> list[Finding]:
     """Judge whether the table stands clear, posts and ties hold the beam, the carriers lie on it."""
-    said, (x, y) = frame.said, frame.middle
-    side, end = said["profile_mm"], (said["beam_long_mm"] - said["profile_mm"]) / 2
-    posts = [list(said[post]) for post in ("post_mm", "near_post_mm")]
+    sizes, (x, y) = frame.sizes, frame.middle
+    side, end = sizes["profile_mm"], (sizes["beam_long_mm"] - sizes["profile_mm"]) / 2
+    posts = [list(sizes[post]) for post in ("post_mm", "near_post_mm")]
     wrong = [f"post at x {post[0]:g}" for post in posts if post[0] != x]
     wrong += [f"post at y {post[1]:g}" for post in posts if abs(post[1] - y) > end]
-    wrong += [f"tie at z {said['tie_z_mm']:g}"] if not 0 <= said["tie_z_mm"] - frame.beam_z <= side else []
-    wrong += [f"tie at {tie[0]:g}, {tie[1]:g}" for tie in said["ties_mm"] if list(tie[:2]) not in posts]
-    wrong += [f"carrier at ± {said['lamp_y_mm']:g}"] if said["lamp_y_mm"] > end else []
-    wide, high = said["table_mm"]
+    wrong += [f"tie at z {sizes['tie_z_mm']:g}"] if not 0 <= sizes["tie_z_mm"] - frame.beam_z <= side else []
+    wrong += [f"tie at {tie[0]:g}, {tie[1]:g}" for tie in sizes["ties_mm"] if list(tie[:2]) not in posts]
+    wrong += [f"carrier at ± {sizes['lamp_y_mm']:g}"] if sizes["lamp_y_mm"] > end else []
+    wide, high = sizes["table_mm"]
     off = [spot.what for spot in frame.spots() if not (0 < spot.x < wide and 0 < spot.y < high)]
     return [
         least("Between table and posts", "{:.0f} mm", frame.gap_mm, GAP_MM, "{:g} mm"),
@@ -42,13 +42,13 @@ def frame_fits(frame: Frame) -> list[Finding]:
 
 def antennas_apart(frame: Frame) -> list[Finding]:
     """Judge that no reader lies near another one, or near metal."""
-    said, pairs = frame.said, itertools.combinations(frame.coils_mm(), 2)
+    sizes, pairs = frame.sizes, itertools.combinations(frame.coils_mm(), 2)
     around = max(frame.pocket["recess_mm"][:2]) / 2
-    metal = [(*said[post], said["profile_mm"] / 2) for post in ("post_mm", "near_post_mm")]
-    metal.append((*frame.middle, max(said["hub_mm"]) / 2))
+    metal = [(*sizes[post], sizes["profile_mm"] / 2) for post in ("post_mm", "near_post_mm")]
+    metal.append((*frame.middle, max(sizes["hub_mm"]) / 2))
     near = min(
         math.hypot(max(abs(px - x) - half, 0), max(abs(py - y) - half, 0)) - around
-        for x, y in said["antennas_mm"]
+        for x, y in sizes["antennas_mm"]
         for px, py, half in metal
     )
     apart = min(itertools.starmap(math.dist, pairs))
@@ -73,10 +73,13 @@ def judge_pieces(frame: Frame, bom: Bom, pins: dict[str, Any]) -> list[Finding]:
     }
     few = [f"{pieces.get(name, 0)} {name}" for name, count in needed.items() if pieces.get(name, 0) < count]
     drawn = [measures[part]["pieces"] for part in ("antenna_pocket", "antenna_lid")]
-    drawn.append(len(frame.said["antennas_mm"]))
+    drawn.append(len(frame.sizes["antennas_mm"]))
     few += [f"{count} antennas, trays or lids" for count in drawn if count != readers]
     bars = bom.get("lamps")
-    efficacy, promised = frame.said["lamp_lm"] * bars.quantity / bars.watts, "{:.0f} lm/W behind the diffuser"
+    efficacy, promised = (
+        frame.sizes["lamp_lm"] * bars.quantity / bars.watts,
+        "{:.0f} lm/W behind the diffuser",
+    )
     return [
         none("As many pieces are bought as it takes", few, "of each part", "of each part"),
         most("What the bars promise", promised, efficacy, LUMEN_PER_WATT, "{:g} lm/W"),

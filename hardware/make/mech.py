@@ -46,7 +46,7 @@ def parameters(frame: Frame) -> str:
         "frame_lamp_deg": round(math.degrees(frame.lamp_turned), 1),
         "frame_hood_deg": round(math.degrees(frame.hood_turned), 1),
         "frame_coils_mm": frame.coils_mm(),
-        "frame_inward": [frame.inward(at) for at in frame.said["antennas_mm"]],
+        "frame_inward": [frame.inward(at) for at in frame.sizes["antennas_mm"]],
         "felt_width_mm": layout.width_mm,
         "felt_height_mm": layout.height_mm,
         "felt_zones_mm": [[z.x_mm, z.y_mm, z.width_mm, z.height_mm] for z in layout.zones],

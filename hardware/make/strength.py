@@ -159,10 +159,10 @@ class Portal:
 
 def portal(frame: Frame, *, tied: bool = True, hung: bool = False) -> Portal:
     """Return the frame as it stands on its posts, tied or not; or `hung` by drops from the ceiling."""
-    said, strong, profile = frame.said, frame.measures["strength"], frame.measures["profile"]
-    axis, near, far = frame.beam_z + said["profile_mm"] / 2, said["near_post_mm"][1], said["post_mm"][1]
-    foot = said["floor_z_mm"] + (said["ceiling_mm"] if hung else said["plate_mm"][2])
-    ties = said["ties_mm"] if tied and not hung else []
+    sizes, strong, profile = frame.sizes, frame.measures["strength"], frame.measures["profile"]
+    axis, near, far = frame.beam_z + sizes["profile_mm"] / 2, sizes["near_post_mm"][1], sizes["post_mm"][1]
+    foot = sizes["floor_z_mm"] + (sizes["ceiling_mm"] if hung else sizes["plate_mm"][2])
+    ties = sizes["ties_mm"] if tied and not hung else []
     stiff = {
         (y, way): 1000 * strong["tie_n_per_mm"] * sum(tie[1:] == [y, way] for tie in ties)
         for y in (far, near)
@@ -174,8 +174,8 @@ def portal(frame: Frame, *, tied: bool = True, hung: bool = False) -> Portal:
         mass=profile["kg_per_m"],
         post=abs(axis - foot) / 1000,
         span=(near - far) / 1000,
-        overhang=(said["beam_long_mm"] - near + far) / 2000,
-        lamp_out=(said["lamp_y_mm"] - (near - far) / 2) / 1000,
+        overhang=(sizes["beam_long_mm"] - near + far) / 2000,
+        lamp_out=(sizes["lamp_y_mm"] - (near - far) / 2) / 1000,
         lamp_kg=strong["lamp_kg"],
         eye_kg=strong["eye_kg"],
         foot=strong["foot_nm_per_rad"],
@@ -216,25 +216,29 @@ def judge(frame: Frame, it: Portal, name: str = "Frame") -> list[Finding]:
 
 def tips_n(frame: Frame) -> float:
     """Return the force at the beam, across it, that tips the frame over where it is neither anchored nor tied."""
-    said, strong = frame.said, frame.measures["strength"]
-    long, wide, thick = said["plate_mm"]
-    metres = (2 * said["post_long_mm"] + said["beam_long_mm"]) / 1000
+    sizes, strong = frame.sizes, frame.measures["strength"]
+    long, wide, thick = sizes["plate_mm"]
+    metres = (2 * sizes["post_long_mm"] + sizes["beam_long_mm"]) / 1000
     kilograms = metres * frame.measures["profile"]["kg_per_m"] + 2 * strong["lamp_kg"] + strong["eye_kg"]
     kilograms += 2 * long * wide * thick * STEEL
-    return float(kilograms * GRAVITY * long / 2 / (frame.beam_z - said["floor_z_mm"]))
+    return float(kilograms * GRAVITY * long / 2 / (frame.beam_z - sizes["floor_z_mm"]))
 
 
 def profile_agrees(frame: Frame) -> Finding:
     """Judge whether the profile's figures are of one profile, and of the size that everything is drawn for."""
-    said, side = frame.measures["profile"], frame.said["profile_mm"]
-    solid, modulus, weight = side**4 / 12e4, said["bending_cm4"] / (side / 20), said["area_mm2"] * ALUMINIUM
-    off = max(abs(said["modulus_cm3"] / modulus - 1), abs(said["kg_per_m"] / weight - 1))
+    profile, side = frame.measures["profile"], frame.sizes["profile_mm"]
+    solid, modulus, weight = (
+        side**4 / 12e4,
+        profile["bending_cm4"] / (side / 20),
+        profile["area_mm2"] * ALUMINIUM,
+    )
+    off = max(abs(profile["modulus_cm3"] / modulus - 1), abs(profile["kg_per_m"] / weight - 1))
     return Finding(
         "Frame: the profile's table agrees with itself",
-        f"{side:g} mm: {said['bending_cm4']:g} cm⁴, {said['modulus_cm3']:g} cm³, {said['kg_per_m']:g} kg/m; "
+        f"{side:g} mm: {profile['bending_cm4']:g} cm⁴, {profile['modulus_cm3']:g} cm³, {profile['kg_per_m']:g} kg/m; "
         f"{off:.0%} off",
         f"I/(a/2), area × density, within {AGREES:.0%}; below {solid:.1f} cm⁴, a solid bar's",
-        off <= AGREES and said["bending_cm4"] < solid and said["area_mm2"] < side**2,
+        off <= AGREES and profile["bending_cm4"] < solid and profile["area_mm2"] < side**2,
     )
 
 

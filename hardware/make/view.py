@@ -71,15 +71,15 @@ def field_holds(frame: Frame) -> list[Finding]:
 
 def layout_agrees(frame: Frame) -> Finding:
     """Judge whether `table.toml`, and so the program and the renderer, has the build's camera at its height."""
-    said, camera, z = frame.layout.camera, frame.camera, frame.camera_mm[2]
+    plan, camera, z = frame.layout.camera, frame.camera, frame.camera_mm[2]
     size = (camera.width_px, camera.height_px)
     return Finding(
         "The layout's camera (table.toml) is the build's",
-        f"{said.name}, {said.width_px} × {said.height_px} px, {said.horizontal_fov_deg:g}°, {said.height_mm:.0f} mm",
+        f"{plan.name}, {plan.width_px} × {plan.height_px} px, {plan.horizontal_fov_deg:g}°, {plan.height_mm:.0f} mm",
         f"{camera.name}, {size[0]} × {size[1]} px, {camera.ideal_fov_deg[0]:.1f}°, {z:.0f} mm",
-        (said.name, said.width_px, said.height_px) == (camera.name, *size)
-        and abs(said.horizontal_fov_deg - camera.ideal_fov_deg[0]) < 0.1
-        and abs(said.height_mm - z) < 1,
+        (plan.name, plan.width_px, plan.height_px) == (camera.name, *size)
+        and abs(plan.horizontal_fov_deg - camera.ideal_fov_deg[0]) < 0.1
+        and abs(plan.height_mm - z) < 1,
     )
 
 
@@ -94,9 +94,9 @@ def lux(frame: Frame) -> tuple[float, float, float]:
     width, height = frame.layout.width_mm, frame.layout.height_mm
     x, y = np.meshgrid(np.linspace(0, width, 9), np.linspace(0, height, 9))
     light = np.zeros_like(x)
-    long = frame.said["lamp_long_mm"]
+    long = frame.sizes["lamp_long_mm"]
     pieces = np.linspace(-long / 2, long / 2, 25)
-    intensity = frame.said["lamp_lm"] / math.pi / len(pieces)  # candela, straight ahead
+    intensity = frame.sizes["lamp_lm"] / math.pi / len(pieces)  # candela, straight ahead
     for lamp_x, lamp_y, lamp_z in frame.lamps_mm:
         aim = np.array([0.0, frame.middle[1] - lamp_y, -lamp_z])
         aim /= np.linalg.norm(aim)
@@ -146,14 +146,14 @@ def glare_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> float:
     clear, cloth, lens = math.inf, BUILD.cloth_mm, BUILD.mounting_mm
     for (x, y, z), side, up in itertools.product(frame.lamps_mm, (-1, 1), (-lens, lens)):
         seen = mirror_points(frame, z, tilt_deg, side * cloth, (-side * lens, up))
-        beside = np.abs(seen - (x, y)) - (frame.said["lamp_long_mm"] / 2, frame.said["lamp_wide_mm"] / 2)
+        beside = np.abs(seen - (x, y)) - (frame.sizes["lamp_long_mm"] / 2, frame.sizes["lamp_wide_mm"] / 2)
         clear = min(clear, float(beside.max(axis=1).min()))
     return clear
 
 
 def ceiling_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> tuple[float, float]:
     """Return the half sides, from the table's middle, of what must be dark at the ceiling."""
-    z = frame.said["ceiling_mm"] + frame.said["floor_z_mm"]
+    z = frame.sizes["ceiling_mm"] + frame.sizes["floor_z_mm"]
     far = np.abs(mirror_points(frame, z, tilt_deg) - frame.middle).max(axis=0)
     return float(far[0]), float(far[1])
 
@@ -167,7 +167,7 @@ def seen_deg(frame: Frame) -> float:
 def light_holds(frame: Frame) -> list[Finding]:
     """Judge light, evenness, glare and the hoods."""
     low, mean, _ = lux(frame)
-    aged = low * min(frame.said["lamp_aged"], AGED)
+    aged = low * min(frame.sizes["lamp_aged"], AGED)
     glare = f"Glare: cards up to {TILT_DEG:g}° off flat mirror no lamp, every tolerance at once"
     beside, hoods = "{:.0f} mm beside the nearest lamp", "Hoods hide the lamps from seated eyes opposite"
     return [
@@ -181,6 +181,6 @@ def light_holds(frame: Frame) -> list[Finding]:
 def light_text(frame: Frame) -> str:
     """Say in words what the lamps do."""
     low, mean, high = lux(frame)
-    facts = {"least": low, "mean": mean, "most": high, "aged": frame.said["lamp_aged"], "tilt": TILT_DEG}
+    facts = {"least": low, "mean": mean, "most": high, "aged": frame.sizes["lamp_aged"], "tilt": TILT_DEG}
     around = {"flat": ceiling_mm(frame, 0.0), "bent": ceiling_mm(frame), "glare": glare_mm(frame)}
-    return fill("light.md", ceiling=frame.said["ceiling_mm"] / 1000, **facts, **around).rstrip()
+    return fill("light.md", ceiling=frame.sizes["ceiling_mm"] / 1000, **facts, **around).rstrip()

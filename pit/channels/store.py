@@ -48,7 +48,7 @@ class ChannelTable:
     says: Text
 
     @property
-    def said(self) -> Message:
+    def words(self) -> Message:
         """How it is, in words."""
         return FAILURES[self.failure] if self.failure else MARKS[self.mark]
 

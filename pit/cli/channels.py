@@ -69,7 +69,7 @@ def channels_command(
             say(f"  stopped: {one.stopped}")
         for its in one.tables:
             why = f": {its.why}" if its.why else ""
-            say(f"  {its.name}: {its.said}{why}{' (left out)' if its.is_left_out else ''}")
+            say(f"  {its.name}: {its.words}{why}{' (left out)' if its.is_left_out else ''}")
     if not words and any(one.stopped for one in found):
         raise SystemExit(1)
 

@@ -25,7 +25,7 @@ from dealer_ui.web.passphrases import (
     AccessError,
     check_name,
     check_passphrase,
-    normal,
+    normalize,
 )
 from dealer_ui.web.sessions import Sessions
 from firmware.access.pins import matches_verifier, verifier
@@ -78,7 +78,7 @@ class PitPeople:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._one_at_a_time = threading.Lock()
-        self._nobody: Final = verifier(secrets.token_hex(16))
+        self._dummy_verifier: Final = verifier(secrets.token_hex(16))
 
     def add(self, name: str, role: PitRole, passphrase: str) -> str:
         """Let a person log in, or give them another role and passphrase; existing sessions end.
@@ -122,7 +122,7 @@ class PitPeople:
                 ).fetchone()
         with self._one_at_a_time:
             right = matches_verifier(
-                json.loads(found[1]) if found else self._nobody, normal(passphrase)[:MOST]
+                json.loads(found[1]) if found else self._dummy_verifier, normalize(passphrase)[:MOST]
             )
         return str(found[0]) if found and right else None
 

@@ -133,10 +133,10 @@ def test_the_svg_is_the_same_drawing_in_millimetres(tmp_path: Path) -> None:
 
 def test_the_cloth_has_the_tops_size_and_a_circle_of_its_true_size_over_every_coil(tmp_path: Path) -> None:
     cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
-    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(FRAME.said["table_mm"], abs=0.01)]
+    assert page_sizes_mm(tmp_path / "cloth.pdf") == [pytest.approx(FRAME.sizes["table_mm"], abs=0.01)]
     fine = 2.0
     grey = cv2.cvtColor(pixels(tmp_path / "cloth.pdf", fine), cv2.COLOR_BGR2GRAY).astype(int)
-    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
+    left, top = (FRAME.sizes["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
     for x, y in FRAME.coils_mm():
         at = np.array([x + left, y + top]) * fine
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -152,7 +152,7 @@ def test_the_whole_cloths_circles_seats_and_letters_disturb_neither_the_calibrat
     cloth_sheet(FRAME).pdf(tmp_path / "cloth.pdf")
     fine = 4.0
     cloth = pixels(tmp_path / "cloth.pdf", fine)
-    left, top = (FRAME.said["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
+    left, top = (FRAME.sizes["table_mm"][i] / 2 - FRAME.middle[i] for i in (0, 1))
     to_felt = np.array([[1 / fine, 0, 0.5 / fine - left], [0, 1 / fine, 0.5 / fine - top], [0, 0, 1]])
     size = scene.frame.shape[1::-1]
     seen = cv2.warpPerspective(cloth, scene.homography @ to_felt, size, flags=cv2.INTER_AREA)

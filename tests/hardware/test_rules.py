@@ -34,7 +34,7 @@ def test_every_rule_holds_and_its_page_says_so() -> None:
 OLD_LAMPS = {"lamp_z_mm": 1000.0 - 22, "lamp_y_mm": 985.0, "lamp_long_mm": 600.0, "lamp_lm": 2400.0}
 OLD_CAMERA = {"camera": "cm3", "post_long_mm": 1980.0}  # the lens at 1,150 mm
 OLD_PROFILE = {"area_mm2": 310.0, "bending_cm4": 2.8, "modulus_cm3": 1.9, "kg_per_m": 0.9}
-ANTENNAS = NOW.frame.said["antennas_mm"]
+ANTENNAS = NOW.frame.sizes["antennas_mm"]
 
 
 WRONG: dict[tuple[str, str], list[dict[str, Any]]] = {

@@ -127,6 +127,6 @@ def test_a_note_in_a_picture_takes_neither_its_hands_pages_nor_its_dispute_file_
             return picture.convert("RGB")
 
     monkeypatch.setattr("dealer_ui.reports.dispute_pdf.open_picture", trusted)
-    monkeypatch.setattr(stored_picture, "size_said", lambda head: trusted(head).size)
+    monkeypatch.setattr(stored_picture, "stated_size", lambda head: trusted(head).size)
     with pytest.raises(ValueError, match=r"too l(ong|arge)|Truncated"):
         dispute_pdf(felt.folder, 1)

@@ -278,7 +278,9 @@ def _between_hands(profile: Profile) -> _Findings:
 
 
 def _weaker_pays_more(profile: Profile) -> _Findings:
-    """Yield the options under which a weaker hand or result has more points, and those only said to be so."""
+    """Yield the options that give a weaker hand or result more points, unless `weaker_pays_more` lists them; and those
+    that it lists although they do not.
+    """
     found = {
         path: next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
         for path, ranked in _ranked(profile).items()
@@ -323,7 +325,7 @@ class _Award(NamedTuple):
 
 
 def _ranked(profile: Profile) -> dict[str, list[_Award]]:
-    """Return, of each of `RANKED`, what it gives points for, from weak to strong."""
+    """Return what each option of `profile.RANKED` gives points for, from weak to strong, with the points."""
     outcome = dict(profile.scoring.outcome)
     words = {"two": Message("two rows won"), "three": Message("all three rows won")}
     return {

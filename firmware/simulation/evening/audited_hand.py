@@ -26,7 +26,8 @@ class Card:
 
     card: str | None
     sure: bool
-    said: bool = False
+    is_named: bool = False
+    """Whether the dealer named it."""
 
 
 @dataclass

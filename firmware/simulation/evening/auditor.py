@@ -300,7 +300,9 @@ class Auditor:
             case "card_moved", "table":
                 self._open.cards.setdefault((seen["to_seat"], seen["to_row"]), []).append(row.pop(at))
             case "card_changed", stands:
-                row[at] = Card(seen["seen"]["card"] if stands == "table" else row[at].card, True, said=True)
+                row[at] = Card(
+                    seen["seen"]["card"] if stands == "table" else row[at].card, True, is_named=True
+                )
 
     # ---- the camera, after the signal ----
 
@@ -343,19 +345,19 @@ class Auditor:
     def _card_corrected(self, payload: Mapping[str, Any]) -> None:
         self.counts["corrections"] += 1
         before = self._open.row(payload["seat"], payload["row"])[payload["index"]]
-        if not before.said and before.card != payload["card"]:
+        if not before.is_named and before.card != payload["card"]:
             self._faults.notice("sure-misread")
         self._dealer_says(payload)
         self._open.confirmed.discard(payload["seat"])
 
     def _dealer_says(self, payload: Mapping[str, Any]) -> None:
         self._open.row(payload["seat"], payload["row"])[payload["index"]] = Card(
-            payload["card"], True, said=True
+            payload["card"], True, is_named=True
         )
 
     def _row_keyed(self, payload: Mapping[str, Any]) -> None:
         self._open.cards[payload["seat"], payload["row"]] = [
-            Card(card, True, said=True) for card in payload["cards"]
+            Card(card, True, is_named=True) for card in payload["cards"]
         ]
         self._open.confirmed.discard(payload["seat"])
 
@@ -387,7 +389,7 @@ class Auditor:
         ]
 
     def _surely_wrong(self, hand: AuditedHand) -> bool:
-        return any(not card.said for card in self._wrong(hand))
+        return any(not card.is_named for card in self._wrong(hand))
 
     def _hand_archived(self, _: Mapping[str, Any]) -> None:
         hand = self._open
@@ -407,7 +409,7 @@ class Auditor:
         """Count how the final settlement's cards compare with the true ones."""
         wrong = self._wrong(hand)
         dealt = self.dealt.get(hand.number)
-        if any(not card.said for card in wrong):
+        if any(not card.is_named for card in wrong):
             self.counts["ended_surely_misread"] += 1
         elif wrong:
             self.counts["ended_as_dealer_said_wrongly"] += 1

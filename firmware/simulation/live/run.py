@@ -1,4 +1,4 @@
-"""Hands on a simulated table in real time: the dealer's eyes and hands there, and a report of each hand.
+"""Plays on a simulated table in real time: what the dealer sees and does there, and a report of each hand.
 
 The page is read from the record; its commands go over the table's socket. A person may play along, or be the dealer.
 """
@@ -53,7 +53,7 @@ class LiveRun:
     """Has the simulated dealer play until stopped; a `Workplace`.
 
     `pace`: the speed relative to a person's; None: no pauses at all. `among_people`: people may pull cables and press
-    buttons, so that a table that makes no progress is no fault of it.
+    buttons, so that a table that makes no progress is no error.
     """
 
     is_page_gone = False
@@ -196,14 +196,14 @@ class LiveRun:
             self.until(lambda now: now.puck.seat == seat or "puck" in now.faults)
 
     def press(self, button: ButtonName, seconds: float) -> None:
-        """Press a button. What is new is read first, or the press counts for nothing."""
+        """Press a button, as soon as what the screen shows has been read: an earlier press would count for nothing."""
         reads = (PAID_S if self._state.paid else SEEN_S) + GLANCE
         self._stop.wait(max(0.0, self._progress_at + reads - time.monotonic()))
         self._table.panel.press(button, seconds)
         self._stop.wait(FINGER_UP)
 
     def send(self, command: dict[str, Any]) -> Mapping[str, Any]:
-        """Send a command over the socket; a refusal is read. Raises SimulationStuck."""
+        """Send a command over the socket; after a refusal, wait a moment. Raises SimulationStuck."""
         try:
             answer = self._link.send(command)
         except TableUnreachable as error:

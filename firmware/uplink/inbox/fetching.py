@@ -101,7 +101,9 @@ class Inbox:
         """Return how far each request is, for the pit. Of a file that was fetched whole, the table process says it."""
         notes = {one.key: one for one in read_list(self._notes)} if self._requests else {}
         requests = list(self._requests.values())[:MOST_OPEN]
-        return tuple((notes.get(one.key, one) if one.state == "fetched" else one).said() for one in requests)
+        return tuple(
+            (notes.get(one.key, one) if one.state == "fetched" else one).report() for one in requests
+        )
 
     def ask(self, files: object) -> None:
         """Take over what the pit asks for now: all that is open. What it does not name any more is removed."""

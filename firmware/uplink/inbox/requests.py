@@ -76,7 +76,7 @@ class FileRequest:
         file = vars(self.file) if self.file != NOT_KNOWN else None
         return {"number": self.number, "sha256": self.sha256, "state": self.state, "why": why, "file": file}
 
-    def said(self) -> dict[str, Any]:
+    def report(self) -> dict[str, Any]:
         """Return what the table says of it to the pit."""
         one = replace(self, file=NOT_KNOWN)
         if self.why is not None and len(json.dumps(self.why.to_json())) > MOST_WHY:

@@ -27,7 +27,7 @@ from dealer_ui.remote.app import remote_access
 from dealer_ui.web import tls
 from dealer_ui.web.passphrases import AccessError
 from dealer_ui.web.rate_limit import Limit, canonical_address, network_of
-from dealer_ui.web.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable, private
+from dealer_ui.web.tls import CERTIFICATE, KEY, TlsError, certificate, need_usable, write_owner_only
 from firmware.cli.main import main
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
@@ -263,7 +263,7 @@ def test_a_stop_between_key_and_certificate_is_made_good(
     certificate(secrets)
 
     def stops(path: Path, data: bytes, **how: bool) -> None:
-        private(path, data, **how)
+        write_owner_only(path, data, **how)
         raise OSError("power cut")
 
     with monkeypatch.context() as cut:

@@ -27,7 +27,7 @@ from tests.pit.sent import FollowedTable
 __all__ = ["database", "owned"]
 FLOOR = "floor"
 HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
-"""What the uplink of a table that is well says of it."""
+"""What the uplink of a table that works says of it."""
 
 
 @dataclass

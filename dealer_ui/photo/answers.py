@@ -29,7 +29,7 @@ def profiles() -> tuple[tuple[str, str], ...]:
     return tuple((name, load_profile(name).title) for name in profile_names())
 
 
-def said(visit: Visit, given: Any) -> tuple[Answers, str, int]:
+def read_answers(visit: Visit, given: Any) -> tuple[Answers, str, int]:
     """Return answers, profile and unit after one more answer. Raises ValueError, KeyError, TypeError."""
     kind, key, what = given["kind"], str(given.get("key", "")), str(given.get("is", ""))
     answers, profile, unit = visit.answers, visit.profile, visit.unit
