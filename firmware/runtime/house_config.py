@@ -1,4 +1,4 @@
-"""Turns the configuration into what hands open with: rules, seats, and the content stored in the journal."""
+"""Makes of the configuration what a hand opens with: rules, seats, and the content that the journal stores."""
 
 from importlib.resources import files
 
