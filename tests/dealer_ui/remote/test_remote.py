@@ -267,7 +267,7 @@ def test_a_stop_between_key_and_certificate_is_made_good(
         raise OSError("power cut")
 
     with monkeypatch.context() as cut:
-        cut.setattr(tls, "private", stops)
+        cut.setattr(tls, "write_owner_only", stops)
         with pytest.raises(TlsError):
             certificate(secrets, again=True)
     certificate(secrets)
