@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.image.check import partitions
-from tests.install.machine import Booted
+from tests.install.machine import RunningMachine
 
 HERE: Final = Path(__file__).parent
 CARD_BYTES: Final = 8_000_000_000
@@ -63,7 +63,7 @@ Restart=on-failure
 """
 
 
-class Card(Booted):
+class Card(RunningMachine):
     """One card, and the machine that it is in. `disk` is what the machine has written."""
 
     PATIENCE_S = PATIENCE_S

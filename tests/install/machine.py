@@ -129,7 +129,7 @@ def base_tree(folder: Path, packages: str = PACKAGES, suite: str = SUITE, *, fro
     return archive
 
 
-class Booted:
+class RunningMachine:
     """A machine that is up, whatever it runs in: what is typed at it, and what its page answers."""
 
     PATIENCE_S = LONG
@@ -182,7 +182,7 @@ class Booted:
             time.sleep(self.PAUSE_S)
 
 
-class Machine(Booted):
+class Machine(RunningMachine):
     """One machine. `root` is its tree: what lies on its disk may be looked at from outside."""
 
     def __init__(self, root: Path, archive: Path) -> None:
