@@ -90,7 +90,7 @@ class RemotePeople:
             return {}
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise AccessError(
-                "%(path)s cannot be read: run this as root, or take it away and list again who may look.",
+                "%(path)s cannot be read: run this as root, or remove the file and list again who may look.",
                 path=self.path,
             ) from error
         return self._known

@@ -31,7 +31,7 @@ INDEX_MM: Final[Mapping[str, float]] = {"regular": 8.5, "jumbo": 15.0}
 """The height of an index's rank: a usual deck's 8.4 to 9.2 mm, a jumbo one's 14 to 18, as measured on decks."""
 
 METER: Final = 250.0
-"""An incident-light meter's constant: E = 250 · N² / (t · ISO), lux, as light meters have it."""
+"""The constant of incident-light meters: E = 250 · N² / (t · ISO), in lux."""
 
 MIN_LUX: Final = 500.0
 """What the house's lamps give at least on the felt; a camera that needs more needs more lamps."""
@@ -63,7 +63,7 @@ BUILD: Final = Tolerances()
 
 
 def _reach_mm(layout: TableLayout) -> float:
-    """Half of what all zones together take, along the felt's longer side."""
+    """Return how far the outermost zone reaches from the felt's middle, along its longer side."""
     middle = layout.width_mm / 2
     return max(
         float(abs(zone.to_felt(np.array([[0.0, 0.0], [zone.width_mm, zone.height_mm]]))[:, 0] - middle).max())
@@ -266,7 +266,7 @@ def sight(
         )
     elif not window[0] <= height_mm <= window[1]:
         poor.append(
-            f"when every tolerance adds up it holds only from {window[0] / 1000:.2f} to {window[1] / 1000:.2f} m"
+            f"when every tolerance adds up, only {window[0] / 1000:.2f} to {window[1] / 1000:.2f} m will do"
         )
     if marker_px < MIN_MARKER_PX:
         poor.append(f"a marker covers less than {MIN_MARKER_PX:g} px: print larger ones")

@@ -183,7 +183,9 @@ def _bonuses(profile: Profile) -> _Findings:
                     path, "%(option)s has bonuses paid, and bonus.pays says that there are none.", option=path
                 )
     elif not named:
-        yield _contradiction("bonus.pays", "Bonus.pays has bonuses paid, and no hand of any row has one.")
+        yield _contradiction(
+            "bonus.pays", "Bonuses are to be paid (bonus.pays), but no hand of any row has one."
+        )
     if bonus.doubles_same_category and bonus.pays != "replaces":
         yield _contradiction(
             "bonus.doubles_same_category",
@@ -251,7 +253,7 @@ def _naturals(profile: Profile) -> _Findings:
     if profile.order.several_naturals != "pairs" and not profile.order.naturals_first:
         yield _contradiction(
             "order.several_naturals",
-            "Which natural collects first is said, and order.naturals_first has none collect before the others.",
+            "The rules say which natural collects first, but by order.naturals_first none collects before the others.",
         )
 
 
