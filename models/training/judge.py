@@ -6,9 +6,12 @@ draws conclusions: `calibrate`, `measure` and `report` do.
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 import os
 import platform
+import shelve
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +28,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scipy.optimize import linear_sum_assignment
 
+import vision
+from models.training.samples import PACKAGE
 from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, MarkersError
 from vision.base.pictures import load_picture
@@ -38,6 +43,9 @@ from vision.synthetic.evaluation import Condition, Score, score_table
 from vision.synthetic.props import Thing
 from vision.synthetic.render import Hands, Scene, deal, render_table
 
+KEPT = Path(__file__).parent / "cache" / "results"
+"""Where results wait for a command that was stopped."""
+_VISION = Path(vision.__path__[0])
 SPREADS = (3, 5)
 """Pictures of its spread from which a deck is enrolled; a house that is refused takes more."""
 _NEAR = 0.5
@@ -121,19 +129,40 @@ class Tables:
 
 
 def on_all_cores(work: Callable[[T], R], tasks: Mapping[K, T], title: str) -> dict[K, R]:
-    """Do the tasks in processes of their own, with a progress bar on stderr; results by the tasks' keys, in order."""
+    """Do the tasks in processes of their own, with a progress bar on stderr; results by the tasks' keys, in order.
+
+    A result is kept as soon as it is there: the same command of the same code, stopped, goes on where it was.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    KEPT.mkdir(parents=True, exist_ok=True)
     with (
+        shelve.open(str(KEPT / f"{_fingerprint()} {title}")) as kept,
         ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"), _quietly) as pool,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
-        bar = progress.add_task(title, total=len(tasks))
-        futures = {key: pool.submit(work, task) for key, task in tasks.items()}
-        for _ in as_completed(futures.values()):
+        missing = {pool.submit(work, task): key for key, task in tasks.items() if repr(key) not in kept}
+        bar = progress.add_task(title, total=len(tasks), completed=len(tasks) - len(missing))
+        for future in as_completed(missing):
+            kept[repr(missing[future])] = future.result()
+            kept.sync()
             progress.advance(bar)
-    return {key: future.result() for key, future in futures.items()}
+        return {key: kept[repr(key)] for key in tasks}
+
+
+def _fingerprint() -> str:
+    """Name the command and what it runs: the code and the networks."""
+    digest = hashlib.sha256(repr(sys.argv[1:]).encode())
+    code = (
+        *PACKAGE.glob("*.onnx"),
+        *PACKAGE.glob("training/*.py"),
+        *_VISION.rglob("*.py"),
+        *_VISION.rglob("*.toml"),
+    )
+    for file in sorted(code):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _quietly() -> None:
