@@ -11,12 +11,15 @@ its large signs (`signs.py`) clearly say the same as its index.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
 from vision.base.errors import N_
 from vision.felt.quality import PictureVerdict
 from vision.reading.cards import ALIKE, CARDS
 from vision.reading.decode import CLEARLY_THERE, NamedCluster
+from vision.reading.pips import DIFFERS
 
 MIN_APART = 4.0
 """Nats by which four of five cards of a colour must name their suit, by index. On the decks that calibrate it was never
@@ -103,11 +106,7 @@ def is_confirmed(one: NamedCluster) -> bool:
 
     Such a card needs no verdict on the picture: that is of how small signs are seen.
     """
-    card = CARDS.index(one.card)
-    twin = CARDS.index(one.card[0] + ALIKE[one.card[1]])
-    shown = float(one.cluster.whole[card] - one.cluster.whole[twin])
-    by_index = one.cluster.logp[card] > one.cluster.logp[twin] and apart(one) >= MIN_ALONE
-    return bool(by_index and shown >= CONFIRMED)
+    return _preference(one, one.card[1] + ALIKE[one.card[1]]) >= MIN_ALONE and _shown(one) >= CONFIRMED
 
 
 def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
@@ -119,7 +118,7 @@ def is_one_deck(named: Sequence[NamedCluster], suits: str) -> bool:
     """
     read = [CARDS[int(one.cluster.logp.argmax())] for one in named]
     # Where indices name a card that another card is, only the assignment gave the other suit.
-    if any(name == one.card[0] + ALIKE[one.card[1]] for one, name in zip(named, read, strict=True)):
+    if any(name == _twin(one) for one, name in zip(named, read, strict=True)):
         return False
     own = [name for name in read if name[1] in suits]
     first = sum(name[1] == suits[0] for name in own)
@@ -141,11 +140,71 @@ def chance_of_split(first: int, second: int) -> float:
     return 2 * ways / math.comb(2 * _SUIT, count)
 
 
+def part_suits(named: Sequence[NamedCluster], taken: Sequence[bool]) -> list[NamedCluster]:
+    """Name the cards of a doubtful colour by what parts them from each other; no card becomes sure by this.
+
+    Soft print moves the indices of a whole colour toward one suit and leaves their order: clubs that are read as spades
+    are the least clear spades. So the colour is cut into two suits where each group is the most alike in itself, and as
+    numerous as one deck makes likely. Of two cards of a rank, each suit has one. A card whose large signs contradict
+    keeps its name, and so does its twin.
+    """
+    names = list(named)
+    for suits in _COLOURS:
+        rows = [k for k, one in enumerate(named) if one.card[1] in suits and not one.second]
+        if len(rows) < _MANY or all(taken[k] for k in rows):
+            continue
+        changed = [k for k, suit in _best_cut(named, rows, suits).items() if suit != named[k].card[1]]
+        kept = {named[k].card[0] for k in changed if taken[k] or _shown(named[k]) > DIFFERS}
+        for k in changed:
+            if named[k].card[0] not in kept:
+                names[k] = _rename(named[k])
+    return names
+
+
+def _rename(one: NamedCluster) -> NamedCluster:
+    """Return a card with the other suit of its colour as its likeliest name, without a margin."""
+    card = _twin(one)
+    others = [name for name in one.candidates if name != card]
+    return replace(one, card=card, margin=0.0, candidates=(card, *others[:2]))
+
+
+def _twin(one: NamedCluster) -> str:
+    return one.card[0] + ALIKE[one.card[1]]
+
+
+def _shown(one: NamedCluster) -> float:
+    """Return by how many nats a card's large signs favour its suit over the other one of its colour."""
+    return float(one.cluster.whole[CARDS.index(one.card)] - one.cluster.whole[CARDS.index(_twin(one))])
+
+
+def _preference(one: NamedCluster, suits: str) -> float:
+    """Return by how many nats each of a card's indices shows the first of two suits rather than the second."""
+    first, second = (one.cluster.logp[CARDS.index(one.card[0] + suit)] for suit in suits)
+    return float(first - second) / len(one.cluster.members)
+
+
+def _best_cut(named: Sequence[NamedCluster], rows: Sequence[int], suits: str) -> dict[int, str]:
+    """Cut the cards of a colour, by their rows, into its two suits; where no cut is clearer, as they are named."""
+    nats = {k: _preference(named[k], suits) for k in rows}
+
+    def cost(cut: dict[int, str]) -> float:
+        groups = [[nats[k] for k in rows if cut[k] == suit] for suit in suits]
+        spread = sum(statistics.pvariance(group) * len(group) for group in groups if group)
+        chance = chance_of_split(*map(len, groups))
+        return len(rows) / 2 * math.log1p(spread / len(rows)) - math.log(chance) if chance else math.inf
+
+    of_rank: dict[str, list[int]] = {}
+    for k in sorted(rows, key=lambda k: -nats[k]):
+        of_rank.setdefault(named[k].card[0], []).append(k)
+    alone = [k for k in sorted(rows, key=lambda k: -nats[k]) if len(of_rank[named[k].card[0]]) == 1]
+    pairs = {k: suits[n > 0] for twins in of_rank.values() if len(twins) > 1 for n, k in enumerate(twins)}
+    cuts = (pairs | {k: suits[n >= cut] for n, k in enumerate(alone)} for cut in range(len(alone) + 1))
+    return min(({k: named[k].card[1] for k in rows}, *cuts), key=cost)
+
+
 def apart(named: NamedCluster) -> float:
     """Return the nats by which each of a card's indices prefers its suit to the other one of its colour."""
-    other = named.card[0] + ALIKE[named.card[1]]
-    logp = named.cluster.logp
-    return abs(float(logp[CARDS.index(named.card)] - logp[CARDS.index(other)])) / len(named.cluster.members)
+    return abs(_preference(named, named.card[1] + ALIKE[named.card[1]]))
 
 
 def _most(nats: list[float]) -> float:

@@ -33,7 +33,7 @@ from vision.reading.objects import KnownCard, Other, find_others, look_down
 from vision.reading.paper import judge_paper
 from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, scores
 from vision.reading.signs import PX_PER_MM as SIGN_PX_PER_MM
-from vision.reading.suits import judge_suits
+from vision.reading.suits import judge_suits, part_suits
 
 _PlacedCard = tuple["ReadCard", CardPlace, Zone | None]
 _ScaledPicture = tuple[Image, Callable[[Points], Points]]
@@ -331,6 +331,9 @@ def judge_cards(
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     where = homes([place for _, place in laid], layout)
     suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
+    if dealt:
+        names = part_suits(names, clear)
+        laid = [(named, place) for named, (_, place) in zip(names, laid, strict=True)]
     by_paper: dict[str, PictureVerdict] = {}
     fit = [True] * len(laid)
     if seen:

@@ -11,7 +11,15 @@ import pytest
 from vision.reading.cards import CARDS
 from vision.reading.decode import Cluster, NamedCluster
 from vision.reading.network import Floats, log_softmax
-from vision.reading.suits import CONFIRMED, MIN_APART, RAREST_SPLIT, apart, chance_of_split, judge_suits
+from vision.reading.suits import (
+    CONFIRMED,
+    MIN_APART,
+    RAREST_SPLIT,
+    apart,
+    chance_of_split,
+    judge_suits,
+    part_suits,
+)
 
 
 def named(card: str, apart: float, presence: float = 5.0) -> NamedCluster:
@@ -55,6 +63,41 @@ def test_two_unclear_signs_say_nothing_of_a_picture_and_three_do() -> None:
 
 def test_how_clearly_a_sign_is_seen_is_told_by_index() -> None:
     assert apart(named("2c", 3)) == pytest.approx(3)
+
+
+def soft(card: str, nats: float, whole: float = 0.0) -> NamedCluster:
+    """Name a black card by indices that show a spade by so many nats each, and large signs that show its suit so."""
+    seen = named(card[0] + ("s" if nats > 0 else "c"), abs(nats))
+    shown = np.zeros(52)
+    shown[CARDS.index(card)] = whole
+    return replace(seen, cluster=replace(seen.cluster, whole=shown))
+
+
+def test_clubs_that_soft_print_shows_as_spades_are_proposed_as_clubs_and_none_is_sure() -> None:
+    laid = [*(soft(rank + "s", 14 + k % 3) for k, rank in enumerate("23578JQA"))]
+    laid += [soft(rank + "c", 3 + k % 3) for k, rank in enumerate("2469TJK")]
+    assert {one.card[1] for one in laid} == {"s"}
+    renamed = part_suits(laid, [False] * len(laid))
+    assert [one.card for one in renamed] == [rank + "s" for rank in "23578JQA"] + [
+        rank + "c" for rank in "2469TJK"
+    ]
+    changed = renamed[8:]
+    assert all(one.margin == 0 and one.candidates == (one.card, one.card[0] + "s") for one in changed)
+    assert part_suits(laid, [True] * len(laid)) == laid
+
+
+def test_a_card_whose_large_signs_contradict_keeps_its_name_and_so_does_its_twin() -> None:
+    laid = [*(soft(rank + "s", 14 + k % 3) for k, rank in enumerate("23578JQA"))]
+    laid += [soft(rank + "c", 3 + k % 3) for k, rank in enumerate("469TK")]
+    pair = [soft("Js", 3, whole=9), replace(soft("Js", 14), card="Jc")]
+    assert [one.card for one in part_suits(laid + pair, [False] * 15)][-3:] == ["Kc", "Js", "Jc"]
+
+
+def test_colours_that_are_named_as_one_deck_shows_them_keep_their_names() -> None:
+    deal = [named(rank + suit, 3) for rank in "23456789" for suit in "cs"]
+    assert part_suits(deal, [False] * len(deal)) == deal
+    few = [soft(rank + "c", 3) for rank in "2345"]
+    assert part_suits(few, [False] * len(few)) == few
 
 
 def test_no_cards_are_no_trouble() -> None:
