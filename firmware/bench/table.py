@@ -34,7 +34,7 @@ STAGES: Final = {
     "frame": "waiting for the frames of the still table",
     "reading": "one frame through the card reader",
     "agreement": "the other frames that must agree",
-    "images": "the frame and the crops on the disk, synced",
+    "images": "the frame and the crops encoded, what is left of it, and on the disk, synced",
     "table": "between the processes, rules, events",
     "commit": "the events in the journal, synced",
     "page": "journal read, view made, sent, received",

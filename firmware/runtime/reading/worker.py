@@ -4,7 +4,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, Final
@@ -14,7 +14,6 @@ import numpy as np
 
 from firmware.devices.camera.source import CameraError, CameraHung, Frame, FrameLate, TakenSetting
 from firmware.messages import Message, MessageError, Text
-from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.reading.change_detector import TableWatch, is_new, lacks, of_places, shows_change
 from firmware.runtime.reading.messages import (
     CameraJob,
@@ -33,14 +32,13 @@ from firmware.runtime.reading.messages import (
     Watch,
     short_places,
 )
+from firmware.runtime.reading.pictures import EncodedPictures, PictureSaver
 from firmware.runtime.reading.setup_worker import CameraBench, SpreadError, model_of
 from firmware.table import CaptureError
 from firmware.table.entry import content_hash
-from firmware.threads import Worker
 from vision.base.arrays import Image, Points
 from vision.base.errors import VisionError
 from vision.felt.calibration import FeltCalibration
-from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.memory import TableMemory
@@ -49,12 +47,6 @@ from vision.reading.profile_files import profile_of_json
 from vision.reading.still import StillReader, WaitReason
 from vision.reading.table_reading import TableReading
 
-FRAME_QUALITY: Final = 88
-CROP_QUALITY: Final = 85
-"""JPEG qualities that keep a full frame below 5 MB and a zone's crop below 120 kB."""
-CROP_PX_PER_MM: Final = 2.5
-SAVED_AT_ONCE: Final = 4
-"""Pictures that are encoded and synced side by side: one waits for the disk while another is encoded."""
 LATE_FRAMES: Final = 3
 LIES_IN: Final = 0.15
 """The minimum share of a card's area inside a zone for an object to count as in it."""
@@ -106,8 +98,7 @@ class _Worker:
 
     def __init__(self, spec: ReaderSpec, show: Callable[[ReaderState], None]) -> None:
         self._show = show
-        self._store = CaptureStore(spec.data)
-        self._savers = tuple(Worker(f"picture {n}") for n in range(SAVED_AT_ONCE))
+        self._pictures = PictureSaver(spec.data)
         self._still_within = spec.still_within
         self._base = self._layout = TableLayout.load(spec.layout)
         self._reader = CardReader(threads=spec.threads)
@@ -115,7 +106,6 @@ class _Worker:
         self._camera = spec.camera()
         self._is_open = False
         self._seen: Image | None = None
-        self._felt: FeltView | None = None
         self._memory = TableMemory()
         self._watch = TableWatch(self._reader, memory=self._memory)
         self._lens: Lens | None = None
@@ -142,7 +132,7 @@ class _Worker:
             done, evidence = self._bench.do(job, show)
             if evidence is None:
                 return done
-            return replace(done, frame=self._save(f"{job.name}.jpg", evidence, FRAME_QUALITY))
+            return replace(done, frame=self._pictures.save_frame(f"{job.name}.jpg", evidence))
         except CameraHung:
             raise
         except (CameraError, CaptureError) as error:
@@ -198,21 +188,16 @@ class _Worker:
                     return NothingNew(job.number, seen)
                 return self._send_new(job, job.watch, layout, *seen)
             self._watch.forget()
-            image, reading = self._look(layout)
+            encoded: list[EncodedPictures] = []
+            _, reading = self._look(layout, ahead=lambda frame: encoded.append(self._encode(frame, layout)))
             began = time.monotonic()
-            facts = self._to_dict(reading, image, layout)
+            facts = self._to_dict(reading, layout)
             if short_places(facts["zones"], job.full):
                 bare = [zone | {"capture": None} for zone in facts["zones"]]
                 return ReadingDone(job.number, facts | {"zones": bare, "frame": None})
-            first, *others = self._savers  # the frame takes as long as all crops
-            saved = first.submit(self._save, f"{job.name}-frame.jpg", image, FRAME_QUALITY)
-            crops = [
-                others[n % len(others)].submit(self._crop, job, zone["place"], zone["row"], image)
-                for n, zone in enumerate(facts["zones"])
-            ]
-            for zone, crop in zip(facts["zones"], crops, strict=True):
-                zone["capture"] = crop.result()
-            frame = saved.result()
+            frame, crops = self._pictures.save_all(job.name, encoded[-1])
+            for zone in facts["zones"]:
+                zone["capture"] = crops[zone["place"], zone["row"]]
             facts["ms"]["images"] = round(1000 * (time.monotonic() - began), 2)
         except CameraHung:
             raise
@@ -226,7 +211,8 @@ class _Worker:
     def _send_new(
         self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
     ) -> ReadingDone:
-        facts = self._to_dict(reading, image, layout)
+        assert reading.view is not None
+        facts = self._to_dict(reading, layout)
         strange = not watch.changes and any(other["zones"] for other in facts["others"])
         for zone in facts["zones"]:
             known = watch.known.get((zone["place"], zone["row"]), ())
@@ -236,16 +222,18 @@ class _Worker:
             else:
                 strange = strange or lacks(zone["cards"], known)
                 new = is_new(zone["cards"], known)
-            zone["capture"] = self._crop(job, zone["place"], zone["row"], image) if new else None
-        frame = self._save(f"{job.name}-frame.jpg", image, FRAME_QUALITY) if strange else None
+            zone["capture"] = None
+            if new:
+                at = self._layout.zone(zone["place"], zone["row"])
+                zone["capture"] = self._pictures.save_crop(job.name, image, reading.view, at)
+        frame = self._pictures.save_frame(f"{job.name}-frame.jpg", image) if strange else None
         return ReadingDone(job.number, facts | {"frame": frame})
 
-    def _to_dict(self, reading: TableReading, image: Image, layout: TableLayout) -> dict[str, Any]:
+    def _to_dict(self, reading: TableReading, layout: TableLayout) -> dict[str, Any]:
         """Return the reading as plain data; each unknown object has a list of its zones."""
         assert reading.view is not None
-        self._felt = reading.view
-        outlines = {(z.place, z.row): self._felt.to_image(z.corners_mm) for z in layout.zones}
-        card_px = self._layout.card.width_mm * self._layout.card.height_mm * self._felt.px_per_mm**2
+        outlines = {(z.place, z.row): reading.view.to_image(z.corners_mm) for z in layout.zones}
+        card_px = self._layout.card.width_mm * self._layout.card.height_mm * reading.view.px_per_mm**2
         facts = reading.to_json()
         for zone in facts["zones"]:
             zone["outline"] = outlines[zone["place"], zone["row"]].round(1).tolist()
@@ -257,8 +245,16 @@ class _Worker:
             ]
         return facts
 
-    def _look(self, layout: TableLayout, *, dealt: bool = True) -> tuple[Image, TableReading]:
-        """Return the last of the frames that agree, and their reading; `dealt`: the cards are not in a deck's order.
+    def _encode(self, frame: Image, layout: TableLayout) -> EncodedPictures:
+        assert self._memory.view is not None
+        return self._pictures.encode(frame, self._memory.view, layout.zones)
+
+    def _look(
+        self, layout: TableLayout, *, dealt: bool = True, ahead: Callable[[Image], None] | None = None
+    ) -> tuple[Image, TableReading]:
+        """Return the last of the frames that agree, and their reading.
+
+        `dealt`: the cards are not in a deck's order. `ahead`: receives the first of the frames, once it has been read.
 
         Its times are those of the last frame. "frames" and "all_frames" are the total times for waiting for frames and
         for reading them, "longest_frame" the longest time for reading one.
@@ -268,17 +264,20 @@ class _Worker:
         )
         deadline = time.monotonic() + self._still_within
         waited = looked = longest = 0.0
+        answer: TableReading | WaitReason = WaitReason.FIRST
         while True:
             began = time.monotonic()
             self._seen = self._frame().image
             came = time.monotonic()
-            answer = still.offer(self._seen)
+            before, answer = answer, still.offer(self._seen)
             took = time.monotonic() - came
             waited, looked, longest = waited + came - began, looked + took, max(longest, took)
             if not isinstance(answer, WaitReason):
                 whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
                 facts = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
                 return self._seen, replace(answer, ms=answer.ms | facts)
+            if ahead and answer is WaitReason.MORE is not before:
+                ahead(self._seen)
             # A reading that has begun is completed, however slow the machine: the table is at rest.
             if answer not in (WaitReason.FIRST, WaitReason.MORE) and time.monotonic() > deadline:
                 raise _RestlessError(
@@ -307,24 +306,14 @@ class _Worker:
         self._seen = self._frame().image
         return self._seen
 
-    def _crop(self, job: ReadingJob, place: str, row: str, image: Image) -> dict[str, Any]:
-        zone = self._layout.zone(place, row)
-        assert self._felt is not None
-        picture = self._felt.rectify(image, zone, CROP_PX_PER_MM)
-        return self._save(f"{job.name}-{place.lower()}-{row}.jpg", picture, CROP_QUALITY)
-
     def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
         """Store the image of a table that could not be read. The reason is valid without it too."""
         if self._seen is None:
             return None
         try:
-            return self._save(f"{job.name}-frame.jpg", self._seen, FRAME_QUALITY)
+            return self._pictures.save_frame(f"{job.name}-frame.jpg", self._seen)
         except CaptureError:
             return None
-
-    def _save(self, name: str, image: Image, quality: int) -> dict[str, Any]:
-        _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
-        return asdict(self._store.save(name, data.tobytes()))
 
 
 def _overlap(outline: Points, corners: Points) -> float:
