@@ -9,7 +9,7 @@ import click
 
 from hardware.make import loom_sheet
 from hardware.make.arrangements import NAMES, arrange
-from hardware.make.boards import check, write
+from hardware.make.boards import check
 from hardware.make.bom import bom_page
 from hardware.make.build import Assembly
 from hardware.make.felt import board_sheet, card_pages, cloth_sheet, felt_sheet
@@ -48,7 +48,6 @@ def write_texts(root: Path) -> None:
         "out/puck-board.md": puck_board_page(),
         "mech/parameters.scad": parameters(frame),
     }
-    texts |= write.texts(HARDWARE, sources.pins)
     for name, loom in looms.items():
         texts[f"wiring/{name}.yml"] = loom.text()
         loom_sheet.column(loom).svg(root / f"out/wiring-{name}.svg")
@@ -100,8 +99,7 @@ def main(context: click.Context) -> None:
     if old := Sources.load(HARDWARE).bom.stale(date.today()):
         click.echo(f"prices: {old}", err=True)
     steps: dict[str, Callable[[], object]] = {
-        "tracks of the boards": lambda: write.lay(HARDWARE, Sources.load(HARDWARE).pins),
-        "lists, rules, looms, boards": lambda: write_texts(HARDWARE),
+        "lists, rules, looms": lambda: write_texts(HARDWARE),
         "felt, cloth, board": lambda: write_prints(out, TableLayout.load(), standard_frame()),
         "test cards": lambda: card_pages(out / "test-cards.pdf"),
         "printed parts, pictures of the assembly": lambda: build(out),
@@ -118,7 +116,7 @@ def main(context: click.Context) -> None:
             click.echo(f"{name}: the data lack {error}, or name it wrongly", err=True)
     if failed:
         raise click.exceptions.Exit(1)
-    write_stamps(HARDWARE)
+    write_stamps(HARDWARE, boards=False)
 
 
 @main.command()
@@ -128,7 +126,7 @@ def boards() -> None:
         check.check(HARDWARE)
     except HardwareError as error:
         raise click.ClickException(str(error)) from error
-    write_stamps(HARDWARE)
+    write_stamps(HARDWARE, boards=True)
 
 
 @main.command()

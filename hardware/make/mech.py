@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageChops
 
 from hardware.make.boards.check import REPORT
-from hardware.make.boards.write import BOARDS, FOLDER
+from hardware.make.boards.circuit import BOARDS, FOLDER
 from hardware.make.build import Assembly, Task
 from hardware.make.frame import Frame
 from hardware.make.tables import ToolMissing
@@ -135,6 +135,11 @@ def stamps(root: Path) -> dict[str, dict[str, str]]:
     return dict(sorted(found.items()))
 
 
-def write_stamps(root: Path) -> None:
-    """Write the stamps of all files. Raises OSError."""
-    (root / STAMPS).write_text(json.dumps(stamps(root), indent=1) + "\n", encoding="utf-8")
+def write_stamps(root: Path, *, boards: bool) -> None:
+    """Write the stamps of the boards' files, which KiCad made, or of all others, as they are now. Raises OSError."""
+    path, now = root / STAMPS, stamps(root)
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    both = {
+        name: it if name.startswith("out/board") == boards else kept.get(name, {}) for name, it in now.items()
+    }
+    path.write_text(json.dumps(both, indent=1) + "\n", encoding="utf-8")

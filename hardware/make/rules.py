@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hardware.make import electric, fits, strength, view
-from hardware.make.boards.write import tracks_bear
+from hardware.make.boards.circuit import Board, load_boards, pins_agree, tracks_bear
 from hardware.make.bom import Bom
 from hardware.make.felt import cloth_marks
 from hardware.make.finding import Finding, most, none
@@ -32,15 +32,15 @@ class Sources:
     bom: Bom
     electric: dict[str, Any]
     pins: dict[str, Any]
-    boards: dict[str, Any]
+    boards: dict[str, Board]
 
     @classmethod
     def load(cls, root: Path) -> Sources:
         """Read the data of `hardware/`, and the standard felt's layout. Raises DataTableError."""
         frame = Frame(toml(root / "mech/mech.toml"), TableLayout.load())
         bom = Bom.load(root / "bom.toml")
-        tables = [toml(root / f"{name}.toml") for name in ("electric", "pinmap", "boards")]
-        return cls(frame, bom, *tables)
+        electrical, pins = (toml(root / f"{name}.toml") for name in ("electric", "pinmap"))
+        return cls(frame, bom, electrical, pins, load_boards(root))
 
     def looms(self) -> dict[str, Loom]:
         """Make every loom, by its name."""
@@ -119,6 +119,7 @@ def judge(sources: Sources) -> dict[str, list[Finding]]:
         "Electric": [
             *electric.judge(sources.electric, sources.pins, bom),
             tracks_bear(sources.boards, sources.electric),
+            pins_agree(sources.boards, sources.pins),
         ],
         "Looms and cables": wired,
         "Parts and prices": [*fits.judge_pieces(frame, bom, sources.pins), bom.prices()],

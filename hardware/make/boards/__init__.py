@@ -1,1 +1,1 @@
-"""The two circuit boards as a KiCad project each: circuit, drawing, places, tracks; `make boards` checks them."""
+"""Holds both circuit boards, a KiCad project each, against the pins of the code; `make boards` has KiCad check them."""

@@ -8,7 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from hardware.make.boards.write import BOARDS, FOLDER
+from hardware.make.boards.circuit import BOARDS, FOLDER
 from hardware.make.tables import RuleBroken, ToolMissing
 
 PROGRAM: Final = "kicad-cli"
