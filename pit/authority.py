@@ -1,8 +1,8 @@
 """The pit's certificate authority: it signs for the tables of this house, and for its own door.
 
-Certificates last ten years, not days, because a table has no clock battery; tables do not look at the dates. The pit, a
-server with a clock, does: it refuses an expired certificate at both of its doors. A table is struck off by a row of the
-database, which is looked at in each request.
+Certificates last ten years, not days: a table has no clock battery, so it cannot know when to renew its certificate.
+Nor does it look at the dates of the pit's certificate. The pit, a server with a clock, refuses an expired certificate
+at both of its doors. A table is struck off by a row of the database, which is looked at in each request.
 """
 
 import json
@@ -25,7 +25,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
 from firmware.record.journal.disk import write_private
-from firmware.uplink import settings as enrolment
+from firmware.uplink import settings
 from firmware.uplink.enrolment import Keys
 from pit.errors import AuthorityError
 
@@ -34,11 +34,12 @@ KEY: Final = "authority.key"
 DOOR_CERTIFICATE: Final = "door.crt"
 DOOR_KEY: Final = "door.key"
 ISSUED: Final = "issued.jsonl"
-"""A line for each certificate of a table, for a database that was lost: its name and serial number."""
+"""A line for each certificate that a table got: the table's name and the serial number. It replaces a database that was
+lost."""
 HOUSE_FOLDER: Final = "house"
 """The folder of the house's key."""
 LOG_FOLDER: Final = "log"
-"""The folder of the key of the pit's log, beside the authority's own."""
+"""The folder of the key of the pit's log. It lies beside the authority's folder."""
 LASTS: Final = timedelta(days=3653)
 
 
@@ -82,12 +83,12 @@ class Authority:
         """
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            serial = self._issue(name, folder / enrolment.CERTIFICATE, folder / enrolment.KEY, server=False)
-            write_private(folder / enrolment.AUTHORITY, self.pem)
+            serial = self._issue(name, folder / settings.CERTIFICATE, folder / settings.KEY, server=False)
+            write_private(folder / settings.AUTHORITY, self.pem)
             keys = self.keys
-            write_private(folder / enrolment.HOUSE, f"{keys.house}\n".encode())
-            write_private(folder / enrolment.LOG, f"{keys.log}\n".encode())
-            write_private(folder / enrolment.FILE, enrolment.text_of(pit).encode())
+            write_private(folder / settings.HOUSE, f"{keys.house}\n".encode())
+            write_private(folder / settings.LOG, f"{keys.log}\n".encode())
+            write_private(folder / settings.FILE, settings.text_of(pit).encode())
             self._note(name, serial)
         except OSError as error:
             raise _cannot(folder, error) from error
@@ -119,7 +120,7 @@ class Authority:
 
     @property
     def der(self) -> bytes:
-        """The same, as its fingerprint is taken of it."""
+        """The authority's own certificate in the encoding of which the fingerprint is taken."""
         return self._certificate.public_bytes(Encoding.DER)
 
     @property
@@ -167,7 +168,7 @@ class Authority:
 
 
 def key_of_request(request: str) -> ec.EllipticCurvePublicKey:
-    """Return the key of a PKCS #10 request, PEM, that its sender has. Raises AuthorityError."""
+    """Return the public key of a PKCS #10 request, PEM, once its signature fits. Raises AuthorityError."""
     try:
         parsed = x509.load_pem_x509_csr(request.encode())
         public = parsed.public_key()

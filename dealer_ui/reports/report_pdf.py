@@ -19,8 +19,8 @@ PLOT_HIGH = 46 * mm
 """The height of a plot."""
 LONGEST = 100
 """The most characters of a name. A longer name could make a row higher than a page, and that fails."""
-LARGER = 1.5
-"""The width of a figure, as a multiple of the width of a letter in its column's heading."""
+DIGIT_WIDTH = 1.5
+"""The width of a digit in a cell, in letters of the column's smaller heading."""
 
 
 def report_pdf(
@@ -56,29 +56,30 @@ def _flow(
     yield Spacer(0, 3 * mm)
     heads = [type_.text(head, ParagraphStyle("narrow", type_.small, fontSize=5.8)) for head in view.heads]
     columns = zip(
-        *(line.cells for line in (*(line for _title, of in tables for line in of), view.total)), strict=True
+        *(line.cells for line in (*(line for _title, lines in tables for line in lines), view.total)),
+        strict=True,
     )
     widths = [
-        max(6, *map(len, head.split()), *(LARGER * len(cell) for cell in column))
+        max(6, *map(len, head.split()), *(DIGIT_WIDTH * len(cell) for cell in column))
         for head, column in zip(view.heads, columns, strict=True)
     ]
 
-    def grid(of: Sequence[Line]) -> Flowable:
+    def grid(lines: Sequence[Line]) -> Flowable:
         cells = [
             [
                 type_.text(line.name[:LONGEST] + (f"\n{line.when}" if line.when else "")),
                 *(type_.text(c) for c in line.cells),
             ]
-            for line in (*of, view.total)
+            for line in (*lines, view.total)
         ]
         shares = (0.17, *(0.83 * width / sum(widths) for width in widths))
         return type_.grid(
-            [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(of) + 1]
+            [[type_.text("", type_.small), *heads], *cells], shares, head=True, marked=[len(lines) + 1]
         )
 
-    for head, of in tables:
+    for head, lines in tables:
         yield from type_.titled(head)
-        yield grid(of)
+        yield grid(lines)
     yield from _plot(
         _("Hands closed in each hour"),
         [(bar.name, n) for bar, (_ms, n) in zip(view.hours, report.hours, strict=True)],

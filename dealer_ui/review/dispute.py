@@ -1,4 +1,4 @@
-"""`/review/…/dispute`: reopening, marking and holding a past hand, and its signed dispute file."""
+"""`/review/…/dispute`: reopening, disputing and reviewing a past hand, and its signed dispute file."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -31,7 +31,7 @@ REASONS: Final = (
     N_("The puck was wrong"),
     N_("The payment is disputed"),
 )
-"""Reasons for reopening or disputing a hand. There is no keyboard: a person touches one. None is preselected."""
+"""Reasons for reopening or disputing a hand. There is no keyboard: a person touches a reason. None is preselected."""
 DECIDED: Final = (
     N_("The settlement stands"),
     N_("The hand was corrected"),
@@ -44,7 +44,7 @@ DECIDED: Final = (
 @guard.open_to(guard.EVERYBODY)
 @of_hand
 def dispute(recalled: PastHand) -> str:
-    """Show what corrections changed in a hand; to a floor person, also the actions to reopen, mark and export it."""
+    """Show what corrections changed in a hand; a floor person may also reopen, dispute, review and export it."""
     guard.need(PAST, _("Correcting and keeping a hand"))
     state = services().live.state()
     number = recalled.hand

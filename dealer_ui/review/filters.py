@@ -46,7 +46,7 @@ class Filter:
     since_ms: int | None = None
     until_ms: int | None = None
     day: date | None = None
-    """By the box's own clock; in the place of the two times."""
+    """The day by the box's own clock, given in place of the two times."""
     hour: int | None = None
     """Of that day, counted from its midnight."""
     before: int | None = None

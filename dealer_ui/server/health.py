@@ -54,7 +54,7 @@ def health() -> str:
         Verdict.ABSENT: _("Not installed"),
     }
     groups = ((title, [c for c in checks if c.verdict is verdict]) for verdict, title in titles.items())
-    shown = [(title, of) for title, of in groups if of]
+    shown = [(title, found) for title, found in groups if found]
     return page("health.html", _("Health"), groups=shown, say=say, has_files=bool(files_here()))
 
 

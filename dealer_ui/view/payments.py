@@ -57,7 +57,7 @@ BRIEF: Final[Mapping[str, str]] = {
     "surrender_natural": N_("surrender before a natural"),
     "both_surrender": N_("both surrender"),
 }
-"""By a line's kind. A kind that is not here has a sentence of its own."""
+"""The key is a line's kind. A kind that is not here has a sentence of its own."""
 
 FAULTS: Final = {
     "front_above_middle": N_("%(front)s above %(middle)s"),

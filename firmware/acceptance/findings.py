@@ -41,7 +41,7 @@ class Limit:
         if self.least is not None and self.most is not None:
             return f"{self.least:g} to {show(self.most, self.unit)}"
         bounds = (("≥", self.least), ("≤", self.most), ("<", self.below))
-        return ", ".join(f"{sign} {show(of, self.unit)}" for sign, of in bounds if of is not None)
+        return ", ".join(f"{sign} {show(bound, self.unit)}" for sign, bound in bounds if bound is not None)
 
     def holds(self, value: float) -> bool:
         """Return whether a value keeps the limit."""
@@ -67,7 +67,7 @@ def show(value: float, unit: str) -> str:
 
 
 Figures = Mapping[str, float | None]
-"""By a name of `firmware.acceptance.limits.LIMITS`; None: could not be learnt."""
+"""What was measured, by its name in `firmware.acceptance.limits.LIMITS`; None: could not be learnt."""
 
 
 @dataclass

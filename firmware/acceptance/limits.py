@@ -85,4 +85,4 @@ LIMITS: Final[Mapping[str, Limit]] = {
     ),
     "reading_worst_ms": Limit("Slowest reading", "ms", _NONE),
 }
-"""By the name of a figure."""
+"""The limits, by the name of the figure."""

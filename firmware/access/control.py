@@ -91,7 +91,7 @@ class AccessControl:
         self._laid = laid
         self._started = clock()
         self._open_at: dict[str, float] = {}
-        """By place: the end of its wait. A place without one has not been tried since the start."""
+        """The end of the wait of each place. A place without one has not been tried since the start."""
         self._sessions = Sessions(clock)
 
     def tidy(self, state: State) -> None:

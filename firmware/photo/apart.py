@@ -20,7 +20,7 @@ MOST_BYTES: Final = 16_000_000
 """Of a photograph's file: four times what a phone takes."""
 MOST_PIXELS: Final = 50_000_000
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
-"""By Pillow's names; of a JPEG with a second picture behind it, such as a phone's depth map, the first is read."""
+"""Pillow's names of what may come in. Of a JPEG with a second picture behind it, as of depth, the first is read."""
 SHOWN_PX: Final = 1600
 """The long side of the picture that is kept to be shown: turned upright, written anew, without metadata."""
 LONGEST_S: Final = 300.0

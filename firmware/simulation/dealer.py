@@ -83,10 +83,10 @@ class SimulatedDealer:
             if not (seen or self._among_people or self._place.is_page_gone):
                 self.touch(act.do, now.hand, **act.fields)
         elif self._among_people:
-            self._policy.refused(act)  # said once: a person may take it back
+            self._policy.done_with(act)  # not sent again where a person takes it back
             self.touch(act.do, now.hand, **act.fields)
         elif not self.touch(act.do, now.hand, **act.fields):
-            self._policy.refused(act)
+            self._policy.done_with(act)
 
     def lay(self, state: State, felt: Mapping[int, Rows]) -> None:
         """Leave exactly these cards on the felt, by seat."""

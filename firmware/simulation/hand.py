@@ -30,7 +30,7 @@ class Hand:
     awaits: int = 0
     questions: set[Question] = field(default_factory=set)
     cards_asked: list[str] = field(default_factory=list)
-    refused: set[str] = field(default_factory=set)
+    done_with: set[str] = field(default_factory=set)
     noticed: dict[tuple[int, Row, int, str | None], bool] = field(default_factory=dict)
 
     @property

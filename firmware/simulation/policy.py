@@ -96,10 +96,10 @@ class Policy:
             self.hand = Hand(state.hand, hands, chosen if chosen in seats else seats[0], placing)
         return self.hand
 
-    def refused(self, act: Act) -> None:
-        """Remember that the table refused an act, or that it need not be done again."""
+    def done_with(self, act: Act) -> None:
+        """Do not offer an act again in this hand: the table refused it, or once is enough."""
         if act.retry:
-            self.hand.refused.add(act.retry)
+            self.hand.done_with.add(act.retry)
 
     def next(self, state: State) -> Act:
         """Return what the dealer does now."""
@@ -196,7 +196,7 @@ class Policy:
             if state.phase is Phase.SETTING and seat.surrenders != wanted.surrenders:
                 word = "withdraw_surrender" if seat.surrenders else "surrender"
             retry = f"{word} {seat.seat} {hand.turns // 20}"
-            if word and retry not in hand.refused:
+            if word and retry not in hand.done_with:
                 return Act(word, {"seat": seat.seat}, pause=1, retry=retry)
         return None
 

@@ -101,6 +101,7 @@ def pages(loom: Loom) -> list[Sheet]:
     found, most = blocks(loom), down - 3 * EDGE_MM
     fewest = len(_fill(found, most))
     fair = math.ceil(sum(block.high_mm for block in found) / fewest)
+    # of the plans with the fewest pages, the one with the lowest limit is the most even
     plans = (_fill(found, min(limit, most)) for limit in range(max(fair, 1), math.ceil(most) + 1))
     plan = next(plan for plan in plans if len(plan) == fewest)
     for number, page in enumerate(plan, start=1):
@@ -113,7 +114,7 @@ def pages(loom: Loom) -> list[Sheet]:
 
 
 def _fill(found: list[Block], most: float) -> list[list[Block]]:
-    """Fill pages one after another, each with `most` millimetres of cables."""
+    """Fill pages one after another, each with at most this many millimetres of cables."""
     plan: list[list[Block]] = [[]]
     for block in found:
         if plan[-1] and sum(one.high_mm for one in plan[-1]) + block.high_mm > most:

@@ -98,14 +98,17 @@ def _tables(
 ) -> Iterator[Aim]:
     """Yield the aims for tables: wholly right, sure and right, without a question, silent errors."""
     s = outcome.score
-    for name, of_what, least, hits, of in (
+    for name, of_what, least, hits, tried in (
         ("tables", "wholly right", right, s.whole, s.tables),
         ("cards", "sure and right", sure, s.sure, s.cards),
         ("no question", "of the tables", unasked, outcome.unasked, s.tables),
     ):
         if least is not None:
             yield Aim(
-                f"{what}: {name}", f"≥ {100 * least:g} % {of_what}", interval(hits, of), hits >= least * of
+                f"{what}: {name}",
+                f"≥ {100 * least:g} % {of_what}",
+                interval(hits, tried),
+                hits >= least * tried,
             )
     yield _none(f"{what}: silent errors", s, cards)
 

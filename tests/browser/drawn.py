@@ -113,7 +113,7 @@ class _Evening:
         try:
             self._do(act)
         except CommandRefused:
-            self.policy.refused(act)
+            self.policy.done_with(act)
 
     def _do(self, act: Act) -> None:
         felt, state = self.felt, self.felt.state

@@ -29,7 +29,7 @@ JOKER = "joker"
 """In the place of a card's code: the joker, face up."""
 
 Hands = Mapping[str, Mapping[str, Sequence[str]]]
-"""By place and row, the codes of the cards from the player's left to right."""
+"""The codes of the cards from the player's left to right, by place and row."""
 
 TABLE_BGR = (38, 46, 58)
 

@@ -35,7 +35,7 @@ _TURN = 0.01  # seconds between two polls of the line; a sweep takes longer
 
 
 @dataclass(frozen=True, slots=True)
-class ReaderState:
+class PuckReaderState:
     """The state of a simulated reader."""
 
     plugged: bool
@@ -77,10 +77,10 @@ class SimulatedPuck:
         return str(self._link)
 
     @property
-    def standing(self) -> ReaderState:
+    def standing(self) -> PuckReaderState:
         """The current state."""
         with self._lock:
-            return ReaderState(
+            return PuckReaderState(
                 self._line is not None,
                 self._frozen,
                 self._stuck,

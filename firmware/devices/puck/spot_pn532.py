@@ -164,7 +164,10 @@ class Pn532Spot:
         return _COMMANDS[self._step]
 
     def reading(self, now: float) -> PuckReading:
-        """Return the current reading. Two tags other than the dealer disk may hide it: the chip lists no third one."""
+        """Return the current reading.
+
+        The chip lists two tags. If neither is the dealer disk, that disk may still lie there as a third: unknown.
+        """
         reading = self._tracker.reading(now, self._why)
         if reading.state is PuckState.NONE and len(reading.strangers) + len(reading.action_at) >= 2:
             return replace(reading, state=PuckState.UNKNOWN)

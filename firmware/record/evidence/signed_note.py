@@ -1,8 +1,8 @@
 """The note of the last signed head, in the key's folder: outside the record, and in no backup.
 
-A record that was put back as a whole, by a day or by one hand, agrees with its own witness. It does not agree with this
-note: the head that the box signed last is not in it. The note is one anchor; it is written durably once the head's row
-is. So the record may be one head ahead of it, and never behind.
+An older copy of a whole record, a day or one hand old, fits its own witness file. It does not fit this note: the head
+that the box signed last is not in the copy. The note is one anchor. It is written durably after the head's row, so the
+record may be one head ahead of the note, and never behind it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from firmware.table.events import HeadSigned, RecordFault
 
 FILE: Final = "signed-head"
 _MOST: Final = 1000
-"""Bytes of a note; a longer file is none."""
+"""Bytes of a note; a longer file is not a note."""
 
 
 class NoteUnusable(TableError, OSError):
@@ -60,7 +60,7 @@ def write_note(key_folder: Path, anchor: Anchor) -> None:
 
 
 def contradiction(reader: JournalReader, note: Anchor) -> RecordFault | None:
-    """Return what of a record is not as this box signed it last; None if nothing is. Raises JournalError."""
+    """Return where a record differs from the head that this box signed last, or None. Raises JournalError."""
     end = reader.head()[0]
     rows = reader.events_since(note.seq - 1, 2)
     if rows and rows[0].seq == note.seq and rows[0].hash != note.hash:
@@ -74,7 +74,10 @@ def contradiction(reader: JournalReader, note: Anchor) -> RecordFault | None:
 
 
 def doubt(reader: JournalReader, note: Anchor, public: bytes) -> RecordFault | None:
-    """Return what contradicts the note, or is not signed after it. Raises JournalError, sqlite3.Error."""
+    """Return what contradicts the note, or which later signature is missing or wrong; None if all is well.
+
+    Raises JournalError, sqlite3.Error.
+    """
     if (found := contradiction(reader, note)) is not None:
         return found
     with reader.opened() as db:

@@ -94,7 +94,7 @@ class Source:
     sentences: tuple[Sentence, ...]
     points: tuple[OpenPoint, ...]
     absent: Mapping[str, tuple[str, ...]]
-    """By the beginning of an option: words that the document would use if it had such a thing, and does not."""
+    """Words that the document would use if it had an option, and does not; the key is how the option's name begins."""
     changes: str
     """Whether a house may change a rule, as far as it is known."""
     topics: tuple[Topic, ...]

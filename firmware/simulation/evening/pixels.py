@@ -33,7 +33,9 @@ from firmware.threads import start
 
 FAULTS: Final[frozenset[FaultName]] = frozenset({"puck-unplugged", "puck-babble", "reader-killed"})
 SHARE: Final = 0.1
+"""The share of hands in which a chosen fault occurs."""
 LOOK_EVERY: Final = 0.05
+"""Seconds between two looks whether a fault begins or ends."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +78,9 @@ class _Vandal:
                 self._kill_reader()
             if self._faults.on("puck-babble"):
                 self._faults.strike("puck-babble")
+                # the message has a wrong checksum: a table that accepted it would move the puck
                 self._table.puck.babble(self._rng.randbytes(40) + b"$STATE,1,1,3:04*0000\r\n")
-                self._faults.notice("puck-babble")  # if accepted, it would move the puck
+                self._faults.notice("puck-babble")
             unplug = self._faults.on("puck-unplugged")
             if unplug != self._unplugged:
                 self._unplugged = unplug
@@ -140,7 +143,7 @@ def _deal(auditor: Auditor, report: Mapping[str, Any]) -> None:
         for seat, truth in report["truth"].items()
     }
     auditor.dealt[report["hand"]] = DealtHand(rows, None)
-    auditor.dealt.pop(report["hand"] - 2, None)
+    auditor.dealt.pop(report["hand"] - 2, None)  # rows of the hand before this one may still come
 
 
 def _count_reads(report: Mapping[str, Any], reads: Counter[str]) -> None:

@@ -163,8 +163,10 @@ class SteppedRun:
         if hand.number != self._number:
             self._number, self._blank = hand.number, 0
             rows = {
-                seat: {row: [card.code for card in cards] for row, cards in zip(ROWS, of.rows, strict=True)}
-                for seat, of in hand.hands.items()
+                seat: {
+                    row: [card.code for card in cards] for row, cards in zip(ROWS, dealt.rows, strict=True)
+                }
+                for seat, dealt in hand.hands.items()
             }
             self._auditor.dealt[hand.number] = DealtHand(rows, hand.button)
             self._auditor.dealt.pop(hand.number - 3, None)

@@ -29,6 +29,7 @@ LOOK_EVERY: Final = 0.05
 HABITS: Final = Habits(natural_dealt=0.3, falsely_declared=0.06, fouled=0.15, surrendered=0.05)
 """Far more than at a real table: rare cases need the training."""
 BACKS_TRIED: Final = 12
+"""Back hands that a player tries when they set their cards: few, to be quick."""
 
 
 class LaidCards:
@@ -141,7 +142,7 @@ class TrainingTable:
             case "next":
                 self._command(state, "next", phase=str(state.phase))
             case _:
-                self._policy.refused(act)  # said once: the trainee may take it back
+                self._policy.done_with(act)  # not sent again where the trainee takes it back
                 self._command(state, act.do, **act.fields)
 
     def _move_puck(self, state: State) -> None:

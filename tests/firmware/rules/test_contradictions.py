@@ -51,7 +51,12 @@ def test_no_packaged_profile_contradicts_itself(name: str) -> None:
             "naturals.excused_by_surrender",
             "nothing to excuse",
         ),
-        (WESTERN, {"order.several_naturals": "turns"}, "order.several_naturals", "by order.naturals_first none collects"),
+        (
+            WESTERN,
+            {"order.several_naturals": "turns"},
+            "order.several_naturals",
+            "by order.naturals_first none collects",
+        ),
         (CALIFORNIA, {"fantasyland.entry": {}}, "fantasyland.entry", "no hand earns it"),
         (CALIFORNIA, {"deal.kind": "closed"}, "fantasyland.entry", "everybody is dealt"),
         (CALIFORNIA, {"collection.down_minutes": 0}, "collection.down_minutes", "no minutes"),

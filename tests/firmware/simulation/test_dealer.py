@@ -102,7 +102,7 @@ def test_a_refused_command_is_remembered_and_among_people_an_accepted_one_too() 
     ):
         at = dealer(Paper(answers=[answer]), among_people=among_people)
         at.do(Act("declare", {"seat": 3}, retry="declare 3 0"), SETTLED)
-        assert bool(at._policy.hand.refused) is remembered, (answer, among_people)
+        assert bool(at._policy.hand.done_with) is remembered, (answer, among_people)
 
 
 def test_a_command_without_an_answer_is_sent_once_more() -> None:
