@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -105,11 +107,12 @@ def test_results_come_in_the_order_of_the_tasks_and_a_stopped_command_goes_on(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(judge, "KEPT", tmp_path / "results")
-    judge.on_all_cores(abs, {"b": 2, "a": -3}, "numbers")
-    found = judge.on_all_cores(abs, {"a": "kept", "b": "kept", "c": -1}, "numbers")
+    size: Callable[[Any], int] = abs
+    judge.on_all_cores(size, {"b": 2, "a": -3}, "numbers")
+    found = judge.on_all_cores(size, {"a": "kept", "b": "kept", "c": -1}, "numbers")
     assert list(found.items()) == [("a", 3), ("b", 2), ("c", 1)]
     monkeypatch.setattr("sys.argv", ["training", "another command"])
-    assert judge.on_all_cores(abs, {"a": -4}, "numbers") == {"a": 4}
+    assert judge.on_all_cores(size, {"a": -4}, "numbers") == {"a": 4}
 
 
 def test_art_is_laid_on_white_and_cut_to_the_card(tmp_path: Path) -> None:
