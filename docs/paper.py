@@ -21,7 +21,7 @@ FOOTER: Final = (
     '<div style="width: 100%; margin: 0 14mm; font: 7pt sans-serif; display: flex; justify-content: space-between">'
     '<span>Feltwatch. UNTESTED on real hardware.</span><span class="pageNumber"></span></div>'
 )
-LIST: Final = """() => {
+ADD_CONTENTS: Final = """() => {
     const contents = document.createElement("nav")
     contents.className = "contents"
     for (const item of document.querySelectorAll(".sphinxsidebar p.caption, .sphinxsidebar .toctree-l1 > a")) {
@@ -36,7 +36,7 @@ LIST: Final = """() => {
     document.querySelector("section.chapter").parentElement.before(contents)
     return contents.querySelectorAll("a").length
 }"""
-"""Gather the chapters, below the captions of the book's tables of contents, before the first of them."""
+"""JavaScript: list the chapters below the sidebar's captions, before the first chapter; return how many there are."""
 
 
 class PaperError(Exception):
@@ -85,7 +85,7 @@ def print_book(html: Path, path: Path) -> int:
             raise PaperError(
                 f"Something of the book is {wide} pixels wider than a page: all of it would be printed smaller."
             )
-        chapters = int(page.evaluate(LIST))
+        chapters = int(page.evaluate(ADD_CONTENTS))
         pages = _print_pages(page, path)
         page.eval_on_selector_all(
             "nav.contents a",

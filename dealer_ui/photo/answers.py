@@ -54,7 +54,9 @@ def read_answers(visit: Visit, given: Any) -> tuple[Answers, str, int]:
             seats = (parse_declared(word) for word in what.split() or ["none"])
             answers = replace(answers, declared=frozenset(seat for seat in seats if seat is not None))
         case "profile":
-            profile = {name: name for name in profile_names()}[what]
+            if what not in profile_names():
+                raise ValueError("no such profile")
+            profile = what
             answers = replace(answers, declared=None)
         case "unit":
             unit = _among(what, UNITS)

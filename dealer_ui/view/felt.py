@@ -92,7 +92,7 @@ def _seat(
 
 
 def _cards_seen(state: State, seat: TableSeat) -> Any:
-    """Return what the camera has seen of a seat's cards while those of others are awaited."""
+    """Return `Seat.looked`: what the camera has seen of a seat's cards while cards are awaited."""
     awaited = state.awaited
     if state.phase is not Phase.READING or awaited is None or seat.open or seat.surrenders or seat.confirmed:
         return ""
@@ -131,13 +131,13 @@ def _flags(
     elif seat.found:
         flags.append(Flag("asked", _("Natural found")))
     if hand and hand.fantasyland_next:
-        kept = seat.fantasyland  # a player who keeps it announces it (a profile's `fantasyland`)
+        kept = seat.fantasyland  # the words differ: who stays in Fantasy Land has to announce it
         flags.append(Flag("fantasyland", next_words(hand.fantasyland_cards, kept=kept)))
     return tuple(flags)
 
 
 def _seat_actions(state: State, seat: TableSeat, may: Offers) -> tuple[Action, ...]:
-    if _cards_seen(state, seat) == "none":
+    if _cards_seen(state, seat) == "none":  # perhaps the player surrendered, and nobody keyed it
         return silent_surrender(may, seat, _("Surrendered"), "warn")
     offered = may.of("declare", "surrender", "withdraw", "withdraw_surrender", seat=seat.seat)
     return tuple(map(Action.of, offered))

@@ -18,7 +18,7 @@ PROCESSOR_S: Final = 100
 
 
 def step_back() -> None:
-    """Run below everything else on this machine, within limits: those that a service may still set for itself."""
+    """Run with the lowest priority, within limits. What the service's sandbox forbids to set is left as it is."""
     with contextlib.suppress(OSError):
         os.nice(19)
     with contextlib.suppress(OSError):
@@ -42,6 +42,7 @@ def read(data: bytes) -> str:
     try:
         return _read(data)
     except VisionError as error:
+        # in the error the file's name is plain text already: the Message instead, so that the page translates it
         values = {name: NAMED if value == str(NAMED) else value for name, value in error.values.items()}
         return json.dumps({"refused": Message(error.template, **values).to_json()})
 

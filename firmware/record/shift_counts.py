@@ -11,9 +11,10 @@ class Counts:
     """Totals; money in cents.
 
     `hands` were settled and closed; `voids` and `misdeals` settled nothing. `fouls` and `naturals` count seats in the
-    final settlements of `hands`. `reopened` counts reopened past hands, `corrected` the certain cards and rows that a
-    person changed. `cards` were read by the camera; the dealer was asked about `unsure` of them; `errors` were certain
-    but corrected by a person. `faults` counts device dropouts.
+    final settlements of `hands`. `reopened` counts reopened past hands; `corrected` each time that a person
+    changed a card, or keyed a row anew that the camera had read. `cards` were read by the camera; the dealer was asked
+    about `unsure` of them; of `errors` the camera was sure, and a person changed them. `faults` counts how often a
+    device failed. `collection` is the fees due to the house.
     """
 
     hands: int = 0

@@ -15,11 +15,11 @@ Rows = dict[str, list[str]]
 
 @dataclass
 class PlacedCards:
-    """The actual and the correct cards by seat; `street` is the number of streets placed, each of `each` cards after
-    the first.
+    """What lies on the felt, `felt`, and what should lie there by the players' `hands`.
 
-    `orders`: the order in which the cards of each open seat come. `mischief`: the share of streets at which a card is
-    moved, picked up, turned over or added by mistake; `bent` after such an error.
+    `orders`: the order in which the cards of each open seat come. `street`: the number of streets placed; every street
+    after the first has `each` cards. `mischief`: the share of streets at which a card is moved, picked up, turned over
+    or added by mistake; after that `bent` is true until the felt is put right.
     """
 
     hands: Mapping[int, SetHand]
@@ -78,7 +78,7 @@ class PlacedCards:
                 rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
 
     def stands(self, seen: Irregularity) -> str:
-        """Return which side of an irregularity is right now that the felt is correct: the record or the table."""
+        """Return which one agrees with the correct cards, where record and table differ: "record" or "table"."""
         truth = self.should_lie()
         here = truth.get(seen.seat, {}).get(seen.row, [])
         if seen.what == "card_changed" and seen.seen is not None:

@@ -42,7 +42,9 @@ class Trust:
     """A repository as far as it was verified."""
 
     def __init__(self, folder: Path, anchor: bytes, *, who: Message) -> None:
-        """`folder`: for what was verified, of this user alone; `anchor`: root metadata that is trusted already.
+        """`folder`: keeps what was verified; only this user may write there.
+
+        `anchor`: root metadata that is trusted already.
 
         `who` signs, for messages: `MAKER` or `HOUSE`. Nothing is read before `refresh`.
         """
@@ -66,7 +68,7 @@ class Trust:
 
 
 def folder_files(folder: Path) -> GetFile:
-    """Return what gets metadata from a folder: a repository's own, or that of another program's `Trust`."""
+    """Return a function that reads metadata from a repository's folder, or that of another program's `Trust`."""
 
     def get(name: str, most: int) -> bytes | None:
         for path in (folder / name, folder / HISTORY / name):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from firmware.devices.errors import DeviceError, DeviceMissing
 
-if TYPE_CHECKING:  # the table's process handles no picture
+if TYPE_CHECKING:  # not at run time: the table's process imports this module, and never needs NumPy
     import numpy as np
     import numpy.typing as npt
 
@@ -68,7 +68,10 @@ class FrameSource(Protocol):
 
     @property
     def taken(self) -> Sequence[TakenSetting]:
-        """What became of the settings at the last opening; empty where none is set, or each is refused unless exact."""
+        """What the camera made of its settings when it was last opened.
+
+        Empty if there are no settings, or if the camera refuses each one that it cannot take exactly.
+        """
 
     def open(self) -> None:
         """Open the camera. Raises CameraMissing, SettingRefused or another CameraError."""

@@ -146,7 +146,7 @@ class BackToSetting(Command, roles=AT_TABLE, causes=SettingResumed):
 
 
 class OfSeat(Command, roles=AT_TABLE):
-    """A player's declaration or surrender, or its withdrawal."""
+    """A player's declaration or surrender, or its withdrawal; or the confirmation of a natural taken back."""
 
     do: Literal["declare", "withdraw", "surrender", "withdraw_surrender", "undo_confirm"]
     seat: int
