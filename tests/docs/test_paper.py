@@ -48,11 +48,12 @@ def test_the_contents_name_every_chapter_with_the_page_that_it_begins_on(paper: 
     ]
     book = pypdfium2.PdfDocument(paper)
     words = ["".join(page.get_textpage().get_text_bounded().split()) for page in book]
+    contents = "".join(words[1:3])  # two pages
     assert len(titles) > 40
     for found in titles:
         assert found is not None
         title = re.sub(r"[`*\s]", "", found[1]).replace("'", "’").replace("...", "…")
-        line = re.search(rf"{re.escape(title)}(\d+)", words[1])
+        line = re.search(rf"{re.escape(title)}(\d+)", contents)
         assert line, f"{title} is not in the contents"
         assert words[int(line[1]) - 1].startswith(title)
     book.close()
