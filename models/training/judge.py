@@ -131,31 +131,40 @@ class Tables:
 def on_all_cores(work: Callable[[T], R], tasks: Mapping[K, T], title: str) -> dict[K, R]:
     """Do the tasks in processes of their own, with a progress bar on stderr; results by the tasks' keys, in order.
 
-    A result is kept as soon as it is there: the same command of the same code, stopped, goes on where it was.
+    A result is kept as soon as it is there, until all are: the same command of the same code, stopped, goes on where it
+    was. A task's error is raised once the others are done.
     """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # One thread in each process: where BLAS's threads fight over the cores, an enrolment takes a hundred times as long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     KEPT.mkdir(parents=True, exist_ok=True)
+    name = f"{_fingerprint()} {title}"
     with (
-        shelve.open(str(KEPT / f"{_fingerprint()} {title}")) as kept,
+        shelve.open(str(KEPT / name)) as kept,
         ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("spawn"), _quietly) as pool,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
         missing = {pool.submit(work, task): key for key, task in tasks.items() if repr(key) not in kept}
         bar = progress.add_task(title, total=len(tasks), completed=len(tasks) - len(missing))
         for future in as_completed(missing):
-            kept[repr(missing[future])] = future.result()
-            kept.sync()
+            if future.exception() is None:
+                kept[repr(missing[future])] = future.result()
+                kept.sync()
             progress.advance(bar)
-        return {key: kept[repr(key)] for key in tasks}
+        for future in missing:
+            future.result()
+        found = {key: kept[repr(key)] for key in tasks}
+    for file in KEPT.glob(f"{name}*"):
+        file.unlink()
+    return found
 
 
 def _fingerprint() -> str:
-    """Name the command and what it runs: the code and the networks."""
+    """Name the command and what it runs: the code, the networks and their limits."""
     digest = hashlib.sha256(repr(sys.argv[1:]).encode())
     code = (
         *PACKAGE.glob("*.onnx"),
+        *PACKAGE.glob("*.json"),
         *PACKAGE.glob("training/*.py"),
         *_VISION.rglob("*.py"),
         *_VISION.rglob("*.toml"),

@@ -108,11 +108,15 @@ def test_results_come_in_the_order_of_the_tasks_and_a_stopped_command_goes_on(
 ) -> None:
     monkeypatch.setattr(judge, "KEPT", tmp_path / "results")
     size: Callable[[Any], int] = abs
-    judge.on_all_cores(size, {"b": 2, "a": -3}, "numbers")
-    found = judge.on_all_cores(size, {"a": "kept", "b": "kept", "c": -1}, "numbers")
-    assert list(found.items()) == [("a", 3), ("b", 2), ("c", 1)]
+    with pytest.raises(TypeError, match="bad operand"):
+        judge.on_all_cores(size, {"b": 2, "c": "no number", "a": -3}, "numbers")
     monkeypatch.setattr("sys.argv", ["training", "another command"])
     assert judge.on_all_cores(size, {"a": -4}, "numbers") == {"a": 4}
+    monkeypatch.undo()
+    monkeypatch.setattr(judge, "KEPT", tmp_path / "results")
+    found = judge.on_all_cores(size, {"a": "kept", "b": "kept", "c": -1}, "numbers")
+    assert list(found.items()) == [("a", 3), ("b", 2), ("c", 1)]
+    assert judge.on_all_cores(size, {"a": -5}, "numbers") == {"a": 5}  # a whole command begins anew
 
 
 def test_art_is_laid_on_white_and_cut_to_the_card(tmp_path: Path) -> None:
