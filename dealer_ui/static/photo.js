@@ -65,13 +65,18 @@
     request.send(file);
   }
 
-  document.addEventListener("change", (event) => {
-    const field = event.target;
-    if (field.type === "file" && field.files[0]) {
-      send(field.files[0]);
-      field.value = "";
-    } else if (field.dataset.kind) say(field.dataset.kind, field.value);
+  function takeFile(field) {
+    const file = field.files?.[0];
+    if (!file) return false;
+    send(file);
+    field.value = "";
+    return true;
+  }
+
+  document.addEventListener("change", ({ target }) => {
+    if (!takeFile(target) && target.dataset.kind) say(target.dataset.kind, target.value);
   });
+  [...document.querySelectorAll("input[type=file]")].some(takeFile); // chosen before this script was there
 
   // ---- cards ----
 

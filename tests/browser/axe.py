@@ -69,6 +69,7 @@ def _fetch() -> None:
 
 def barriers(page: Page) -> list[str]:
     """Return the serious and critical violations on a page, a sentence each."""
+    page.wait_for_load_state()  # contrast is judged with its styles
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(axe())
     found: dict[str, Any] = page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")

@@ -28,7 +28,7 @@ from firmware.table import Ask, Phase
 from firmware.table import events as ev
 from tests.browser.conftest import FreshWindow
 from tests.browser.dealer import PIN, Dealer
-from tests.browser.visits import LAYOUT
+from tests.browser.visits import misfits
 from tests.dealer_ui.felt import HANDS
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
@@ -55,7 +55,7 @@ class Finger:
         expect(self.page).to_have_url(re.compile(f"{path}$"))
         self.page.wait_for_load_state()
         self.seen.append(path)
-        assert self.page.evaluate(LAYOUT, {"scrolls": False}) == []
+        assert misfits(self.page) == []
         if self.code.startswith("zh") and path != "/set-up/language":
             assert self.page.get_attribute("html", "lang") == html_language(self.code)
             assert CHINESE.search(self.page.locator("h1").inner_text())
@@ -366,7 +366,7 @@ def test_an_unknown_disk_is_laid_down_named_by_touch_and_found_after_a_restart(
         assert "tag id" not in page.inner_text("body")
         table.puck.lay(UNKNOWN_TAG, 2)
         finger.shown(f".tags li:has-text('{UNKNOWN_TAG}'):has-text('Seat 2'):has-text('not ours')")
-        assert page.evaluate(LAYOUT, {"scrolls": False}) == []
+        assert misfits(page) == []
         finger.tap(f"li:has-text('{UNKNOWN_TAG}') [data-commands*='\"dealer\"']")
         finger.shown(".tags [data-disk=dealer]")
         finger.shown(".spots .here:has-text('2')")

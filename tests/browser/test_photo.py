@@ -13,7 +13,7 @@ from firmware.record_folder import SOCKET
 from tests.browser.axe import barriers, has_axe
 from tests.browser.golden import MOST, different, load
 from tests.browser.photo_page import LOOKED_AT, phones_page, seen, sent
-from tests.browser.visits import LAYOUT, SIZES, small
+from tests.browser.visits import SIZES, misfits, small
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.photo_phone import SECRET, example, with_place
 from tests.dealer_ui.served import served
@@ -56,7 +56,7 @@ def test_a_phone_comes_from_the_touchscreens_code_to_the_settlement_of_a_photogr
                 screen.locator("a[href^='/photo']").click()
                 expect(screen.locator(".address")).to_have_text(f"{address}/")
                 shown = screen.locator(".figures").inner_text()
-                assert screen.evaluate(LAYOUT, {"scrolls": False}) == []
+                assert misfits(screen) == []
                 assert not has_axe() or barriers(screen) == []
                 screen.close()
         width, height = SIZES["phone"]

@@ -17,7 +17,7 @@ from pit.pages.services import pit
 from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
 from tests.browser.test_pit import floor, served
 from tests.browser.test_pit_files import add_files
-from tests.browser.visits import LAYOUT
+from tests.browser.visits import misfits
 from tests.pit.pages.conftest import House, database, house, owned
 
 __all__ = ["database", "floor", "house", "owned"]
@@ -38,7 +38,7 @@ SMALL = """() => {
 """Returns what a finger would have to meet within less than 44 px; a tile and a mark are links as a whole."""
 
 
-def misfits(page: Page, addresses: Iterable[str]) -> list[str]:
+def misfits_of(page: Page, addresses: Iterable[str]) -> list[str]:
     """Return what does not fit on pages at each width."""
     found: list[str] = []
     for address in addresses:
@@ -47,7 +47,7 @@ def misfits(page: Page, addresses: Iterable[str]) -> list[str]:
             page.wait_for_selector("body:not([data-notlive])")
         for width, height in WIDTHS:
             page.set_viewport_size({"width": width, "height": height})
-            said = page.evaluate(f"({LAYOUT})({{ scrolls: true }})")
+            said = misfits(page, scrolls=True)
             small = page.evaluate(SMALL) if width in TOUCHED else []
             found += [f"{address} at {width} px: {words}" for words in (*said, *small)]
     return found
@@ -68,12 +68,12 @@ def test_nothing_is_cut_or_too_small_for_a_finger_on_a_floor_in_every_need(
     pages = ("/hands", "/disputes", "/dealers?days=1", "/reports?by=table&days=1", "/reports?by=down&days=1")
     with served(floor, chromium) as page:
         page.clock.set_fixed_time(NOW_MS)
-        found = misfits(page, ("/",))
+        found = misfits_of(page, ("/",))
         expect(page.get_by_role("button", name="I go to 7")).to_be_visible()
         expect(page.locator(".tile", has_text="Never heard of")).to_be_visible()
     with served(floor, chromium, PitRole.OWNER) as page:
         page.clock.set_fixed_time(NOW_MS)
-        found += misfits(
+        found += misfits_of(
             page, (*pages, "/hands?player=Nobody", "/tables", "/tables/enrol", "/proof", *tables)
         )
     assert found == []
@@ -85,10 +85,10 @@ def test_nothing_is_cut_or_too_small_for_a_finger_while_a_release_is_stopped(
     add_channels(floor.database, is_stopped=True)
     with served(floor, chromium, PitRole.OWNER) as page:
         page.clock.set_fixed_time(NOW_MS)
-        found = misfits(page, ("/", "/channels"))
+        found = misfits_of(page, ("/", "/channels"))
         page.get_by_text("Try again…").click()
         page.set_viewport_size({"width": 390, "height": 844})
-        found += page.evaluate(f"({LAYOUT})({{ scrolls: true }})") + page.evaluate(SMALL)
+        found += misfits(page, scrolls=True) + page.evaluate(SMALL)
     assert found == []
 
 
@@ -100,7 +100,7 @@ def test_nothing_of_a_disputed_hand_is_cut_before_and_after_its_pictures_came(
     sent.send()
     hand = ("/record/1/review/1", "/record/1/review/1/dispute")
     with served(house, chromium) as page:
-        found = misfits(page, hand)
+        found = misfits_of(page, hand)
         expect(page.locator("#pictures")).to_contain_text("0 of 2")
         page.goto("about:blank")  # it would load itself again once the pictures are there
         with house.database.transaction() as connection:
@@ -108,7 +108,7 @@ def test_nothing_of_a_disputed_hand_is_cut_before_and_after_its_pictures_came(
                 if one["kind"] == "image":
                     pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
                     fulfil(connection, sent.table, one["hash"], "image")
-        found += misfits(page, hand)
+        found += misfits_of(page, hand)
         expect(page.locator(".frame image")).to_have_count(1)
     assert found == []
 
@@ -117,5 +117,5 @@ def test_a_pit_without_a_table_says_so(house: House, chromium: Browser) -> None:
     with house.database.transaction() as connection:
         connection.execute("UPDATE gaming_table SET struck_at = now()")
     with served(house, chromium) as page:
-        assert misfits(page, ("/",)) == []
+        assert misfits_of(page, ("/",)) == []
         expect(page.locator("#sums")).to_have_text("No table is enrolled.")

@@ -12,7 +12,7 @@ from firmware.table import events as ev
 from tests.browser.conftest import Show, each_size
 from tests.browser.dealer import key_name
 from tests.browser.touches import without_camera
-from tests.browser.visits import LAYOUT, SIZES
+from tests.browser.visits import SIZES, misfits
 from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
 
 pytestmark = pytest.mark.browser
@@ -365,4 +365,4 @@ def test_a_long_name_that_is_signed_on_pushes_no_fault_off_the_bar(show: Show) -
         }"""
     )
     expect(page.locator(".alert b")).to_be_in_viewport()
-    assert page.evaluate(LAYOUT, {"scrolls": False}) == []
+    assert misfits(page) == []

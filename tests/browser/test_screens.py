@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from firmware.messages import Message
 from firmware.table import events as ev
@@ -11,18 +11,13 @@ from firmware.table.people import Role
 from tests.browser.conftest import Screen, Show
 from tests.browser.states import FACE_UP, paid, placing, reopened
 from tests.browser.states_play import no_cards_yet
-from tests.browser.visits import LAYOUT, SETTLED
+from tests.browser.visits import misfits
 from tests.dealer_ui.felt import Felt
 
 pytestmark = pytest.mark.browser
 
 BACKGROUND = "(e) => getComputedStyle(e).backgroundColor"
 LONG = "Maximiliane Wolkenstein-Oberhausen-Trost"
-
-
-def misfits(page: Page) -> list[str]:
-    page.evaluate(SETTLED)
-    return list(page.evaluate(LAYOUT, {"scrolls": False}))
 
 
 def fault(*names: str) -> tuple[ev.DeviceFault, ...]:

@@ -17,7 +17,7 @@ from tests.browser.axe import axe, barriers, has_axe
 from tests.browser.golden import FOLDER, GUIDED, LANGUAGES, MOST, SCREENS, different, golden, load
 from tests.browser.state import State
 from tests.browser.states import STATES
-from tests.browser.visits import LAYOUT, SIZES, Visitor, played, small
+from tests.browser.visits import SIZES, Visitor, misfits, played, small
 
 pytestmark = pytest.mark.browser
 
@@ -146,12 +146,12 @@ def test_the_states_have_names_of_their_own() -> None:
 )
 def test_the_look_for_misfits_finds_them(blank: Page, body: str, finding: str) -> None:
     blank.set_content(f"<style>body,p{{margin:0;font:16px sans-serif}}</style>{body}")
-    assert [said for said in blank.evaluate(LAYOUT, {"scrolls": False}) if finding in said]
+    assert [said for said in misfits(blank) if finding in said]
 
 
 def test_the_look_for_misfits_lets_a_good_page_pass(blank: Page) -> None:
     blank.set_content("<h1>title</h1><p style='font:16px/1 sans-serif'>one<br>two</p><p>three</p>")
-    assert blank.evaluate(LAYOUT, {"scrolls": False}) == []
+    assert misfits(blank) == []
 
 
 def test_axe_finds_a_barrier(blank: Page) -> None:

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import numpy as np
 from flask import Flask
-from playwright.sync_api import Browser, ConsoleMessage, Frame, expect
+from playwright.sync_api import Browser, ConsoleMessage, Frame, Page, expect
 
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.text.i18n import COOKIE as LANGUAGE
@@ -150,8 +150,7 @@ class Visitor:
         expect(page.locator("dialog[open] [data-load]:empty")).to_have_count(0)  # the rules have come
         for size in sizes:
             self._resize(size)
-            page.evaluate(SETTLED)
-            visit.misfits[size] = page.evaluate(LAYOUT, {"scrolls": size in SCROLLS})
+            visit.misfits[size] = misfits(page, scrolls=size in SCROLLS)
             visit.pictures[size] = page.screenshot(animations="disabled", caret="hide")
         if axe:
             self._resize("kiosk")
@@ -164,6 +163,16 @@ class Visitor:
         width, height = SIZES[size]
         if self._page.viewport_size != {"width": width, "height": height}:
             self._page.set_viewport_size({"width": width, "height": height})
+
+
+def misfits(page: Page, *, scrolls: bool = False) -> list[str]:
+    """Return what of a page does not fit, a sentence each, once its styles and fonts have loaded.
+
+    A link's page has its words before its styles. `scrolls`: the page may be longer than the screen.
+    """
+    page.wait_for_load_state()
+    page.evaluate(SETTLED)
+    return list(page.evaluate(LAYOUT, {"scrolls": scrolls}))
 
 
 def played(state: State, stack: ExitStack) -> Felt:
