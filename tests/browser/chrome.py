@@ -32,11 +32,22 @@ ARGUMENTS: Final = [
     "--process-per-site",  # no process of its own for each page that is opened after another
 ]
 
+LOADING: Final = """
+const asleep = new CSSStyleSheet();
+asleep.replaceSync("* { pointer-events: none !important }");
+document.adoptedStyleSheets.push(asleep);
+document.addEventListener("DOMContentLoaded", () => {
+  document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== asleep);
+});
+"""
+"""A page's script is there before this event; a touch before it would do nothing. Playwright waits with each touch."""
+
 
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:
     """Start the browser, and end it."""
     browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+    browser.on("context", lambda context: context.add_init_script(LOADING))
     try:
         yield browser
     finally:

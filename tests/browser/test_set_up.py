@@ -185,7 +185,7 @@ def test_a_wrong_pin_is_counted_down_on_the_page(fresh_window: FreshWindow, tmp_
             for _ in range(4):
                 page.locator("[data-key='1']").tap()
             page.locator("[data-done]").tap()
-            expect(page.locator("#error")).to_contain_text("30 s" if left == 0 else f"{left} more")
+            expect(page.locator("#error")).to_contain_text("30 s" if left == 0 else f"has to wait: {left}")
         expect(waits).to_be_visible()
         before = waits.inner_text()
         expect(waits).not_to_have_text(before)
