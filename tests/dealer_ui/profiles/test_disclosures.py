@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 
@@ -23,8 +24,10 @@ EQUAL_ALLOWED = "A middle that equals the back in rank is allowed."
 TWICE = "It pays a bonus twice where its own row is a hand of the same kind."
 
 
-def text_of(name: str) -> str:
-    return markdown(house_rules(load_profile(name)))
+@cache
+def text_of(name: str, language: str = "en") -> str:
+    with speaking(language):
+        return markdown(house_rules(load_profile(name)))
 
 
 def readings(name: str) -> list[str]:
@@ -124,8 +127,8 @@ def test_the_hands_of_a_bonus_card_stand_from_high_to_low(name: str) -> None:
     [("zh_Hans", "行动庄钮", "荷官庄钮"), ("zh_Hant", "行動莊鈕", "荷官莊鈕")],
 )
 def test_both_pucks_have_one_name_each_in_chinese(language: str, action: str, house: str) -> None:
-    with speaking(language):
-        rows = [line for line in text_of(CALIFORNIA).splitlines() if "行动" in line or "行動" in line]
+    lines = text_of(CALIFORNIA, language).splitlines()
+    rows = [line for line in lines if "行动" in line or "行動" in line]
     rules = [row.split("|")[2] for row in rows if re.match(r"\| (2\.1|15\.7) \|", row)]
     assert len(rules) == 2
     for rule in rules:

@@ -76,19 +76,27 @@ def as_read(flip: Flip, before: object) -> set[str]:
     return set()
 
 
+@cache
+def telling(profile: Profile) -> tuple[Flip, ...]:
+    """Return the flips under which some hand settles otherwise."""
+    settlements = Settlements(profile, [*built_hands(), *random_hands(profile, HANDS)])
+    return tuple(
+        flip
+        for flip in flips(profile)
+        if flip.path not in OUTSIDE_THE_SETTLEMENT
+        and not flip.path.startswith("irregularities.")
+        and settlements.differ(flip.profile)
+    )
+
+
 def untold(profile: Profile, page: Page) -> list[str]:
     """Return the flips that settle otherwise, and that the page neither lists nor quotes anything against."""
     values = Values(profile)
-    settlements = Settlements(profile, [*built_hands(), *random_hands(profile, HANDS)])
     rules = rules_of(profile)
     found = []
     for flip in flips(profile):
         by_the_house = flip.path.startswith(("irregularities.", "limits."))
-        if (
-            flip.path not in OUTSIDE_THE_SETTLEMENT
-            and not by_the_house
-            and not settlements.differ(flip.profile)
-        ):
+        if flip.path not in OUTSIDE_THE_SETTLEMENT and not by_the_house and flip not in telling(profile):
             continue
         numbers = [rule.number for rule in rules if flip.path in rule.about]
         cells = " ".join(page.source[number] for number in numbers)
@@ -128,13 +136,8 @@ def test_a_page_without_its_list_or_its_quotations_is_found_out() -> None:
 
 @pytest.mark.slow
 def test_the_hands_show_the_effect_of_every_option_in_some_profile() -> None:
-    shown: set[str] = set()
-    for profile in (*map(load_profile, EIGHT), LOWBALL):
-        settlements = Settlements(profile, [*built_hands(), *random_hands(profile, HANDS)])
-        for flip in flips(profile):
-            if flip.path not in shown and settlements.differ(flip.profile):
-                shown.add(flip.path)
-    every = {path for path, _, _ in profile.options() if not path.startswith("irregularities.")}
+    shown = {flip.path for profile in (*map(load_profile, EIGHT), LOWBALL) for flip in telling(profile)}
+    every = {path for path, _, _ in LOWBALL.options() if not path.startswith("irregularities.")}
     assert shown == every - OUTSIDE_THE_SETTLEMENT
 
 
