@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Playwright
+    from playwright.sync_api import Browser, BrowserContext, Playwright
 
 WHOLE: Final = Path("/usr/bin/chromium")
 ENGINE: Final = Path("/usr/bin/chromium-headless-shell")
@@ -43,11 +43,15 @@ document.addEventListener("DOMContentLoaded", () => {
 """A page's script is there before this event; a touch before it would do nothing. Playwright waits with each touch."""
 
 
+def _guard(context: BrowserContext) -> None:
+    context.add_init_script(LOADING)
+
+
 @contextmanager
 def launched(playwright: Playwright) -> Iterator[Browser]:
     """Start the browser, and end it."""
     browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-    browser.on("context", lambda context: context.add_init_script(LOADING))
+    browser.on("context", _guard)
     try:
         yield browser
     finally:
