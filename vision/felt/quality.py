@@ -239,7 +239,7 @@ def _contrast(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) 
 def _glare(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Find the largest overexposed patch in any zone."""
     worst, where = 0.0, ""
-    for zone in layout.zones:
+    for zone in layout.zones if grey.max() >= BURNT else ():
         small = view.rectify(grey, zone, SMALL_PX_PER_MM)
         burnt = (small >= BURNT).astype(np.uint8)
         if np.count_nonzero(burnt) <= worst * SMALL_PX_PER_MM**2:

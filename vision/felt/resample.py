@@ -56,7 +56,9 @@ def zone_size(zone: Zone, px_per_mm: float) -> tuple[int, int]:
 
 def project(homography: Matrix, points: Points) -> Points:
     """Map n×2 points by a 3×3 homography."""
-    mapped = np.column_stack([np.asarray(points, float), np.ones(len(points))]) @ homography.T
+    full = np.ones((len(points), 3))
+    full[:, :2] = points
+    mapped = full @ homography.T
     return np.asarray(mapped[:, :2] / mapped[:, 2:])
 
 
@@ -98,12 +100,12 @@ def average(picture: Image, times: int) -> Image:
     small = picture[: height * times, : width * times]
     while times % 2 == 0:
         times //= 2
-        small = _area_mean(small, width * times, height * times)
-    return small if times == 1 else _area_mean(small, width, height)
-
-
-def _area_mean(picture: Image, width: int, height: int) -> Image:
-    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+        size = (width * times, height * times)
+        small = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_AREA), np.uint8)
+    if times > 1:  # every mean of so many pixels, and of these one: that is twice as fast
+        means = np.asarray(cv2.blur(small, (times, times)), np.uint8)
+        small = np.ascontiguousarray(means[times // 2 :: times, times // 2 :: times])
+    return small
 
 
 def _zone_to_felt(zone: Zone, px_per_mm: float) -> Matrix:

@@ -155,8 +155,8 @@ def clusters(
     owner = np.full(len(indices), -1)
     for cluster in found:
         rows = list(cluster.members)
-        beside = np.unique(owner[apart[:, rows].min(axis=1) < _MERGE_DISTANCE * indices.sizes[rows].mean()])
-        for k in beside[beside >= 0].tolist():
+        beside = owner[apart[:, rows].min(axis=1) < _MERGE_DISTANCE * indices.sizes[rows].mean()]
+        for k in sorted({*beside.tolist()} - {-1}):
             other = merged[k]
             if _one_card(indices, other, cluster):
                 logp = log_softmax(other.logp + 0.7 * cluster.logp)

@@ -109,7 +109,10 @@ def _sample(picture: Image, to_picture: Callable[[Points], Points], cards: Cards
 
 def _inks(seen: Floats, paper: Floats) -> Floats:
     """Return how far each card's most coloured ink is off what the light makes of grey, as a share of its paper."""
-    white = np.maximum(np.nanmedian(np.where(seen[..., :1] >= paper[:, None, None], seen, np.nan), axis=1), 1)
+    bright = seen[..., 0] >= paper[:, None]
+    ordered, count = np.sort(np.where(bright[..., None], seen, np.inf), axis=1), bright.sum(axis=1)
+    low, high = (ordered[np.arange(len(seen)), k] for k in ((count - 1) // 2, count // 2))
+    white = np.maximum((low + high) / 2, 1)  # the median
     tint = (white[:, None, 1:] - 128) * (seen[..., :1] / white[:, None, :1])
     off = np.hypot(*np.moveaxis(seen[..., 1:] - 128 - tint, -1, 0))
     return np.asarray(np.percentile(off, _INK, axis=1) / white[:, 0])
