@@ -26,11 +26,15 @@ _SAME_TURN = 0.85  # cosine: the network's largest error of a card's direction
 
 @dataclass(frozen=True)
 class CardPlace:
-    """A card's place on the felt, in millimetres, and the extent of its indices from its corners, across and down."""
+    """A card's place on the felt, in millimetres.
+
+    `indices` is the extent of its indices from its corners, across and down; `seen` tells where these were seen.
+    """
 
     middle: Points
     corners: Points
     indices: Points
+    seen: bytes
 
     @classmethod
     def of(cls, indices: Indices, cluster: Cluster, layout: TableLayout, stance: Stance | None) -> CardPlace:
@@ -59,7 +63,8 @@ class CardPlace:
             middle = indices.places[k] + along * across / 2 + down * over / 2
         u, v = along * width / 2, down * height / 2
         corners = np.array([middle - u - v, middle + u - v, middle + u + v, middle - u + v])
-        return cls(middle, corners, inset + np.array([_HALF_WIDE, 0.5]) * indices.sizes[k] + _AROUND_MM)
+        extent = inset + np.array([_HALF_WIDE, 0.5]) * indices.sizes[k] + _AROUND_MM
+        return cls(middle, corners, extent, indices.places[list(cluster.members)].tobytes())
 
 
 def cards_on(

@@ -8,17 +8,18 @@ the felt changed) and after some seconds: nothing is believed for long without b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, NamedTuple
 
 import cv2
 import numpy as np
 
-from vision.base.arrays import Image
+from vision.base.arrays import Image, Points
 from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.quality import SMALL_PX_PER_MM
-from vision.reading.network import Indices
+from vision.reading.network import Floats, Indices
 
 if TYPE_CHECKING:
     from vision.reading.table_reading import TableReading
@@ -33,8 +34,27 @@ evening, stays below 6; of print that can be read (a third of the least white), 
 FELT_ALIKE = 5.0
 """The same for the felt at the scale of objects, where noise stays below 2, and the least difference of hue is 7."""
 
+SAME_MM = 0.25
+"""How far off its place a card may seem to lie and not be looked at again: a quarter of a pixel there."""
+
 Small = tuple[Image, FeltView]
 """A frame shrunk to `SMALL_PX_PER_MM`, and where the felt lies in it."""
+
+
+class Look(NamedTuple):
+    """What a whole card shows apart from its indices, and whether that is enough of it."""
+
+    corners: Points
+    reading: Floats
+    enough: bool
+
+    def lies_at(self, corners: Points) -> bool:
+        """Return whether it lies at a place, but for what other cards teach of all cards' size."""
+        return float(np.abs(self.corners - corners).max()) < SAME_MM
+
+
+Looks = dict[tuple[str | bytes, ...], Look]
+"""Looks by all that they depend on apart from the picture: the rank, and where its and its neighbours' indices lie."""
 
 
 class TableMemory:
@@ -44,6 +64,7 @@ class TableMemory:
         view: where the felt lies in the frame.
         parts: what the network saw in each zone that is known, at one scale or two.
         unclear: the zones that showed an unclear card; they are read in every frame.
+        looks: what whole cards showed, each with its corners on the felt.
         last: the last reading; None before it, and after one that failed.
     """
 
@@ -58,6 +79,7 @@ class TableMemory:
         self.view: FeltView | None = None
         self.parts: dict[Zone, list[Indices]] = {}
         self.unclear: list[Zone] = []
+        self.looks: Looks = {}
         self.last: TableReading | None = None
 
     def recall(self, frame: Image, layout: TableLayout, setting: object) -> Small | None:
@@ -77,6 +99,15 @@ class TableMemory:
         """Remember where the felt lies, and what its markers look like."""
         self.view = view
         self._markers_alike(small, layout)
+
+    def keep_looks(self, areas: Sequence[Zone]) -> None:
+        """Forget the looks of cards that lie in none of these areas as a whole."""
+        corners = np.array([look.corners for look in self.looks.values()]).reshape(-1, 2)
+        kept = np.zeros(len(self.looks), bool)
+        for area in areas:
+            off = np.abs(area.from_felt(corners) / (area.width_mm, area.height_mm) - 0.5)
+            kept |= (off <= 0.5).all(axis=1).reshape(-1, 4).all(axis=1)
+        self.looks = dict(compress(self.looks.items(), kept.tolist()))
 
     def is_alike(self, area: Zone, picture: Image, levels: float = ALIKE) -> bool:
         """Return whether an area looks as in its last reading; if not, remember the picture, and that it is unread."""

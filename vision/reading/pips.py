@@ -31,6 +31,7 @@ DIFFERS = 3.0
 CONCENTRIC_MM = 15.0
 """The least distance of two cards: a nearer one is print taken for a card."""
 _SEEN = 0.3  # the least visible share of a card
+_BLANK = np.full((SIZE[1], SIZE[0], 3), HIDDEN, np.uint8)
 _FRAME = np.array([[0, 0], [SIZE[0], 0], [SIZE[0], SIZE[1]]], np.float32) - np.float32(0.5)
 
 
@@ -111,11 +112,20 @@ def learnt(readings: NDArray[np.float64], cards: NDArray[np.intp]) -> NDArray[np
     return np.asarray(usual / times[:, None])
 
 
+def neighbours(outlines: Points) -> NDArray[np.bool_]:
+    """Return which other cards may cover some of each (n × n), by the cards' corners (n × 4 × 2)."""
+    middles = outlines.mean(axis=1)
+    far = np.linalg.norm(middles[:, None] - middles, axis=2)
+    reach = np.linalg.norm(outlines[:, 2] - outlines[:, 0], axis=1).max(initial=0.0)
+    return np.asarray((far > CONCENTRIC_MM) & (far < 1.05 * reach))
+
+
 def cut_out(
     picture: Image,
     to_picture: Callable[[Points], Points],
     corners: Sequence[Points],
     hidden_mm: Sequence[Points],
+    wanted: Sequence[int] | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Cut cards out of a picture, upright, and hide their indices and the parts that other cards may cover.
 
@@ -124,33 +134,34 @@ def cut_out(
         to_picture: maps millimetres of the felt to its pixels.
         corners: of each card, 4 × 2 mm on the felt, its own upper left one first, clockwise.
         hidden_mm: the extent of its indices from its corners, across and down.
+        wanted: the numbers of the cards to cut out; without it, all.
 
     Returns:
         The cards, and which of them are visible enough.
     """
-    n = len(corners)
+    wanted = range(len(corners)) if wanted is None else wanted
+    n = len(wanted)
     cards, hidden = np.empty((n, SIZE[1], SIZE[0], 3), np.uint8), np.zeros((n, SIZE[1], SIZE[0]), np.uint8)
     if not n:
         return cards, np.zeros(0, bool)
     outlines = np.array(corners)
-    seen = to_picture(outlines.reshape(-1, 2)).reshape(n, 4, 2).astype(np.float32)
-    # every card's outline in the frame of each card, in the pixels of its picture
-    right, down = (outlines[:, k] - outlines[:, 0] for k in (1, 3))
+    own = outlines[wanted]
+    seen = to_picture(own.reshape(-1, 2)).reshape(n, 4, 2).astype(np.float32)
+    # the outlines of each card's neighbours in its frame, in the pixels of its picture
+    right, down = (own[:, k] - own[:, 0] for k in (1, 3))
     axes = np.stack([SIZE[0] * right / _square(right), SIZE[1] * down / _square(down)], axis=1)
-    off = (outlines[None] - outlines[:, None, None, 0]).reshape(n, -1, 2)
-    over = (off @ axes.transpose(0, 2, 1)).reshape(n, n, 4, 2) - 0.5
-    lies = (over.max(axis=2) > 0).all(axis=2) & (over.min(axis=2) < SIZE).all(axis=2)
-    middles = outlines.mean(axis=1)
-    lies &= np.hypot(*np.moveaxis(middles[None] - middles[:, None], 2, 0)) > CONCENTRIC_MM
-    for k in range(n):
-        x, y = (max(1, round(float(v))) for v in hidden_mm[k])
+    covered, others = np.nonzero(neighbours(outlines)[wanted])
+    over = (outlines[others] - own[covered, None, 0]) @ axes[covered].transpose(0, 2, 1) - 0.5
+    over = np.round(over).astype(np.int32)
+    for k, mm in enumerate(wanted):
+        x, y = (max(1, round(float(v))) for v in hidden_mm[mm])
         for rows in (slice(None, y), slice(-y, None)):
             hidden[k, rows, :x] = hidden[k, rows, -x:] = 1
-        for other in np.flatnonzero(lies[k]).tolist():
-            cv2.fillConvexPoly(hidden[k], np.round(over[k, other]).astype(np.int32), 1)
+        for outline in over[covered == k]:
+            cv2.fillConvexPoly(hidden[k], outline, 1)
         # perspective within one card is negligible
         cv2.warpAffine(picture, cv2.getAffineTransform(seen[k, :3], _FRAME), SIZE, cards[k], cv2.INTER_LINEAR)
-    cards[hidden > 0] = HIDDEN
+        cv2.copyTo(_BLANK, hidden[k], cards[k])
     return cards, np.asarray(1 - hidden.mean(axis=(1, 2)) >= _SEEN)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from vision.base.arrays import Image, Points
 from vision.reading.cards import ALIKE, SUITS
-from vision.reading.pips import CONCENTRIC_MM, HIDDEN, load_network
+from vision.reading.pips import HIDDEN, load_network, neighbours
 
 SIDE_PX = 40
 """The side of a cut: 2.4 px/mm for a pip."""
@@ -52,12 +52,10 @@ def windows(rank: str) -> tuple[Window, ...]:
 def hide_index(cut: Image, window: Window, across_mm: float, down_mm: float) -> None:
     """Hide what a cut shows of an index that reaches so far from the card's corner."""
     x, y, side = window
-    near = (min(share, 1 - share) * full for share, full in zip((x, y), _USUAL_MM, strict=True))
-    reach = (
-        round((mm - (at - side / 2)) * SIDE_PX / side)
-        for mm, at in zip((across_mm, down_mm), near, strict=True)
+    right, below = (
+        max(0, round((mm - (min(share, 1 - share) * full - side / 2)) * SIDE_PX / side))
+        for mm, share, full in zip((across_mm, down_mm), (x, y), _USUAL_MM, strict=True)
     )
-    right, below = (max(0, px) for px in reach)
     cut[:below, :right] = HIDDEN
 
 
@@ -67,19 +65,21 @@ def cut_signs(
     corners: Sequence[Points],
     hidden_mm: Sequence[Points],
     ranks: Sequence[str],
+    wanted: Sequence[int] | None = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
     """Cut large signs out of a picture, at most two of a card, each as if it stood upright in the upper left quarter.
 
     All four suits are alike in a mirror, so that signs of the other quarters are mirrored.
 
     Args:
-        picture, to_picture, corners, hidden_mm: as for `pips.cut_out`.
+        picture, to_picture, corners, hidden_mm, wanted: as for `pips.cut_out`.
         ranks: of the cards.
 
     Returns:
         The cuts (m × 40 × 40 × 3, BGR) without what is seen of an index, and the number of the card of each.
     """
-    places = [(k, window) for k, rank in enumerate(ranks) for window in windows(rank)]
+    wanted = range(len(ranks)) if wanted is None else wanted
+    places = [(k, window) for k in wanted for window in windows(ranks[k])]
     if not places:
         return np.empty((0, SIDE_PX, SIDE_PX, 3), np.uint8), np.empty(0, np.intp)
     outlines = np.array(corners)
@@ -97,21 +97,23 @@ def cut_signs(
     )
     goal = np.array([[0, 0], [SIDE_PX, 0], [SIDE_PX, SIDE_PX]], np.float32) - np.float32(0.5)
     cuts = np.empty((len(kept), SIDE_PX, SIDE_PX, 3), np.uint8)
+    hidden = np.array(hidden_mm)[owner].tolist()
     for cut, three, m in zip(cuts, seen, kept, strict=True):
         way = cv2.getAffineTransform(three, goal)
         cv2.warpAffine(picture, way, (SIDE_PX, SIDE_PX), cut, cv2.INTER_LINEAR, cv2.BORDER_REPLICATE)
-        hide_index(cut, places[m][1], *hidden_mm[owner[m]])
+        hide_index(cut, places[m][1], *hidden[m])
     return cuts, owner[kept]
 
 
 def _free(points: Points, outlines: Points, owner: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return which windows (m × 5 × 2 points) no other card may cover."""
-    middles, sides = outlines.mean(axis=1), np.roll(outlines, -1, axis=1) - outlines
-    step = points[:, :, None, None] - outlines  # m × 5 × n × 4 × 2
-    turn = sides[..., 0] * step[..., 1] - sides[..., 1] * step[..., 0]
-    within = np.any(np.all(turn > 0, axis=3), axis=1)
-    other = np.linalg.norm(middles[owner][:, None] - middles, axis=2) > CONCENTRIC_MM
-    return np.asarray(~(within & other).any(axis=1))
+    sides = np.roll(outlines, -1, axis=1) - outlines
+    m, n = np.nonzero(neighbours(outlines)[owner])
+    step = points[m][:, :, None] - outlines[n][:, None]  # pairs × 5 × 4 × 2
+    turn = sides[n, None, :, 0] * step[..., 1] - sides[n, None, :, 1] * step[..., 0]
+    free = np.ones(len(points), bool)
+    free[m[np.any(np.all(turn > 0, axis=2), axis=1)]] = False
+    return free
 
 
 class SignReader:
@@ -131,16 +133,18 @@ class SignReader:
         corners: Sequence[Points],
         hidden_mm: Sequence[Points],
         ranks: Sequence[str],
+        wanted: Sequence[int] | None = None,
     ) -> NDArray[np.float64]:
-        """Return how the large signs of n cards part the two suits of each colour: n × 4 probabilities.
+        """Return how the large signs of the wanted cards part the two suits of each colour: n × 4 probabilities.
 
         A card's signs look alike, so they count as one. Of which colour a card is, none says: a court's picture is of
         all colours. Arguments as for `cut_signs`.
         """
-        cuts, owner = cut_signs(picture, to_picture, corners, hidden_mm, ranks)
+        cuts, owner = cut_signs(picture, to_picture, corners, hidden_mm, ranks, wanted)
         said = np.zeros((len(ranks), len(SUITS)))
         if len(owner):
             by_sign = np.exp(self._session.run(None, {"cuts": cuts})[0].astype(np.float64))[:, : len(SUITS)]
             neither = (1 - by_sign - by_sign[:, _TWINS]).clip(0) / 2  # the other colour, or no sign
             np.add.at(said, owner, np.log(by_sign + neither) / np.bincount(owner)[owner, None])
+        said = said if wanted is None else said[wanted]
         return np.asarray(1 / (1 + np.exp(said[:, _TWINS] - said)) / 2)

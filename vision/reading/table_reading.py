@@ -27,11 +27,11 @@ from vision.reading.cards import CARDS, SUITS
 from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
 from vision.reading.laid import CardPlace, cards_on, homes
-from vision.reading.memory import FELT_ALIKE, TableMemory
+from vision.reading.memory import FELT_ALIKE, Look, Looks, TableMemory
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others, look_down
 from vision.reading.paper import judge_paper
-from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, scores
+from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, neighbours, scores
 from vision.reading.signs import PX_PER_MM as SIGN_PX_PER_MM
 from vision.reading.suits import judge_suits, part_suits
 
@@ -227,13 +227,14 @@ def read(
     near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
     for zone in changed:
         memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
+    memory.keep_looks([_around(zone, _LOOKED_AT_MM) for zone in layout.zones if zone not in changed])
     seen = judge(frame, view, layout, reference, grey=grey, small=small, before=last.seen if last else None)
     clock.lap("verdicts")
 
     def judged() -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
         whole = _whole(frame, view, small)
-        return judge_cards(parts, layout, reader, whole, seen, dealt=dealt)
+        return judge_cards(parts, layout, reader, whole, seen, dealt=dealt, looks=memory.looks)
 
     found, verdicts = judged()
     memory.unclear = _unclear(found)
@@ -314,16 +315,16 @@ def judge_cards(
     seen: dict[str, PictureVerdict],
     *,
     dealt: bool = True,
+    looks: Looks | None = None,
 ) -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
     """Name all cards, judge and locate each; return the verdicts too, from those on the picture (`seen`, if any).
 
-    A card whose indices and whole card disagree has no margin.
+    A card whose indices and whole card disagree has no margin. `looks`: as for `_whole_cards`.
     """
 
     def look(places: Sequence[CardPlace], names: Sequence[str]) -> Floats:
-        return scores(
-            _whole_cards(whole, places, names, reader)[0], reader.deck.pips if reader.deck else None
-        )
+        shown, _ = _whole_cards(whole, places, names, reader, looks)
+        return scores(shown, reader.deck.pips if reader.deck else None)
 
     indices = _fitting(fuse(Indices.joined(parts)))
     laid = cards_on(indices, layout, look if reader.pips else None)
@@ -429,20 +430,39 @@ def _whole(frame: Image, view: FeltView, small: tuple[Image, FeltView]) -> _Whol
 
 
 def _whole_cards(
-    whole: _Whole, places: Sequence[CardPlace], names: Sequence[str], reader: CardReader
+    whole: _Whole,
+    places: Sequence[CardPlace],
+    names: Sequence[str],
+    reader: CardReader,
+    looks: Looks | None = None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return what cards of these names show apart from their indices, and which show enough of themselves."""
+    """Return what cards of these names show apart from their indices, and which show enough of themselves.
+
+    `looks` are those that need not be looked at again; new ones are added.
+    """
     assert reader.pips is not None
     small, near = whole
-    corners, hidden = [p.corners for p in places], [p.indices for p in places]
-    cards, enough = cut_out(*small, corners, hidden)
-    readings = np.where(enough[:, None], reader.pips.readings(cards), NOTHING)
-    ranks = [name[0] for name in names]
-    suits = readings[:, len(COUNTS) :]
-    suits[np.isin(ranks, list("JQK"))] = 1 / len(SUITS)  # a court's picture differs from deck to deck
-    suits *= reader.signs.suits(*near, corners, hidden, ranks)
-    suits /= suits.sum(axis=1, keepdims=True)
-    return readings, enough
+    looks = {} if looks is None else looks
+    corners, hidden, ranks = [p.corners for p in places], [p.indices for p in places], [n[0] for n in names]
+    beside = neighbours(np.array(corners).reshape(-1, 4, 2))
+    keys: list[tuple[str | bytes, ...]] = [
+        (rank, place.seen, *(places[n].seen for n in np.flatnonzero(near).tolist()))
+        for rank, place, near in zip(ranks, places, beside, strict=True)
+    ]
+    known = [looks.get(key) for key in keys]
+    new = [k for k, look in enumerate(known) if look is None or not look.lies_at(corners[k])]
+    if new:
+        cards, enough = cut_out(*small, corners, hidden, new)
+        readings = np.where(enough[:, None], reader.pips.readings(cards), NOTHING)
+        suits = readings[:, len(COUNTS) :]
+        # a court's picture differs from deck to deck
+        suits[np.array([ranks[k] in "JQK" for k in new])] = 1 / len(SUITS)
+        suits *= reader.signs.suits(*near, corners, hidden, ranks, new)
+        suits /= suits.sum(axis=1, keepdims=True)
+        looks |= {keys[k]: Look(corners[k], readings[n], bool(enough[n])) for n, k in enumerate(new)}
+    seen = [looks[key] for key in keys]
+    rows = np.array([look.reading for look in seen]).reshape(len(seen), len(NOTHING))
+    return rows, np.array([look.enough for look in seen], bool)
 
 
 def _around(zone: Zone, by_mm: float = _AROUND_MM) -> Zone:

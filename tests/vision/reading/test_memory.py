@@ -130,7 +130,7 @@ def test_only_the_zone_that_changed_is_read_and_nothing_where_nothing_changed(
 ) -> None:
     memory = TableMemory(Clock())
     first = read(_noisy(whole.frame, 0), layout, counting, memory=memory)
-    counting.shown = 0
+    counting.shown, looks = 0, dict(memory.looks)
     monkeypatch.setattr("vision.reading.table_reading.find_felt", None)
     again = read(_noisy(whole.frame, 1), layout, counting, memory=memory)
     assert (counting.shown, _told(again)) == (0, _told(first))
@@ -140,6 +140,8 @@ def test_only_the_zone_that_changed_is_read_and_nothing_where_nothing_changed(
     other = rendered(hands, layout, seed=1, scale=SCALE)
     now = read(_pasted(whole.frame, other, zone), layout, counting, memory=memory)
     assert counting.shown == 1
+    kept = sum(look is memory.looks.get(key) for key, look in looks.items())
+    assert kept == len(looks) - zone.capacity, "what whole cards showed, except those of that zone"
     assert [c.card for c in now.zones[4].cards] == hands[zone.place][zone.row]
 
 
