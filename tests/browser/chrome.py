@@ -34,7 +34,7 @@ ARGUMENTS: Final = [
 
 LOADING: Final = """
 const asleep = new CSSStyleSheet();
-asleep.replaceSync("* { pointer-events: none !important }");
+asleep.replaceSync("@media (scripting: enabled) { * { pointer-events: none !important } }");
 document.adoptedStyleSheets.push(asleep);
 document.addEventListener("DOMContentLoaded", () => {
   document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== asleep);
