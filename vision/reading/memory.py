@@ -100,14 +100,14 @@ class TableMemory:
         self.view = view
         self._markers_alike(small, layout)
 
-    def keep_looks(self, areas: Sequence[Zone]) -> None:
-        """Forget the looks of cards that lie in none of these areas as a whole."""
+    def looks_in(self, areas: Sequence[Zone]) -> Looks:
+        """Return the looks of those cards that lie in one of these areas as a whole."""
         corners = np.array([look.corners for look in self.looks.values()]).reshape(-1, 2)
         kept = np.zeros(len(self.looks), bool)
         for area in areas:
             off = np.abs(area.from_felt(corners) / (area.width_mm, area.height_mm) - 0.5)
             kept |= (off <= 0.5).all(axis=1).reshape(-1, 4).all(axis=1)
-        self.looks = dict(compress(self.looks.items(), kept.tolist()))
+        return dict(compress(self.looks.items(), kept.tolist()))
 
     def is_alike(self, area: Zone, picture: Image, levels: float = ALIKE) -> bool:
         """Return whether an area looks as in its last reading; if not, remember the picture, and that it is unread."""
