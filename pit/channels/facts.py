@@ -6,7 +6,7 @@ from typing import Final
 from firmware.messages import Message, Text, text_from
 from firmware.table.events import TableStarted
 from firmware.update.house import MOST_NAME
-from pit.channels.judge import Cards, Failure, Member, Start, first_start
+from pit.channels.judge import Cards, Mark, Member, Start, first_start
 from pit.errors import UNREADABLE, reason
 from pit.status.freshness import FORKS, NEWEST
 from pit.status.table_facts import TableFacts
@@ -27,7 +27,7 @@ SELECT sha256, version, t.table_id, h.record_id, k.fork_seq, CASE WHEN NOT t.was
                AND oh.heard_at > greatest(own.opened_at, t.reached_at) - {TOGETHER_S} * interval '1 second'),
        (SELECT why FROM file_request q WHERE q.table_id = t.table_id AND q.sha256 = t.sha256
         AND q.state = 'refused' AND q.state_at >= t.reached_at ORDER BY request_id DESC LIMIT 1),
-       extract(epoch FROM t.reached_at)::float8, t.is_left_out, t.was_updated, t.failure,
+       extract(epoch FROM t.reached_at)::float8, t.is_left_out, t.was_updated, t.mark,
        extract(epoch FROM h.heard_at)::float8
 FROM channel_table t JOIN offered_file USING (sha256) LEFT JOIN {NEWEST} h ON true
 LEFT JOIN record own ON own.record_id = h.record_id LEFT JOIN table_now n ON n.record_id = h.record_id
@@ -71,9 +71,9 @@ class Facts:
         hands = {key: (settled, Cards(*cards[:2]), Cards(*cards[2:])) for key, settled, *cards in read}
         found: dict[str, dict[int, Member]] = {}
         for sha256, _, table, record, fork, facts, is_cloned, refused, reached, *rest in rows:
-            is_left_out, was_updated, failed, heard = rest
+            is_left_out, was_updated, mark, heard = rest
             found.setdefault(sha256, {})[table] = Member(
-                *(reached, is_left_out, was_updated, Failure(failed) if failed else None, heard),
+                *(reached, is_left_out, was_updated, Mark(mark), heard),
                 *(self._starts.get(record, frozenset()), *hands.get(record, (False, Cards(), Cards()))),
                 trouble=_trouble(fork, facts, is_cloned) if record in runs and not was_updated else "",
                 refused="" if refused is None else text_from(refused) or Message("It gave no reason."),

@@ -22,10 +22,24 @@ LEAST_CARDS, LEAST_ASKED = 200, 5
 DEVIATIONS: Final = 5.0
 """Standard deviations above what is expected from which on a share is no chance. It is judged after each hand: of 1,000
 tables whose share stays as it was, 5 at most come above it within 500 hands; with 3 deviations 50 do."""
-Mark = StrEnum("Mark", ["WAITS", "ASKED", "RUNS", "UPDATED", "FAILED"])
+Mark = StrEnum(
+    "Mark", ["WAITS", "ASKED", "RUNS", "UPDATED", "SILENT", "LATE", "WENT_BACK", "REFUSED", "ASKS"]
+)
 """How far a table is; stored. WAITS: it is not asked, the release was stopped before it took it, or it was left out."""
-Failure = StrEnum("Failure", ["SILENT", "LATE", "WENT_BACK", "REFUSED", "ASKS"])
-"""Why a table stops a release; stored."""
+FAILURES: Final = {
+    Mark.SILENT: Message("not heard of"),
+    Mark.LATE: Message("not updated in time"),
+    Mark.WENT_BACK: Message("runs another release again"),
+    Mark.REFUSED: Message("refused the release"),
+    Mark.ASKS: Message("asks about twice as many cards"),
+}
+"""Marks of a table that stops a release, in words."""
+MARKS: Final = FAILURES | {
+    Mark.WAITS: Message("not asked"),
+    Mark.ASKED: Message("asked"),
+    Mark.RUNS: Message("started, no hand settled well yet"),
+    Mark.UPDATED: Message("updated"),
+}
 
 
 @dataclass(frozen=True)
@@ -55,14 +69,14 @@ class Member:
     """What is known of a table that a release goes to. Times are the database's, in seconds since 1970.
 
     `reached_at`: since when it is waited for. `starts`: of its newest record. `settled`: a hand was opened and settled
-    since the release runs. `was_updated`: it was called updated before. `failed`: as it was judged last. `trouble`: a
+    since the release runs. `was_updated`: it was called updated before. `mark`: as it was judged last. `trouble`: a
     fault, or a record that differs. `before`, `after`: cards before the release and since.
     """
 
     reached_at: float
     is_left_out: bool = False
     was_updated: bool = False
-    failed: Failure | None = None
+    mark: Mark = Mark.WAITS
     heard_at: float | None = None
     starts: frozenset[Start] = frozenset()
     settled: bool = False
@@ -78,7 +92,6 @@ class Judgement:
 
     mark: Mark
     since: float | None = None
-    failure: Failure | None = None
     why: Text = ""
 
 
@@ -113,21 +126,21 @@ def judge(one: Member, release: str, now: float, listening: float, *, is_stopped
     elif asks_twice(one.before, one.after):
         shares = {"after": one.after.share, "before": one.before.share}
         why = Message("Asked about %(after)s of 100 cards, before the release %(before)s.", **shares)
-        return Judgement(Mark.FAILED, runs.at, Failure.ASKS, why)
+        return Judgement(Mark.ASKS, runs.at, why)
     elif (one.was_updated and not _ran_before(one, runs)) or (one.settled and not one.trouble):
         return Judgement(Mark.UPDATED, runs.at)
     else:
-        found = Judgement(Mark.RUNS, runs.at, why=one.trouble)
-    if found.failure:
+        found = Judgement(Mark.RUNS, runs.at, one.trouble)
+    if found.mark in FAILURES:
         return found
-    if is_stopped and one.failed:  # that it is back does not hide why the release was stopped
-        return Judgement(Mark.FAILED, found.since, one.failed, found.why)
+    if is_stopped and one.mark in FAILURES:  # that it is back does not hide why the release was stopped
+        return Judgement(one.mark, found.since, found.why)
     if is_stopped or one.is_left_out:
         return Judgement(Mark.WAITS) if found.mark is Mark.ASKED else found
     if now - max(one.heard_at or 0.0, one.reached_at, listening) >= SILENT_S:
-        return Judgement(Mark.FAILED, one.heard_at, Failure.SILENT, found.why)
+        return Judgement(Mark.SILENT, one.heard_at, found.why)
     if now - one.reached_at >= WITHIN_S:
-        return Judgement(Mark.FAILED, one.reached_at, Failure.LATE, found.why)
+        return Judgement(Mark.LATE, one.reached_at, found.why)
     return found
 
 
@@ -141,9 +154,9 @@ def _not_there(one: Member, release: str) -> Judgement:
     had_it = one.was_updated or any(s.release == release and s.at >= one.reached_at for s in one.starts)
     if newest is not None and had_it:
         why = Message("It runs %(release)s.", release=newest.release)
-        return Judgement(Mark.FAILED, newest.at, Failure.WENT_BACK, why)
+        return Judgement(Mark.WENT_BACK, newest.at, why)
     if one.refused:
-        return Judgement(Mark.FAILED, one.reached_at, Failure.REFUSED, one.refused)
+        return Judgement(Mark.REFUSED, one.reached_at, one.refused)
     return Judgement(Mark.ASKED, one.reached_at)
 
 
@@ -156,7 +169,9 @@ def turn(
     """
     args = (release, now, listening)
     judged = {key: judge(one, *args, is_stopped=is_stopped) for key, one in members.items()}
-    causes = sorted(key for key, one in judged.items() if one.failure and not members[key].is_left_out)
+    causes = sorted(
+        key for key, one in judged.items() if one.mark in FAILURES and not members[key].is_left_out
+    )
     if is_stopped or not causes:
         return judged, []
     at_rest = {key: judge(one, *args, is_stopped=True) for key, one in members.items()}

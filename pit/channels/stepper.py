@@ -10,9 +10,8 @@ from typing import Final
 
 from firmware.messages import Message, text_to_store
 from pit.channels.facts import Facts
-from pit.channels.judge import turn
-from pit.channels.store import Channels, read_channels, stop
-from pit.channels.words import FAILURES, several
+from pit.channels.judge import MARKS, turn
+from pit.channels.store import Channels, read_channels, several, stop
 from pit.errors import DatabaseError, PitError
 from pit.files.requests import ask, withdraw
 from pit.store.database import Connection, Database
@@ -30,9 +29,8 @@ _COME: Final = """INSERT INTO channel_table (table_id, sha256)
     SELECT table_id, sha256 FROM gaming_table JOIN channel USING (channel)
     WHERE struck_at IS NULL AND sha256 IS NOT NULL ON CONFLICT DO NOTHING"""
 _JUDGED: Final = """UPDATE channel_table SET was_updated = was_updated OR %(mark)s = 'updated', mark = %(mark)s,
-    failure = %(failure)s, why = %(why)s, since = to_timestamp(%(since)s) WHERE table_id = %(table)s AND
-    (mark, failure, why, since) IS DISTINCT FROM (%(mark)s, %(failure)s, %(why)s, to_timestamp(%(since)s))"""
-
+    why = %(why)s, since = to_timestamp(%(since)s) WHERE table_id = %(table)s AND
+    (mark, why, since) IS DISTINCT FROM (%(mark)s, %(why)s, to_timestamp(%(since)s))"""
 _DONE: Final = """SELECT table_id, sha256 FROM file_request q WHERE ended_at IS NULL AND asked_by = %s
     AND NOT EXISTS (SELECT FROM channel_table w JOIN channel c USING (sha256) WHERE w.table_id = q.table_id
     AND w.sha256 = q.sha256 AND stopped_why = '' AND mark IN ('asked', 'runs', 'updated'))"""
@@ -73,10 +71,10 @@ class Stepper(threading.Thread):
             judged, causes = turn(release, members, now, self._listening, is_stopped=is_stopped)
             rows = [vars(one) | {"table": key, "why": text_to_store(one.why)} for key, one in judged.items()]
             connection.cursor().executemany(_JUDGED, rows)
-            if failure := judged[causes[0]].failure if causes else None:
-                who = several([names[key] for key in causes])
-                log.warning("Release %s stops: %s, %s", release, who, failure)
-                why = Message("%(name)s: %(what)s", name=who, what=FAILURES[failure])
+            if causes:
+                mark, who = judged[causes[0]].mark, several([names[key] for key in causes])
+                log.warning("Release %s stops: %s, %s", release, who, mark)
+                why = Message("%(name)s: %(what)s", name=who, what=MARKS[mark])
                 stop(connection, sha256, release, why)
         for table, sha256 in connection.execute(_DONE, (BY,)).fetchall():
             withdraw(connection, table, BY, sha256=sha256)

@@ -1,14 +1,14 @@
 """Channels in the database: which release each holds, its tables, and what people decide about both."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
-from firmware.messages import Message, Text, text_from, text_to_store
-from pit.channels.judge import SILENT_S, Failure, Mark
-from pit.channels.words import FAILURES, MARKS, NAMES, Name, several
+from firmware.messages import Message, Text, Word, text_from, text_to_store
+from pit.channels.judge import FAILURES, MARKS, SILENT_S, Mark
 from pit.errors import PitError
 from pit.files.offers import find_offered
 from pit.status.freshness import NEWEST
@@ -18,13 +18,16 @@ _TABLES: Final = f"""
 SELECT t.channel, t.table_id, t.name, coalesce(h.release, ''),
        coalesce(h.heard_at > now() - {SILENT_S} * interval '1 second', false), coalesce(w.is_left_out, false),
        coalesce(q.state, ''), extract(epoch FROM w.since)::float8,
-       coalesce(w.mark, 'waits'), w.failure, coalesce(w.why, ''), coalesce(q.why, '')
+       coalesce(w.mark, 'waits'), coalesce(w.why, ''), coalesce(q.why, '')
 FROM gaming_table t JOIN channel c USING (channel)
 LEFT JOIN channel_table w ON w.table_id = t.table_id AND w.sha256 = c.sha256
 LEFT JOIN file_request q ON q.table_id = t.table_id AND q.sha256 = c.sha256 AND q.ended_at IS NULL
 LEFT JOIN {NEWEST} h ON true
 WHERE t.struck_at IS NULL ORDER BY length(t.name), t.name
 """
+Name = StrEnum("Name", ["FIRST", "TENTH", "REST"])
+"""A channel, in the order in which a release goes through them; stored."""
+NAMES: Final = {Name.FIRST: Message("First"), Name.TENTH: Message("Tenth"), Name.REST: Message("Rest")}
 NO_RELEASE: Final = Message("There is no such release. Offer its file first.")
 
 
@@ -43,14 +46,18 @@ class ChannelTable:
     state: str
     since: float | None
     mark: Mark
-    failure: Failure | None
     why: Text
     says: Text
 
     @property
     def words(self) -> Message:
         """How it is, in words."""
-        return FAILURES[self.failure] if self.failure else MARKS[self.mark]
+        return MARKS[self.mark]
+
+    @property
+    def stops(self) -> bool:
+        """Whether it stops the release."""
+        return self.mark in FAILURES and not self.is_left_out
 
 
 @dataclass(frozen=True)
@@ -87,9 +94,8 @@ def read_channels(connection: Connection, *, is_locked: bool = False) -> Channel
         f" FROM channel LEFT JOIN offered_file USING (sha256) ORDER BY channel{lock}"
     ).fetchall()
     tables: dict[str, list[ChannelTable]] = {name: [] for name in Name}
-    for channel, *known, mark, failure, why, says in connection.execute(_TABLES):
-        its = Mark(mark), Failure(failure) if failure else None, text_from(why), text_from(says)
-        tables[channel].append(ChannelTable(*(*known, *its)))
+    for channel, *known, mark, why, says in connection.execute(_TABLES):
+        tables[channel].append(ChannelTable(*known, Mark(mark), text_from(why), text_from(says)))
     found = [(Name(name), *rest, text_from(why), tuple(tables[name])) for name, *rest, why in rows]
     return {one[0]: Channel(*one) for one in sorted(found, key=lambda one: list(Name).index(one[0]))}
 
@@ -158,14 +164,14 @@ def try_again(database: Database, sha256: str, by: str, without: Collection[str]
         if not all(one.stopped for one in channels):
             raise PitError("It is not stopped any more. Look again.")
         tables = [one for channel in channels for one in channel.tables]
-        failed = {one.name for one in tables if one.failure is not None and not one.is_left_out}
+        failed = {one.name for one in tables if one.stops}
         if wrong := sorted(set(without) - failed):
             raise PitError("%(table)s: only a table that failed is left out.", table=several(wrong))
         connection.execute("UPDATE channel SET stopped_why = '' WHERE sha256 = %s", (sha256,))
         out = [one.table_id for one in tables if one.name in without]
         connection.execute("UPDATE channel_table SET is_left_out = true WHERE table_id = ANY(%s)", (out,))
         connection.execute(
-            "UPDATE channel_table SET mark = 'waits', failure = NULL, was_updated = false, reached_at = now()"
+            "UPDATE channel_table SET mark = 'waits', was_updated = false, reached_at = now()"
             " WHERE sha256 = %s AND NOT is_left_out AND mark <> 'updated'",
             (sha256,),
         )
@@ -203,6 +209,12 @@ def history(connection: Connection, most: int = 100) -> list[tuple[datetime, str
         "SELECT at, person, what FROM channel_note ORDER BY note_id DESC LIMIT %s", (most,)
     )
     return [(at, by, text_from(what)) for at, by, what in rows]
+
+
+def several(names: Sequence[str]) -> Word:
+    """Return some tables' names: three, and how many more there are."""
+    shown = ", ".join(names[:3])
+    return Message("%(name)s and %(count)s more", name=shown, count=len(names) - 3) if names[3:] else shown
 
 
 def _tables(channels: Channels) -> list[ChannelTable]:

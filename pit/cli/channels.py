@@ -37,7 +37,7 @@ def channels_command(
     many cards stops it.
     """
     from pit.channels import store
-    from pit.channels.words import Name
+    from pit.channels.store import Name
     from pit.store.database import Database
 
     with Database(url, connections=2) as database:

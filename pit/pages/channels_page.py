@@ -13,8 +13,8 @@ from dealer_ui.web.guard import token
 from firmware.messages import Message
 from firmware.uplink.wire import is_hash
 from pit.channels import store
-from pit.channels.judge import Failure, Mark
-from pit.channels.words import NAMES, Name, several
+from pit.channels.judge import FAILURES, Mark
+from pit.channels.store import NAMES, Name, several
 from pit.errors import PitError
 from pit.files import offers
 from pit.pages import guard
@@ -35,21 +35,19 @@ MOVES: Final = {
     Name.REST: N_("Move to Rest…"),
 }
 TO_DO: Final = {
-    Failure.SILENT: Message(
-        "Look whether the table and its network are on. Then try again, or leave it out."
-    ),
-    Failure.LATE: Message("See at the table what it waits for. Then try again, or leave it out."),
-    Failure.WENT_BACK: Message(
+    Mark.SILENT: Message("Look whether the table and its network are on. Then try again, or leave it out."),
+    Mark.LATE: Message("See at the table what it waits for. Then try again, or leave it out."),
+    Mark.WENT_BACK: Message(
         "The new release did not stay on this table. Read its log before any other table gets it."
     ),
-    Failure.REFUSED: Message("Clear away what it names. Then try again, or leave it out."),
-    Failure.ASKS: Message(
+    Mark.REFUSED: Message("Clear away what it names. Then try again, or leave it out."),
+    Mark.ASKS: Message(
         "Look at its last hands and at the camera's picture. Leave it out only if the release is not the cause."
     ),
 }
 """What a person does about each reason for which a table stops a release."""
 STATES: Final = {"fetched": Message("has the file"), "waiting": Message("has the file and waits")}
-ORDER: Final = (Mark.FAILED, Mark.RUNS, Mark.ASKED, Mark.WAITS, Mark.UPDATED)
+ORDER: Final = (*FAILURES, Mark.RUNS, Mark.ASKED, Mark.WAITS, Mark.UPDATED)
 """Tables that need a person come first."""
 
 
@@ -141,7 +139,7 @@ def _part() -> str:
                 table
                 for one in channels.values()
                 for table in one.tables
-                if one.sha256 == sha256 and table.failure and not table.is_left_out
+                if one.sha256 == sha256 and table.stops
             ]
             for sha256 in held
         },

@@ -59,7 +59,7 @@ FLOOR_RIGHTS: Final[Mapping[str, str]] = {
     "offered_file": "SELECT",
     "file_request": "SELECT, INSERT, UPDATE (state, why, state_at, ended_at, ended_by)",
     "channel": "SELECT, UPDATE (sha256, moved_at, moved_by, stopped_why)",
-    "channel_table": "SELECT, UPDATE (is_left_out, reached_at, was_updated, mark, failure), DELETE",
+    "channel_table": "SELECT, UPDATE (is_left_out, reached_at, was_updated, mark), DELETE",
     "channel_note": "SELECT, INSERT",
     "act": "SELECT, INSERT",
     "enrolment": "SELECT, INSERT, UPDATE (pit_said, pit_said_by, ended_at, why, code)",

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from firmware.messages import Message, text_to_store
 from firmware.record.evidence.notes import Checkpoint, origin_of
-from pit.channels.judge import Failure
-from pit.channels.words import FAILURES, NAMES, Name
+from pit.channels.judge import FAILURES, Mark
+from pit.channels.store import NAMES, Name
 from pit.status.table_facts import Need, TableFacts
 from pit.store.database import Connection, Database
 
@@ -295,17 +295,17 @@ BEFORE, RELEASE = "0.2.0-77aa01de", "0.3.0-5f0c2a91"
 
 def add_channels(database: Database, is_stopped: bool) -> None:
     """A release in First and Tenth, or stopped there, and an older one in Rest, from which table 21 was left out."""
-    marks: dict[str, tuple[str, str | None, int, str | Message]] = {
-        "7": ("updated", None, 4000, ""),
-        "3": ("updated", None, 2400, ""),
-        "12": ("runs", None, 900, ""),
-        "4": ("asked", None, 1500, ""),
-        "21": ("waits", None, 0, ""),
+    marks: dict[str, tuple[str, int, str | Message]] = {
+        "7": ("updated", 4000, ""),
+        "3": ("updated", 2400, ""),
+        "12": ("runs", 900, ""),
+        "4": ("asked", 1500, ""),
+        "21": ("waits", 0, ""),
     }
     if is_stopped:
-        marks["12"] = ("failed", "went_back", 600, Message("It runs %(release)s.", release=BEFORE))
-        marks["4"] = ("waits", None, 0, "")
-    why = Message("%(name)s: %(what)s", name="12", what=FAILURES[Failure.WENT_BACK])
+        marks["12"] = ("went_back", 600, Message("It runs %(release)s.", release=BEFORE))
+        marks["4"] = ("waits", 0, "")
+    why = Message("%(name)s: %(what)s", name="12", what=FAILURES[Mark.WENT_BACK])
     old, new = "11" * 32, "22" * 32
     notes: list[tuple[int, str, Message]] = [
         (86_400, "Ines", Message("%(release)s moved to: %(to)s", release=BEFORE, to=NAMES[Name.REST])),
@@ -340,12 +340,12 @@ def add_channels(database: Database, is_stopped: bool) -> None:
         for table_id, name, channel in connection.execute(
             "SELECT table_id, name, channel FROM gaming_table WHERE struck_at IS NULL"
         ).fetchall():
-            mark, failure, since, says = marks.get(name, ("updated", None, 80_000, ""))
+            mark, since, says = marks.get(name, ("updated", 80_000, ""))
             connection.execute(
-                "INSERT INTO channel_table (table_id, sha256, is_left_out, mark, failure, since, why)"
-                " VALUES (%s, %s, %s, %s, %s, to_timestamp(%s), %s)",
+                "INSERT INTO channel_table (table_id, sha256, is_left_out, mark, since, why)"
+                " VALUES (%s, %s, %s, %s, to_timestamp(%s), %s)",
                 (
-                    *(table_id, old if channel == Name.REST else new, name == "21", mark, failure),
+                    *(table_id, old if channel == Name.REST else new, name == "21", mark),
                     *(NOW_MS / 1000 - since if since else None, text_to_store(says)),
                 ),
             )

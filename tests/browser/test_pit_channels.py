@@ -93,9 +93,7 @@ def test_an_open_question_stays_open_while_the_page_brings_what_is_new(
     add_channels(house.database, is_stopped=True)
     with house.database.transaction() as connection:
         connection.execute("UPDATE gaming_table SET channel = 'first' WHERE name = 'Table 1'")
-        connection.execute(
-            "UPDATE channel_table SET mark = 'failed', failure = 'went_back', sha256 = %s", ("22" * 32,)
-        )
+        connection.execute("UPDATE channel_table SET mark = 'went_back', sha256 = %s", ("22" * 32,))
     with served(house, chromium, PitRole.OWNER) as page:
         page.goto("/channels")
         page.get_by_text("Try again…").click()

@@ -87,7 +87,6 @@ CREATE TABLE channel_table (                         -- a table to which its cha
     is_left_out boolean NOT NULL DEFAULT false,
     was_updated boolean NOT NULL DEFAULT false,
     mark        text NOT NULL DEFAULT 'waits',       -- from here on: made again from its rows at each turn
-    failure     text,
     since       timestamptz,
     why         text NOT NULL DEFAULT ''             -- a message's JSON, or a text's
 );

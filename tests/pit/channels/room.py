@@ -19,8 +19,7 @@ from firmware.uplink.follow import Follower
 from firmware.uplink.inbox.requests import FileRequest
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
-from pit.channels.store import Channel, ChannelTable, move, put, read_channels, try_again
-from pit.channels.words import Name
+from pit.channels.store import Channel, ChannelTable, Name, move, put, read_channels, try_again
 from pit.files.requests import keep_progress, requests
 from pit.follow.now import Follower as Floor
 from pit.follow.projector import project

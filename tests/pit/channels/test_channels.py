@@ -7,7 +7,7 @@ import pytest
 
 from firmware.messages import Message
 from firmware.table import events as ev
-from pit.channels.judge import Failure, Mark
+from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import fill_tenth, history, move, withdraw
 from pit.errors import PitError
@@ -93,7 +93,7 @@ def test_a_newer_release_begins_in_first_while_an_older_one_is_in_rest(room: Roo
     room.update(room.tables[0], NEWER)
     assert room.turn() == [Mark.UPDATED, Mark.UPDATED, Mark.ASKED]
     room.tables[0].start(NEW)  # the newer one fails; the older one goes on
-    assert room.turn() == [Mark.FAILED, Mark.UPDATED, Mark.ASKED]
+    assert room.turn() == [Mark.WENT_BACK, Mark.UPDATED, Mark.ASKED]
     assert [bool(one.stopped) for one in room.shown().values()] == [True, False, False]
     assert room.asked() == ["Table 3"]
 
@@ -155,7 +155,7 @@ def test_a_share_of_asked_cards_that_doubles_stops_the_release(room: Room) -> No
             " (SELECT record_id FROM record WHERE table_id = %s)",
             (room.tables[0].table_id,),
         )
-    assert room.turn() == [Mark.FAILED, Mark.WAITS]
+    assert room.turn() == [Mark.ASKS, Mark.WAITS]
     assert room.stopped == "Table 1: asks about twice as many cards"
     assert str(room.of(room.tables[0]).why).startswith("Asked about 9.6 of 100 cards")
 
@@ -180,7 +180,7 @@ def test_a_table_that_refuses_stops_the_release_with_its_own_reason(room: Room) 
     room.says(room.tables[0], "refused", Message("300 MB are left; 1500 MB are needed."))
     room.turn()
     one = room.of(room.tables[0])
-    assert (one.failure, str(one.why)) == (Failure.REFUSED, "300 MB are left; 1500 MB are needed.")
+    assert (one.mark, str(one.why)) == (Mark.REFUSED, "300 MB are left; 1500 MB are needed.")
     assert (room.stopped, room.asked()) == ("Table 1: refused the release", [])
 
 
@@ -251,8 +251,8 @@ def test_a_table_that_goes_back_stops_the_release_and_is_not_called_updated(room
     room.tables[0].start(NEW)
     room.tables[0].start(OLD)  # both between two turns: the rows know
     room.tables[0].play(1)
-    assert room.turn() == [Mark.FAILED, Mark.WAITS, Mark.WAITS]
-    assert (room.of(room.tables[0]).failure, bool(room.stopped)) == (Failure.WENT_BACK, True)
+    assert room.turn() == [Mark.WENT_BACK, Mark.WAITS, Mark.WAITS]
+    assert (room.of(room.tables[0]).mark, bool(room.stopped)) == (Mark.WENT_BACK, True)
     assert str(room.of(room.tables[0]).why) == f"It runs {OLD}."
 
 
@@ -266,7 +266,7 @@ def test_a_table_that_goes_back_after_it_was_updated_takes_that_name_from_it(roo
     room.move(REST)
     assert room.turn() == [Mark.UPDATED, Mark.ASKED, Mark.ASKED]
     room.tables[0].start(OLD)
-    assert room.turn() == [Mark.FAILED, Mark.WAITS, Mark.WAITS]
+    assert room.turn() == [Mark.WENT_BACK, Mark.WAITS, Mark.WAITS]
     assert (room.stopped, room.asked()) == ("Table 1: runs another release again", [])
     assert all(one.stopped for one in room.shown().values()), "in every channel"
     with pytest.raises(PitError, match="in this channel already"):
@@ -286,11 +286,11 @@ def test_a_table_that_is_switched_off_in_the_middle_stops_the_release(room: Room
     room.turn()
     assert room.stopped == ""
     room.later(2 * 60)
-    assert room.turn() == [Mark.FAILED, Mark.WAITS, Mark.WAITS]
-    assert (room.of(room.tables[0]).failure, room.stopped) == (Failure.SILENT, "Table 1: not heard of")
+    assert room.turn() == [Mark.SILENT, Mark.WAITS, Mark.WAITS]
+    assert (room.of(room.tables[0]).mark, room.stopped) == (Mark.SILENT, "Table 1: not heard of")
     assert (room.asked(), room.turn().count(Mark.UPDATED)) == ([], 0)
     room.tables[0].is_on = True
-    assert room.turn()[0] is Mark.FAILED, "that it is back does not hide why the release was stopped"
+    assert room.turn()[0] is Mark.SILENT, "that it is back does not hide why the release was stopped"
 
 
 def gone_back(room: Room) -> None:
@@ -309,7 +309,7 @@ def gone_back(room: Room) -> None:
 def test_a_stopped_release_goes_no_further_until_a_person_tries_it_again(room: Room) -> None:
     gone_back(room)
     room.update(room.tables[1])
-    assert room.turn() == [Mark.FAILED, Mark.UPDATED, Mark.WAITS]
+    assert room.turn() == [Mark.WENT_BACK, Mark.UPDATED, Mark.WAITS]
     with pytest.raises(PitError, match="It was stopped"):
         room.move(TENTH)
     room.again()
@@ -330,7 +330,7 @@ def test_a_table_that_is_left_out_counts_no_more_until_it_is_put_into_a_channel_
         with pytest.raises(PitError, match=f"{name}: only a table that failed"):
             room.again("Table 1", name)
     room.again("Table 1")
-    assert room.turn() == [Mark.FAILED, Mark.ASKED, Mark.WAITS]
+    assert room.turn() == [Mark.WENT_BACK, Mark.ASKED, Mark.WAITS]
     assert (room.stopped, room.asked()) == ("", ["Table 2"])
     room.update(room.tables[1])
     room.turn()

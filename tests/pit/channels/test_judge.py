@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from pit.channels.judge import (
+    FAILURES,
     SILENT_S,
     WITHIN_S,
     Cards,
-    Failure,
     Judgement,
     Mark,
     Member,
@@ -44,7 +44,7 @@ class ReleaseTrial:
         found, self.causes = turn(NEW, self.members, self.now, self.listening, is_stopped=self.is_stopped)
         for key, judged in found.items():
             was = self.members[key].was_updated or judged.mark is Mark.UPDATED
-            self.set(key, was_updated=was, failed=judged.failure)
+            self.set(key, was_updated=was, mark=judged.mark)
         self.is_stopped = self.is_stopped or bool(self.causes)
         return found
 
@@ -78,15 +78,15 @@ class ReleaseTrial:
         judged = self.turn()
         for key, one in self.members.items():
             if not one.is_left_out and judged[key].mark is not Mark.UPDATED:
-                self.set(key, reached_at=self.now, was_updated=False, failed=None)
+                self.set(key, reached_at=self.now, was_updated=False, mark=Mark.WAITS)
         self.is_stopped = False
 
 
-def stops_for(goes: ReleaseTrial) -> list[Failure | None]:
+def stops_for(goes: ReleaseTrial) -> list[Mark]:
     found = goes.turn()
     assert goes.is_stopped
     assert Mark.ASKED not in [one.mark for one in found.values()], "nobody is asked any more"
-    return [found[key].failure for key in goes.causes]
+    return [found[key].mark for key in goes.causes]
 
 
 def test_a_table_is_asked_runs_and_is_updated_once_it_has_settled_a_hand() -> None:
@@ -106,7 +106,7 @@ def test_a_release_that_starts_and_settles_nothing_is_stopped_after_its_time() -
     goes.later(WITHIN_S - 1)
     assert goes.marks() == [Mark.RUNS, Mark.UPDATED]
     goes.later(1)
-    assert stops_for(goes) == [Failure.LATE]
+    assert stops_for(goes) == [Mark.LATE]
 
 
 def test_a_hand_that_is_settled_with_a_fault_is_no_success_until_the_fault_is_over() -> None:
@@ -130,7 +130,7 @@ def test_a_table_that_goes_back_stops_the_release_also_after_it_was_updated(sett
     goes.set(0, settled=settles)
     goes.turn()
     goes.start(0, to)
-    assert stops_for(goes) == [Failure.WENT_BACK]
+    assert stops_for(goes) == [Mark.WENT_BACK]
     assert Mark.UPDATED not in goes.marks()
 
 
@@ -171,7 +171,7 @@ def test_a_table_that_refuses_stops_the_release_with_its_reason() -> None:
     goes.turn()
     goes.set(0, refused="300 MB are left.")
     found = goes.turn()
-    assert (goes.causes, found[0].failure, found[0].why) == ([0], Failure.REFUSED, "300 MB are left.")
+    assert (goes.causes, found[0].mark, found[0].why) == ([0], Mark.REFUSED, "300 MB are left.")
 
 
 @pytest.mark.parametrize("runs", [False, True])
@@ -184,9 +184,9 @@ def test_a_table_that_is_silent_for_half_an_hour_stops_the_release(runs: bool) -
     goes.turn()
     assert not goes.is_stopped
     goes.later(1, heard=False)
-    assert stops_for(goes)[:1] == [Failure.SILENT]
+    assert stops_for(goes)[:1] == [Mark.SILENT]
     goes.later(0)
-    assert goes.marks()[0] is Mark.FAILED, "coming back does not hide why the release was stopped"
+    assert goes.marks()[0] is Mark.SILENT, "coming back does not hide why the release was stopped"
 
 
 def test_an_updated_table_and_one_that_was_left_out_may_be_silent() -> None:
@@ -207,7 +207,7 @@ def test_nobody_was_silent_while_the_pit_was_away() -> None:
     goes.turn()
     assert not goes.is_stopped
     goes.later(SILENT_S, heard=False)
-    assert stops_for(goes) == [Failure.SILENT] * 3
+    assert stops_for(goes) == [Mark.SILENT] * 3
 
 
 def test_a_share_of_asked_cards_that_doubles_stops_the_release_also_of_an_updated_table() -> None:
@@ -217,7 +217,7 @@ def test_a_share_of_asked_cards_that_doubles_stops_the_release_also_of_an_update
     goes.turn()
     goes.set(0, before=Cards(10_000, 50), after=Cards(1000, 21))
     found = goes.turn()
-    assert [found[key].failure for key in goes.causes] == [Failure.ASKS]
+    assert [found[key].mark for key in goes.causes] == [Mark.ASKS]
     assert str(found[0].why) == "Asked about 2.1 of 100 cards, before the release 0.5."
 
 
@@ -269,14 +269,14 @@ def test_that_a_table_was_updated_otherwise_counts_once_it_has_settled_a_hand() 
     assert goes.marks() == [Mark.RUNS, Mark.UPDATED], "what runs there need not be fetched"
 
 
-@pytest.mark.parametrize("failure", [Failure.SILENT, Failure.WENT_BACK])
+@pytest.mark.parametrize("failure", [Mark.SILENT, Mark.WENT_BACK])
 @pytest.mark.parametrize("is_without", [True, False])
 def test_a_stopped_release_goes_on_with_the_table_tried_again_or_without_it(
-    failure: Failure, is_without: bool
+    failure: Mark, is_without: bool
 ) -> None:
     goes = ReleaseTrial(3)
     goes.turn()
-    if failure is Failure.SILENT:
+    if failure is Mark.SILENT:
         goes.later(SILENT_S, heard=False)
         for key in (1, 2):
             goes.set(key, heard_at=goes.now)
@@ -290,7 +290,7 @@ def test_a_stopped_release_goes_on_with_the_table_tried_again_or_without_it(
     assert not goes.is_stopped
     assert marks[1:] == [Mark.ASKED] * 2
     assert marks[0] is (
-        Mark.ASKED if not is_without else Mark.WAITS if failure is Failure.SILENT else Mark.FAILED
+        Mark.ASKED if not is_without else Mark.WAITS if failure is Mark.SILENT else Mark.WENT_BACK
     )
 
 
@@ -305,7 +305,7 @@ def test_the_order_of_facts_does_not_matter_and_equal_facts_give_equal_answers(d
         reached_at=st.floats(T0, T0 + 9000),
         is_left_out=st.booleans(),
         was_updated=st.booleans(),
-        failed=st.sampled_from([None, *Failure]),
+        mark=st.sampled_from(Mark),
         heard_at=st.none() | st.floats(T0, T0 + 9000),
         starts=starts.filter(lambda some: len({one.seq for one in some}) == len(some)),
         settled=st.booleans(),
@@ -380,12 +380,12 @@ class AnyRelease(RuleBasedStateMachine):
                 assert self.running[key] != NEW
                 assert not self.goes.is_stopped
                 assert not self.goes.members[key].is_left_out
-            if judged.failure and not self.goes.members[key].is_left_out:
+            if judged.mark in FAILURES and not self.goes.members[key].is_left_out:
                 assert self.goes.is_stopped
         assert not (was_stopped and self.goes.causes), "it is stopped once"
         again = self.goes.turn()
         for key, judged in found.items():  # but that of a failure the turn after says since when it was asked
-            assert (again[key].mark, again[key].failure) == (judged.mark, judged.failure)
+            assert again[key].mark == judged.mark
 
     @precondition(lambda self: self.goes.is_stopped)
     @rule(without=st.sets(st.integers(0, 4)))

@@ -11,7 +11,7 @@ import pytest
 
 from firmware.uplink.inbox.requests import MOST_OPEN
 from pit.channels.facts import TWO_RECORDS
-from pit.channels.judge import Failure, Mark
+from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import history, move, try_again, withdraw
 from pit.errors import PitError
@@ -222,7 +222,7 @@ def test_a_first_table_that_dies_for_good_stops_the_release_and_is_left_out(room
     room.later(1900)
     room.update(room.tables[1])
     room.turn()
-    assert (room.stopped, room.of(room.tables[0]).failure) == ("Table 1: not heard of", Failure.SILENT)
+    assert (room.stopped, room.of(room.tables[0]).mark) == ("Table 1: not heard of", Mark.SILENT)
     room.again("Table 1")
     room.later(7 * 86_400)
     room.turn()

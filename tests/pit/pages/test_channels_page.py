@@ -10,8 +10,7 @@ import pytest
 
 from firmware.messages import Message
 from pit.channels.stepper import Stepper
-from pit.channels.store import Channel, history, read_channels, stop
-from pit.channels.words import Name
+from pit.channels.store import Channel, Name, history, read_channels, stop
 from pit.pages.people import PitRole
 from tests.pit.pages.conftest import House
 
@@ -51,7 +50,7 @@ def begun(house: House) -> None:
 def stopped(house: House) -> None:
     begun(house)
     with house.database.transaction() as connection:
-        connection.execute("UPDATE channel_table SET mark = 'failed', failure = 'silent'")
+        connection.execute("UPDATE channel_table SET mark = 'silent'")
         stop(connection, SHA, RELEASE, Message("%(name)s: %(what)s", name="Table 2", what="not heard of"))
 
 

@@ -10,8 +10,7 @@ import psycopg
 import pytest
 
 from pit.channels.stepper import Stepper
-from pit.channels.store import move, put
-from pit.channels.words import Name
+from pit.channels.store import Name, move, put
 from pit.follow.search import SearchFilter, disputes, last_hour, names, record_of, search
 from pit.follow.totals import Span, by_dealer, by_game, by_table, days_of, downs_of, report_of, unusual
 from pit.pages.floor import FloorLive
