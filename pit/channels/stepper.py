@@ -4,7 +4,6 @@ Everything is in the database, and one turn is one transaction: a pit that is ki
 """
 
 import logging
-import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -12,8 +11,9 @@ from firmware.messages import Message, text_to_store
 from pit.channels.facts import Facts
 from pit.channels.judge import MARKS, turn
 from pit.channels.store import Channels, read_channels, several, stop
-from pit.errors import DatabaseError, PitError
+from pit.errors import PitError
 from pit.files.requests import ask, withdraw
+from pit.store.background import BackgroundThread
 from pit.store.database import Connection, Database
 
 log = logging.getLogger(__name__)
@@ -39,20 +39,20 @@ _DUE: Final = """SELECT table_id, sha256 FROM channel_table w WHERE mark = 'aske
     file_request q WHERE q.table_id = w.table_id AND q.sha256 = w.sha256 AND ended_at IS NULL) ORDER BY table_id"""
 
 
-class Stepper(threading.Thread):
+class Stepper(BackgroundThread):
     """One pit's channels. `turn` does what is due; as a thread it does so every few seconds."""
 
     def __init__(self, database: Database, leads: Callable[[], bool] = lambda: True) -> None:
         """`leads`: whether this process, of several on one database, is the one that takes the turns."""
-        super().__init__(name="channels", daemon=True)
-        self._database, self._leads, self._end = database, leads, threading.Event()
+        super().__init__("channels", "Channels wait", again_s=EVERY_S)
+        self._database, self._leads = database, leads
         self._facts = Facts()
         self._listening = self._looked = float("-inf")
 
-    def turn(self) -> None:
-        """Take a turn. Raises DatabaseError."""
+    def turn(self) -> float:
+        """Take a turn, where this process leads; return the seconds until the next. Raises DatabaseError."""
         if not self._leads():
-            return
+            return EVERY_S
         with self._database.transaction() as connection:
             channels = read_channels(connection, is_locked=True)
             [(now,)] = connection.execute("SELECT extract(epoch FROM now())::float8").fetchall()
@@ -60,6 +60,7 @@ class Stepper(threading.Thread):
                 self._listening = now
             self._looked = now
             self._turn(connection, channels, now)
+        return EVERY_S
 
     def _turn(self, connection: Connection, channels: Channels, now: float) -> None:
         connection.execute(_LEAVE)
@@ -85,19 +86,3 @@ class Stepper(threading.Thread):
                 log.warning("Table %s cannot be asked: %s", table, error)
                 stored = text_to_store(error.sentence)
                 connection.execute("UPDATE channel_table SET why = %s WHERE table_id = %s", (stored, table))
-
-    def run(self) -> None:
-        """Take turns until `stop`. A database that is away is waited for."""
-        while not self._end.is_set():
-            try:
-                self.turn()
-            except DatabaseError as error:
-                log.warning("Channels wait: %s", error)
-            except Exception:
-                log.exception("Channels wait: this is an error of Feltwatch")
-            self._end.wait(EVERY_S)
-
-    def stop(self) -> None:
-        """End after the turn in work."""
-        self._end.set()
-        self.join()

@@ -95,7 +95,7 @@ def read_channels(connection: Connection, *, is_locked: bool = False) -> Channel
     ).fetchall()
     tables: dict[str, list[ChannelTable]] = {name: [] for name in Name}
     for channel, *known, mark, why, says in connection.execute(_TABLES):
-        tables[channel].append(ChannelTable(*known, Mark(mark), text_from(why), text_from(says)))
+        tables[channel].append(ChannelTable(*(*known, Mark(mark), text_from(why), text_from(says))))
     found = [(Name(name), *rest, text_from(why), tuple(tables[name])) for name, *rest, why in rows]
     return {one[0]: Channel(*one) for one in sorted(found, key=lambda one: list(Name).index(one[0]))}
 

@@ -5,7 +5,6 @@ import gc
 import logging
 import socket
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -21,10 +20,10 @@ from firmware.stop_signals import stop_at_signals
 from firmware.table.entry import Entry
 from firmware.threads import start
 from pit.door.turns import PLACES
-from pit.errors import DatabaseError
 from pit.follow.news import BATCH, News, Rows, Source
 from pit.follow.now import Follower
 from pit.follow.projector import project_in, retry
+from pit.store.background import BackgroundThread
 from pit.store.database import Connection, Database
 from pit.store.months import make_months
 from pit.store.workers import Membership, Share
@@ -84,7 +83,7 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     return made
 
 
-class Projector(threading.Thread):
+class Projector(BackgroundThread):
     """Follows the records in the background. A database that is away is waited for."""
 
     def __init__(
@@ -99,45 +98,42 @@ class Projector(threading.Thread):
         `membership`: among the processes that share the records; without it this one follows all. `hourly`: what else
         is to be done.
         """
-        super().__init__(name="projector", daemon=True)
+        super().__init__("projector", "The list of hands waits", again_s=1.0)
         self._database, self._news, self._membership = database, news, membership
         self._hourly = hourly
         self._share = Share()
-        self._renewed = self._made = float("-inf")
-        self._end = threading.Event()
+        self._renewed = self._made = self._looked = float("-inf")
+        self._recent: dict[int, list[tuple[Entry, int]]] = {}
+        self._is_first = True
         self._follower = Follower(database)
 
-    def run(self) -> None:
-        """Follow until `stop`."""
-        wait, looked, is_first = FOLLOW_EVERY_S, float("-inf"), True
-        recent: dict[int, list[tuple[Entry, int]]] = {}
-        while not self._end.wait(wait):
-            try:
-                if is_first:
-                    retry(self._database)
-                    self._follower.retry()
-                    is_first = False
-                wait = FOLLOW_EVERY_S
-                self._renew()
-                news = self._news.taken()
-                for record_id, rows in news.items():
-                    recent.setdefault(record_id, []).extend(rows)
-                every_s = LOOK_EVERY_S if self._share.of == 1 else SHARED_LOOK_EVERY_S
-                if time.monotonic() - looked > every_s or not all(news.values()):
-                    if self._look(recent) >= BATCH:
-                        wait = 0.0  # there may be more
-                    looked = time.monotonic()
-                    recent.clear()
-                elif news:
-                    self._follow(news)
-            except DatabaseError as error:
-                log.warning("The list of hands waits: %s", error)
-                wait, looked = 1.0, float("-inf")
-                recent.clear()
-            except Exception:
-                log.exception("The list of hands waits: this is an error of Feltwatch")
-                wait, looked = 1.0, float("-inf")
-                recent.clear()
+    def turn(self) -> float:
+        """Follow what has come; return the seconds until the next look. Raises DatabaseError."""
+        try:
+            return self._turn()
+        except Exception:
+            self._looked = float("-inf")
+            self._recent.clear()
+            raise
+
+    def _turn(self) -> float:
+        if self._is_first:
+            retry(self._database)
+            self._follower.retry()
+            self._is_first = False
+        self._renew()
+        news = self._news.taken()
+        for record_id, rows in news.items():
+            self._recent.setdefault(record_id, []).extend(rows)
+        every_s = LOOK_EVERY_S if self._share.of == 1 else SHARED_LOOK_EVERY_S
+        if time.monotonic() - self._looked > every_s or not all(news.values()):
+            followed = self._look(self._recent)
+            self._looked = time.monotonic()
+            self._recent.clear()
+            return 0.0 if followed >= BATCH else FOLLOW_EVERY_S  # there may be more
+        if news:
+            self._follow(news)
+        return FOLLOW_EVERY_S
 
     def _renew(self) -> None:
         """Say that this process is there, and learn its share; do what is due each hour."""
@@ -168,11 +164,6 @@ class Projector(threading.Thread):
         with self._database.transaction() as connection:
             connection.execute("SET LOCAL synchronous_commit = off")
             yield connection
-
-    def stop(self) -> None:
-        """End after the batch in work."""
-        self._end.set()
-        self.join()
 
 
 def serve(url: str, folder: Path, listening: socket.socket, is_ready: Callable[[], object]) -> None:

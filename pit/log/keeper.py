@@ -27,6 +27,7 @@ from pit.log.epochs import Epoch, NewestFile
 from pit.log.heads import MOST, HeadCheck, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS
 from pit.log.tree import Trees
+from pit.store.background import BackgroundThread
 from pit.store.database import Connection, Database
 from pit.store.facts import set_fact
 
@@ -260,32 +261,24 @@ def _newest(connection: Connection, key: DeviceKey) -> NewestCheckpoint | None:
     )
 
 
-class KeeperThread(threading.Thread):
+class KeeperThread(BackgroundThread):
     """Turns a keeper in the background. A database that is away is waited for, and so is a standby."""
 
     def __init__(self, keeper: Keeper, *, waits_s: float = WAITS_S) -> None:
         """`waits_s`: after so long in one turn the log and the pages say that it waits."""
-        super().__init__(name="log", daemon=True)
+        super().__init__("log", "The log waits", again_s=keeper.every_s, stops_s=STOPS_S)
         self._keeper, self._waits_s = keeper, waits_s
-        self._end = threading.Event()
-        self._said = False
+        self._said = True
+        """Whether the pages may say that it waits: an earlier process may have said so."""
 
-    def run(self) -> None:
-        """Turn until `stop`."""
-        wait, is_first = 0.0, True
-        while not self._end.wait(wait):
-            try:
-                with self._watched():
-                    wait = self._keeper.turn()
-                if self._said or is_first:
-                    self._keeper.waits(since=None)
-                is_first = self._said = False
-            except (DatabaseError, OSError) as error:
-                log.warning("The log waits: %s", error)
-                wait = self._keeper.every_s
-            except Exception:
-                log.exception("The log waits: this is an error of Feltwatch")
-                wait = self._keeper.every_s
+    def turn(self) -> float:
+        """Take the keeper's turn; return the seconds until the next. Raises DatabaseError, OSError."""
+        with self._watched():
+            wait_s = self._keeper.turn()
+        if self._said:
+            self._keeper.waits(since=None)
+        self._said = False
+        return wait_s
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
@@ -309,8 +302,3 @@ class KeeperThread(threading.Thread):
             self._keeper.waits(since=began)
         except DatabaseError as error:
             log.warning("The pages cannot say so: %s", error)
-
-    def stop(self) -> None:
-        """End after the turn in work, which is not waited for much longer."""
-        self._end.set()
-        self.join(STOPS_S)
