@@ -2,15 +2,11 @@
 
 from typing import Final
 
-from firmware.messages import Message, Word
+from firmware.messages import Message, MessageError, Word
 
 
-class PitError(Exception):
-    """Root of this package's errors; `sentence` has the message's template and arguments."""
-
-    def __init__(self, message: str | Message, /, **args: Word) -> None:
-        self.sentence = message if isinstance(message, Message) else Message(message, **args)
-        super().__init__(str(self.sentence))
+class PitError(MessageError):
+    """Root of this package's errors."""
 
 
 class DatabaseError(PitError, OSError):

@@ -115,9 +115,8 @@ def _inbox(config: Config, wall: Clock) -> Inbox:
     from firmware.uplink.settings import HOUSE
 
     enrolment = Path("/var/lib/feltwatch-uplink")
-    installs = InstallDesk(config.data)
     return Inbox(
-        *(config.data, Path("/") / FOLDER, enrolment / HOUSE, installs, config.pit, wall),
+        *(config.data, Path("/") / FOLDER, enrolment / HOUSE, InstallDesk(), config.pit, wall),
         running=running_release(),
     )
 

@@ -193,7 +193,7 @@ def asked_command(asked: Path, inbox: Path, result: Path, root: Path, base: Path
     The service manager starts this as root (feltwatch-update.service). What is installed is stopped only while no hand
     lies on the table.
     """
-    request = read_request(asked)
+    request = read_request(asked / REQUEST)
     (asked / REQUEST).unlink(missing_ok=True)
     if request is None:
         raise click.UsageError(f"Nothing is asked for in {asked}.")

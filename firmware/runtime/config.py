@@ -16,6 +16,7 @@ device = "/dev/v4l/by-id/usb-camera"
 """
 
 import json
+import time
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -230,13 +231,11 @@ class PitConfig(_Section):
     )
     """The hours, local time, in which a release may be installed by itself, between hands: "04:00-09:30". "": none."""
 
-    @property
-    def hours(self) -> tuple[int, int] | None:
-        """Their beginning and their end, in minutes since midnight; None without hours."""
-        if not self.release_hours:
-            return None
-        first, end = (int(one[:2]) * 60 + int(one[3:]) for one in self.release_hours.split("-"))
-        return first, end
+    def is_release_hour(self, local: time.struct_time) -> bool:
+        """Return whether a local time is within these hours."""
+        first, _, end = self.release_hours.partition("-")
+        now = time.strftime("%H:%M", local)
+        return first <= now < end if first < end else bool(end) and not end <= now < first
 
 
 class ScreenConfig(_Section):

@@ -66,7 +66,7 @@ from firmware.table.topics.house import SetHouse, profile_text
 from firmware.table.topics.inbox import TakeFile
 from firmware.table.topics.people import ListBadge
 from firmware.table.topics.pit import PitCommand
-from firmware.table.topics.profiles import KeepProfile, text_to_keep
+from firmware.table.topics.profiles import KeepProfile, complete_profile
 from firmware.table.topics.puck import opening_when_right
 from firmware.table.topics.screen import AcknowledgePaint, ScreenCommand
 from firmware.table.topics.setup import AskHealth
@@ -426,7 +426,7 @@ class TableProcess:
         if isinstance(command, SetHouse) and (text := profile_text(command)) is not None:
             self._record.keep("profile", text.encode())  # before the event that refers to it by hash
         if isinstance(command, KeepProfile):
-            self._record.keep("profile", text_to_keep(command).encode())
+            self._record.keep("profile", complete_profile(command.text)[1].encode())
         events = decide(self.state, command, self.house, self._record.rules, self._record.past)
         return self.write(events, actor)
 

@@ -2,12 +2,11 @@
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 import click
 
 from firmware.terminal import say, say_json
-from pit.cli.files import by_option
+from pit.cli.files import by_option, offered_by_name
 from pit.options import pit_database_option
 
 
@@ -45,11 +44,11 @@ def channels_command(
             case ():
                 pass
             case ("move", release, to) if to in list(Name):
-                store.move(database, _release(database, release), Name(to), by)
+                store.move(database, offered_by_name(database, release).sha256, Name(to), by)
             case ("again", release):
-                store.try_again(database, _release(database, release), by, without)
+                store.try_again(database, offered_by_name(database, release).sha256, by, without)
             case ("withdraw", release):
-                store.withdraw(database, _release(database, release), by)
+                store.withdraw(database, offered_by_name(database, release).sha256, by)
             case (Name.TENTH,):
                 store.fill_tenth(database, by)
             case (table, to) if to in list(Name):
@@ -72,10 +71,3 @@ def channels_command(
             say(f"  {its.name}: {its.words}{why}{' (left out)' if its.is_left_out else ''}")
     if not words and any(one.stopped for one in found):
         raise SystemExit(1)
-
-
-def _release(database: Any, name: str) -> str:
-    from pit.files.offers import offered_by_name
-
-    with database.transaction() as connection:
-        return offered_by_name(connection, name).sha256

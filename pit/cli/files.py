@@ -1,12 +1,19 @@
 """`feltwatch pit send` and `feltwatch pit files`: files for tables, and how far each is."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from firmware.terminal import escape, say, say_json
 from pit.options import maker_root_option, pit_database_option, pit_folder_option
+
+if TYPE_CHECKING:
+    from firmware.update.house import HouseFile
+    from pit.store.database import Database
 
 by_option = click.option(
     "--by",
@@ -111,8 +118,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
         migrate(url)
     with Database(url, connections=2) as database:
         if remove is not None:
-            with database.transaction() as connection:
-                file = offers.offered_by_name(connection, remove)
+            file = offered_by_name(database, remove)
             what = f"{file.kind} {file.title}, {file.size:,} bytes, offered by {file.by}"
             if not yes:
                 click.confirm(f"Remove {escape(what)} from this server?", abort=True)
@@ -154,3 +160,29 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
         say(f"removed {at:%Y-%m-%d %H:%M} by {who}: {file.kind} {file.title}  {file.sha256}")
     if not offered:
         say("No file was offered. Begin with: feltwatch pit send FILE --to TABLE")
+
+
+def offered_by_name(database: Database, name: str) -> HouseFile:
+    """Return the offered file of a name, of a release's name, or of a hash's first eight or more digits.
+
+    Raises PitError where there is none, or more than one.
+    """
+    from pit.errors import PitError
+    from pit.files.offers import list_offered
+
+    with database.transaction() as connection:
+        match = [
+            one
+            for one in list_offered(connection)
+            if name in (one.title, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
+        ]
+    if not match:
+        raise PitError("No file %(name)s is offered. See: feltwatch pit files", name=name)
+    if len(match) > 1:
+        raise PitError(
+            "There are %(count)s files %(name)s. Say which by its SHA-256: %(files)s",
+            count=len(match),
+            name=name,
+            files=", ".join(one.sha256[:12] for one in match),
+        )
+    return match[0]

@@ -8,13 +8,14 @@ import logging
 import shutil
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, LiteralString
+from typing import Final
 
 from firmware.names import NameRefused, check_name
 from firmware.record.evidence.signing import DeviceKey
 from firmware.rules.profiles.toml_text import LONGEST_TEXT
 from firmware.table.entry import content_hash
 from firmware.table.errors import CommandRefused
+from firmware.table.topics.inbox import deck_of, profile_of
 from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE
 from firmware.update.house import LASTS, MOST_BYTES, MOST_NAME, HouseFile
@@ -23,7 +24,6 @@ from firmware.update.release import MAKER, TARGETS
 from firmware.update.repository import Repository, ends
 from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, folder_files
 from firmware.update.trust import MAKER as THE_MAKER
-from firmware.uplink.inbox.texts import deck_of, profile_of
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.options import MAKER_ROOT
@@ -52,22 +52,18 @@ class HouseRepository:
         self._authority = authority
 
     def renew(self, connection: Connection) -> None:
-        """Sign again what would expire soon, and write down for the pages until when it is good.
-
-        What cannot be signed is logged: the door serves all the same.
-        """
-        good_until = None
+        """Sign again what would expire soon. What cannot be signed is logged: the door serves all the same."""
         try:
             self.publish(connection)
-            good_until = ends(self.folder / HOUSE)
-        except (UpdateRefused, OSError) as error:
+        except FilesError as error:
             log.warning("%s", error)
-        set_fact(connection, GOOD_UNTIL, good_until.isoformat() if good_until else "")
+            set_fact(connection, GOOD_UNTIL, "")
 
     def publish(self, connection: Connection, *, add: HouseFile | None = None, remove: str = "") -> None:
         """Sign what is offered, with one more or without one, by its SHA-256; or sign it again before it expires.
 
-        What was signed before counts, and no row of the database. Raises FilesError.
+        What was signed before counts, and no row of the database. The pages are told until when it is good.
+        Raises FilesError.
         """
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
         try:
@@ -81,6 +77,8 @@ class HouseRepository:
                 signer.renew()
             else:
                 signer.publish(after)
+            if until := ends(self.folder / HOUSE):
+                set_fact(connection, GOOD_UNTIL, until.isoformat())
         except (UpdateRefused, OSError) as error:
             raise FilesError("The house's repository cannot be signed: %(why)s", why=str(error)) from error
 
@@ -105,7 +103,7 @@ class HouseRepository:
                 fetch(source, release, part)
                 self.files.take(part, release.target.sha256)
         except (UpdateRefused, FilesError, OSError) as error:
-            raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=str(error)) from error
+            raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=error) from error
         return release
 
 
@@ -155,49 +153,24 @@ def name_of_sender(by: str) -> str:
 
 def find_offered(connection: Connection, sha256: str) -> HouseFile | None:
     """Return an offered file, None if there is none of this hash, or if it was removed."""
-    rows = _rows(connection, "removed_at IS NULL AND sha256 = %s", sha256)
-    return HouseFile(*rows[0][:-2]) if rows else None
+    return next((one for one in list_offered(connection) if one.sha256 == sha256), None)
 
 
 def list_offered(connection: Connection) -> list[HouseFile]:
     """Return all files that are offered, the newest first."""
-    return [HouseFile(*row) for *row, _, _ in _rows(connection, "removed_at IS NULL")]
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM offered_file f WHERE removed_at IS NULL ORDER BY offered_at DESC, sha256"
+    )
+    return [HouseFile(*row) for row in rows]
 
 
 def list_removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]]:
     """Return the files that were removed, the last one first: each with when, and who it was."""
-    rows = _rows(connection, "removed_at IS NOT NULL")
-    return [(HouseFile(*row), at, by) for *row, at, by in rows]
-
-
-def _rows(connection: Connection, where: LiteralString, *values: str) -> list[tuple[Any, ...]]:
-    return connection.execute(
-        f"SELECT {COLUMNS}, removed_at, removed_by FROM offered_file f WHERE {where}"
-        " ORDER BY removed_at DESC, offered_at DESC, sha256",
-        values,
-    ).fetchall()
-
-
-def offered_by_name(connection: Connection, name: str) -> HouseFile:
-    """Return the offered file of a name, of a release's name, or of a hash's first eight or more digits.
-
-    Raises PitError where there is none, or more than one.
-    """
-    match = [
-        one
-        for one in list_offered(connection)
-        if name in (one.title, one.sha256) or (len(name) >= 8 and one.sha256.startswith(name))
-    ]
-    if not match:
-        raise PitError("No file %(name)s is offered. See: feltwatch pit files", name=name)
-    if len(match) > 1:
-        raise PitError(
-            "There are %(count)s files %(name)s. Say which by its SHA-256: %(files)s",
-            count=len(match),
-            name=name,
-            files=", ".join(one.sha256[:12] for one in match),
-        )
-    return match[0]
+    rows = connection.execute(
+        f"SELECT removed_at, removed_by, {COLUMNS} FROM offered_file f WHERE removed_at IS NOT NULL"
+        " ORDER BY removed_at DESC, sha256"
+    )
+    return [(HouseFile(*row), at, by) for at, by, *row in rows]
 
 
 def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) -> None:
@@ -257,11 +230,5 @@ def _text(path: Path) -> tuple[str, str, bytes]:
             return kind, deck_of(data, "")[0], data
         name, text = profile_of(data)
         return kind, name, text.encode()
-    except CommandRefused as error:
-        if kind == "deck":
-            raise PitError("%(path)s is no enrolled deck.", path=path.name) from error
-        raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=error.sentence) from error
-    except OSError as error:
-        raise PitError(
-            "%(path)s cannot be read: %(why)s.", path=path.name, why=error.strerror or ""
-        ) from error
+    except (CommandRefused, OSError) as error:
+        raise PitError("%(path)s cannot be offered: %(why)s", path=path.name, why=error) from error

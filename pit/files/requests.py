@@ -10,27 +10,24 @@ from typing import Any, Final, LiteralString
 
 from firmware.messages import Message, message_of, text_from, text_to_store
 from firmware.update.house import HouseFile
-from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, FileRequest
+from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, WITHDRAWN, FileRequest
 from pit.errors import PitError
 from pit.files.offers import COLUMNS, find_offered
 from pit.store.database import Connection
 
 LASTS: Final = timedelta(days=30)
 """A table that was off for weeks still finds what it was asked for."""
-_LOCK: Final = 0x444F574E << 32
-"""With a table's number, the advisory lock of what it is asked: two requests cannot both be the last that is open."""
 LATE: Final = Message("The table did not take it within 30 days.")
 NEWER: Final = Message("Another one of its kind was asked for.")
-WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 STRUCK_OFF: Final = Message("The table was struck off.")
 FILES: Final = """(SELECT coalesce(json_agg(json_build_object('number', request_id, 'sha256', sha256)
     ORDER BY request_id), '[]') FROM file_request
     WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
 """What a row of `gaming_table` is asked to fetch, as JSON: a `FileRequest` each."""
-_NEWEST: Final = f"""SELECT DISTINCT ON (table_id, sha256)
-    request_id, state, why, table_id, t.name, state_at, asked_by, {COLUMNS}
+_NEWEST: Final = f"""SELECT request_id, state, why, table_id, t.name, state_at, asked_by, {COLUMNS}
     FROM file_request JOIN offered_file f USING (sha256) JOIN gaming_table t USING (table_id)
-    WHERE %(table)s::bigint IS NULL OR table_id = %(table)s ORDER BY table_id, sha256, request_id DESC"""
+    WHERE request_id IN (SELECT max(request_id) FROM file_request
+        WHERE %(table)s::bigint IS NULL OR table_id = %(table)s GROUP BY table_id, sha256) ORDER BY request_id DESC"""
 _SAYS: Final = """UPDATE file_request r SET state = %(state)s, why = %(why)s, state_at = now(),
     ended_at = CASE WHEN %(is_over)s THEN now() END FROM offered_file f
     WHERE request_id = %(number)s AND table_id = %(table)s AND ended_at IS NULL AND f.sha256 = r.sha256
@@ -57,16 +54,16 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     Open requests of that table for another release, or for another version of the same profile or deck, are withdrawn.
     Raises PitError: no such file, no such table, or too many are open.
     """
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK | table_id,))
-    file = find_offered(connection, sha256)
-    if file is None:
-        raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
-    table = connection.execute(
-        "SELECT name FROM gaming_table WHERE table_id = %s AND struck_at IS NULL", (table_id,)
+    table = connection.execute(  # locked: two requests cannot both be the last that is open
+        "SELECT name FROM gaming_table WHERE table_id = %s AND struck_at IS NULL FOR NO KEY UPDATE",
+        (table_id,),
     ).fetchone()
     if table is None:
         raise PitError("There is no such table, or it was struck off.")
-    end_late(connection)
+    file = find_offered(connection, sha256)
+    if file is None:
+        raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
+    _end_late(connection)
     _end(
         connection,
         "table_id = %(table)s AND sha256 <> %(sha256)s"
@@ -75,12 +72,10 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
         NEWER,
         by,
     )
-    open_now: dict[str, int] = dict(
-        connection.execute(
-            "SELECT sha256, request_id FROM file_request WHERE table_id = %s AND ended_at IS NULL",
-            (table_id,),
-        ).fetchall()
+    rows = connection.execute(
+        "SELECT sha256, request_id FROM file_request WHERE table_id = %s AND ended_at IS NULL", (table_id,)
     )
+    open_now: dict[str, int] = dict(rows.fetchall())
     if sha256 in open_now:
         return open_now[sha256]
     if len(open_now) >= MOST_OPEN:
@@ -104,15 +99,14 @@ def withdraw(
 
     A file that the table has taken already stays in force: that is decided at the table.
     """
-    where: LiteralString = "table_id = %(table)s AND (%(sha256)s::text IS NULL OR sha256 = %(sha256)s)"
+    where: LiteralString = "table_id = %(table)s AND coalesce(sha256 = %(sha256)s, true)"
     return _end(connection, where, {"table": table_id, "sha256": sha256}, why, by)
 
 
 def requests(connection: Connection, table_id: int | None = None) -> list[TableRequest]:
     """Return each table's newest request for each file, or one table's, the newest first."""
-    end_late(connection)
-    rows = connection.execute(_NEWEST, {"table": table_id}).fetchall()
-    return sorted((_request(*row) for row in rows), key=lambda one: one.number, reverse=True)
+    _end_late(connection)
+    return [_request(*row) for row in connection.execute(_NEWEST, {"table": table_id})]
 
 
 def may_fetch(connection: Connection, table_id: int, sha256: str) -> bool:
@@ -134,18 +128,18 @@ def keep_progress(
     """
     for one in said:
         if one.state in FROM_TABLE:
-            value = {
-                "number": one.number,
-                "state": one.state,
+            more = {
                 "is_over": one.is_over,
                 "why": text_to_store(one.why),
+                "table": table_id,
+                "release": release,
             }
-            connection.execute(_SAYS, value | {"table": table_id, "release": release})
+            connection.execute(_SAYS, vars(one) | more)
     row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
     return list(row[0]) if row else []
 
 
-def end_late(connection: Connection) -> None:
+def _end_late(connection: Connection) -> None:
     """Withdraw what no table took in time."""
     _end(connection, "ends_at < now()", {}, LATE, "")
 
@@ -161,11 +155,9 @@ def _end(connection: Connection, where: LiteralString, values: dict[str, Any], w
 def _request(
     number: int, state: str, why: str, table_id: int, table: str, at: datetime, by: str, *file: Any
 ) -> TableRequest:
-    reason = message_of(text_from(why)) if why else None
-    known = HouseFile(*file)
+    known, reason = HouseFile(*file), message_of(text_from(why)) if why else None
     return TableRequest(
-        *(number, known.sha256, state, reason),
-        file=known,
+        *(number, known.sha256, state, reason, known),
         table_id=table_id,
         table=table,
         state_at=at,

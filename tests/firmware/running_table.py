@@ -19,6 +19,7 @@ from firmware.devices.panel.gpio import GpioLamps
 from firmware.devices.panel.interface import ButtonName, Press
 from firmware.devices.panel.simulated import LIFT, PRESS, SimulatedPanel
 from firmware.devices.puck.reading import Disks, PuckReader, PuckReading, PuckState
+from firmware.record.journal.clocks import Timestamp, now
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.config import Config
 from firmware.runtime.house_config import prepare_house
@@ -134,15 +135,19 @@ class Table:
         desk: Callable[[Clock], PitDesk] | None = None,
         puck: PuckReader | None = None,
         disks: Disks = NO_DISKS,
+        wall: Callable[[], Timestamp] = now,
     ) -> None:
-        """`desk`: what decides about files from a pit, by the table's clock; `puck`: a puck reader, and its disks."""
+        """`desk`: what decides about files from a pit, by the table's clock; `puck`: a puck reader, and its disks.
+
+        `wall`: the record's clock.
+        """
         self.config = config
         self.clock = Clock()
         self.panel = SimulatedPanel(seed=1, clock=self.clock, sleep=lambda s: self.buttons.let_pass(s))
         self.readings = FakeReadings()
         self.reader = JournalReader(config.data)
         self.faults: dict[str, str] = {}
-        self.journal = Journal(config.data)
+        self.journal = Journal(config.data, wall)
         if not fresh and not self.journal.recover().set_up:
             self.journal.append([ev.SetUpEnded()], "test")
         self.buttons = Buttons(self.panel.pins, self.panel.factory, self.clock)

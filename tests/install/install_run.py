@@ -461,7 +461,7 @@ def test_a_release_from_the_pit_is_installed_by_its_unit_and_stops_nothing_while
     told = "/run/feltwatch-update/result.json"
     box.wait(lambda: as_table(box, f"cat {told} 2>/dev/null") != "", "the table's user hears how it ended")
     result = json.loads(as_table(box, f"cat {told}"))
-    assert (result["number"], result["why"]) == (7, ""), box.log()
+    assert (result["number"], result["state"], result["why"]) == (7, "in_force", None), box.log()
     as_table(box, "rm /run/feltwatch/update-now")
     assert releases(box) == {"current": SECOND, "previous": FIRST}
     assert placed(box) == units(box, SECOND) == units(box, FIRST) - {GONE_SINCE}

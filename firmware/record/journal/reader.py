@@ -111,6 +111,10 @@ class JournalReader:
         """Return the row of the last log-on, or None if no dealer ever logged on."""
         return self._last(ev.LoggedOn.type)
 
+    def last_update(self) -> Entry | None:
+        """Return the row with which the last update began, or None."""
+        return self._last(ev.UpdateBegun.type)
+
     def last_reading_before(self, hand: int) -> Entry | None:
         """Return the row of the last reading before this hand, from any earlier hand; or None."""
         found = self._find(RowQuery({ev.ReadingTaken.type}, (0, hand), newest_first=True, limit=1))

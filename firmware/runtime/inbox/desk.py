@@ -28,7 +28,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.house import House
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.house import SetHouse
-from firmware.table.topics.inbox import TakeFile, UpdateBegun
+from firmware.table.topics.inbox import TakeFile, UpdateBegun, deck_of, profile_of
 from firmware.table.topics.profiles import KeepProfile, versions
 from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE_FOLDER
@@ -38,17 +38,19 @@ from firmware.uplink.inbox.requests import (
     FROM_UPLINK,
     LIST,
     NOTES,
+    WITHDRAWN,
     FileRequest,
+    inbox_path,
     read_list,
-    whole_path,
     write_list,
 )
-from firmware.uplink.inbox.texts import deck_of, profile_of
 
 log = logging.getLogger(__name__)
 
 EVERY_S: Final = 1.0
 """Seconds between two looks at the inbox."""
+INSTALL_WITHIN_S: Final = 8 * 3600.0
+"""Seconds after which an update without a result counts as ended: longer than root's program waits for the table."""
 MOST_GONE: Final = 10
 """Files that the pit does not ask for any more, and that the page still shows."""
 TRUST: Final = "house"
@@ -56,7 +58,6 @@ TRUST: Final = "house"
 HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
 NOT_HERE: Final = Message("That file does not wait here any more.")
-WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 DECK_WAITS: Final = Message("A technician takes it at the table.")
 DECK_UNCHECKED: Final = Message("It is in use. Check the deck before its first hand.")
 FAULT: Final = Message(
@@ -108,7 +109,6 @@ class Inbox:
         self._reader = JournalReader(data)
         self._wall, self._running, self._clock = wall, running, clock
         self._notes = read_list(self._notes_path)
-        self._ordered: dict[tuple[int, str], str] = {}
         self._next = float("-inf")
 
     def turn(self, table: InboxTable) -> None:
@@ -145,21 +145,8 @@ class Inbox:
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
-        match one.file.kind:
-            case "release":
-                self._ordered[one.key] = who.actor
-                return {"ok": True}
-            case "profile":
-                text = profile_of(self._bytes(one.sha256))[1]
-                return {"ok": True, "seq": self._put_in_force(one, text, table, who.actor)}
-            case "deck":
-                data = self._bytes(one.sha256)
-                name, model = deck_of(data, table.house.model_hash)
-                digest = table.keep("deck", data)
-                made = ev.Calibration(digest, name, {"model": model}, {})
-                learnt = ev.DeckEnrolled(made, unchecked=not was_checked(self._reader, digest))
-                return {"ok": True, "seq": table.write([learnt], who.actor)}
-        raise CommandRefused(NOT_HERE)
+        self._go_on(self._named(one), table, who.actor)
+        return {"ok": True}
 
     # ---- what becomes of a file ----
 
@@ -171,9 +158,8 @@ class Inbox:
         if before is not None and before.state in ("in_force", "refused"):
             return before
         try:
-            one = replace(one, file=self._file(one.sha256))
-            decide = {"profile": self._profile, "deck": self._deck, "release": self._release}[one.file.kind]
-            why = decide(one, table)
+            one = self._named(one)
+            why = self._go_on(one, table)
             return replace(one, state="waiting" if why else "in_force", why=why)
         except (CommandRefused, NeverTaken) as error:
             return replace(one, state="refused", why=error.sentence)
@@ -186,27 +172,35 @@ class Inbox:
             log.exception("%s is refused", one.sha256)
             return replace(one, state="refused", why=FAULT)
 
-    def _file(self, sha256: str) -> HouseFile:
-        """Return what the house says of a file. Raises UpdateRefused, OSError."""
-        return self._house.file(sha256, folder_files(self._folder / HOUSE_FOLDER))
+    def _named(self, one: FileRequest) -> FileRequest:
+        """Return a request with what the house says of its file. Raises UpdateRefused, OSError."""
+        return replace(one, file=self._house.file(one.sha256, folder_files(self._folder / HOUSE_FOLDER)))
 
-    # Each of these returns what a file waits for, None once it is in force. CommandRefused: it is never taken.
+    def _go_on(self, one: FileRequest, table: InboxTable, actor: str = "") -> Message | None:
+        """Do with a file what may be done now; return what it waits for, None once it is in force.
 
-    def _profile(self, one: FileRequest, table: InboxTable) -> Message | None:
-        name, text = profile_of(self._bytes(one.sha256))
+        `actor`: the technician who takes it; "": nobody does. Raises CommandRefused for what is never taken.
+        """
+        kinds = {"profile": self._profile, "deck": self._deck, "release": self._release}
+        return kinds[one.file.kind](one, table, actor)
+
+    def _profile(self, one: FileRequest, table: InboxTable, actor: str) -> Message | None:
+        name, text = profile_of(self._bytes(one.file))
         digest = content_hash(text.encode())
         if table.house.profile_hash == digest:
             return None
         if table.state.phase not in BETWEEN_HANDS:
             return HAND
-        at_once = self._config.profiles == "at once"
+        at_once, sender = self._config.profiles == "at once", f"pit:{one.file.by}"
         kept = versions(self._reader.about_profiles()).get(name, ())
-        if not any(version.hash == digest for version in kept):
-            table.order(KeepProfile(text=text, reason="Sent by the pit"), f"pit:{one.file.by}")
-            if at_once:
-                self._put_in_force(one, text, table, f"pit:{one.file.by}")
-                return None
-        elif at_once:  # an older one may come again: from a pit that was set back, or without the house's key
+        is_new = all(version.hash != digest for version in kept)
+        if is_new:
+            table.order(KeepProfile(text=text, reason="Sent by the pit"), sender)
+        if actor or (at_once and is_new):
+            reason = f"Sent by the pit ({one.file.by})"
+            table.order(SetHouse(profile_text=text, reason=reason), actor or sender)
+            return None
+        if at_once:  # an older one may come again: from a pit that was set back, or without the house's key
             return Message(
                 "It was here before as %(name)s, so it does not come into force by itself. A person with a PIN puts it"
                 " in force: here, or under Game rules.",
@@ -217,62 +211,59 @@ class Inbox:
             name=name,
         )
 
-    def _put_in_force(self, one: FileRequest, text: str, table: InboxTable, actor: str) -> int:
-        return table.order(SetHouse(profile_text=text, reason=f"Sent by the pit ({one.file.by})"), actor)
-
-    def _deck(self, one: FileRequest, table: InboxTable) -> Message | None:
-        deck_of(self._bytes(one.sha256), table.house.model_hash)
+    def _deck(self, one: FileRequest, table: InboxTable, actor: str) -> Message | None:
+        data = self._bytes(one.file)
+        name, model = deck_of(data, table.house.model_hash)
+        if actor:
+            made = ev.Calibration(table.keep("deck", data), name, {"model": model}, {})
+            table.write([ev.DeckEnrolled(made, unchecked=not was_checked(self._reader, made.hash))], actor)
         if table.state.calibration_hash("deck") != one.sha256:
             return DECK_WAITS if table.state.phase in BETWEEN_HANDS else HAND
         return DECK_UNCHECKED if table.state.deck_unchecked else None
 
-    def _release(self, one: FileRequest, table: InboxTable) -> Message | None:
+    def _release(self, one: FileRequest, table: InboxTable, actor: str) -> Message | None:
         release, between = one.file.version, table.state.phase in BETWEEN_HANDS
+        update, begun = UpdateBegun(release, one.sha256, one.number), self._reader.last_update()
         installs, now = self._installs, self._wall()
-        attempt = installs.attempt(one)
-        if attempt is not None:
-            result = installs.result(one)
-            goes_on = result is None and attempt.goes_on(now)
+        if begun is not None and begun.event == update:
+            ended = installs.result(one)
+            took_s = (now.monotonic_ns - begun.monotonic_ns) / 1e9
+            goes_on = ended is None and now.boot == begun.boot and 0 <= took_s <= INSTALL_WITHIN_S
             installs.may_switch(goes_on and between)
             if goes_on:
                 return INSTALLING
-            if result:
-                raise CommandRefused("The update failed: %(why)s", why=result)
+            if ended is not None and ended.why is not None:
+                raise CommandRefused(ended.why)
             if release != self._running:
                 raise CommandRefused(
                     "The update did not end; the table runs %(running)s.", running=self._running
                 )
         if release == self._running:
             return None
-        actor = self._ordered.get(one.key)
-        if actor is None and (why := self._why_not_by_itself(now)) is not None:
+        if not actor and (why := self._why_not_by_itself(now)) is not None:
             return why
         if not between:
             return HAND
-        table.write([UpdateBegun(release, one.sha256)], actor or f"pit:{one.file.by}")
-        installs.ask(one, now)
+        installs.ask(one)  # nothing is stopped for it before the row is written
+        table.write([update], actor or f"pit:{one.file.by}")
         return INSTALLING
 
     def _why_not_by_itself(self, now: Timestamp) -> Message | None:
         """Return why no release is installed now without a person."""
-        hours = self._config.hours
-        if hours is None:
+        if not self._config.release_hours:
             return NO_HOURS
         if now.clock != "synchronised":
             return NO_CLOCK
-        local = time.localtime(now.wall_ms / 1000)
-        minute, (first, end) = local.tm_hour * 60 + local.tm_min, hours
-        inside = first <= minute < end if first < end else minute >= first or minute < end
-        said = Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
-        return None if inside else said
+        if self._config.is_release_hour(time.localtime(now.wall_ms / 1000)):
+            return None
+        return Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
 
-    def _bytes(self, sha256: str) -> bytes:
-        """Return a small file's bytes, checked. Raises CommandRefused, UpdateRefused, OSError."""
-        size = self._file(sha256).size
+    def _bytes(self, file: HouseFile) -> bytes:
+        """Return a small file's bytes, checked. Raises CommandRefused, OSError."""
         try:
-            data = read_plain(whole_path(self._folder, sha256), size + 1)
+            data = read_plain(inbox_path(self._folder, file.sha256), file.size + 1)
         except FileNotFoundError as error:
             raise CommandRefused(NOT_HERE) from error
-        if len(data) != size or content_hash(data) != sha256:
+        if content_hash(data) != file.sha256:
             raise CommandRefused("The file was changed after it was fetched. Have it sent again.")
         return data

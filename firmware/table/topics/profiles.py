@@ -52,8 +52,8 @@ class KeepProfile(Command, roles=FLOOR):
     def decide(self, context: Context) -> tuple[Event, ...]:
         if not self.reason.strip():
             raise CommandRefused("Say why the profile is changed.")
-        text = text_to_keep(self)
-        return (ProfileKept(profile_of_text(text).name, content_hash(text.encode()), self.reason.strip()),)
+        name, text = complete_profile(self.text)
+        return (ProfileKept(name, content_hash(text.encode()), self.reason.strip()),)
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,12 @@ def profile_of_text(text: str) -> Profile:
         raise CommandRefused("The profile cannot be used: %(error)s", error=error) from error
 
 
-def text_to_keep(command: KeepProfile) -> str:
-    """Return the complete text to store, which extends no other profile. Raises CommandRefused."""
-    profile = profile_of_text(command.text)
+def complete_profile(text: str) -> tuple[str, str]:
+    """Return the name of a profile to be kept, and its complete text, which extends no other. Raises CommandRefused."""
+    profile = profile_of_text(text)
     if why := name_trouble(profile.name):  # a packaged profile needs not be kept
         raise CommandRefused(why)
-    return profile_toml(profile)
+    return profile.name, profile_toml(profile)
 
 
 def versions(entries: Iterable[Entry]) -> Mapping[str, tuple[Version, ...]]:

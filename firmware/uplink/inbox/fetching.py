@@ -1,4 +1,4 @@
-"""The uplink's side of the inbox: fetches what the pit asks for, piece by piece, and lays it there whole.
+"""The uplink's side of the inbox: fetches what the pit asks for, piece by piece, and says when it lies there whole.
 
 Nothing is fetched that the house's signed repository does not name with its size; a release has to be named by the
 maker's, too. A broken connection loses one piece at most; what was fetched before survives a restart, too. The record
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from firmware.messages import Message
 from firmware.record.journal.disk import FILE_MODE, MB, free_bytes, make_folder, sync_folder
@@ -21,15 +21,15 @@ from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.release import MAKER as MAKER_FOLDER
 from firmware.update.release import TARGETS
 from firmware.update.trust import MAKER, MOST_ROOT, GetFile, Trust, UpdateRefused
+from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.inbox.requests import (
     LIST,
     MOST_OPEN,
-    PART,
     FileRequest,
+    inbox_path,
     read_list,
     requests_of,
-    whole_path,
     write_list,
 )
 from firmware.uplink.wire import is_hash
@@ -56,19 +56,6 @@ WASTED: Final = Message("Too much came from the pit today that was of no use. It
 UNLIKE: Final = Message("The bytes that came are not those that were announced.")
 NOT_THE_MAKERS: Final = Message("It is no release that the maker has signed. Nothing was changed.")
 log = logging.getLogger(__name__)
-
-
-class Source(Protocol):
-    """Fetches: `Client`."""
-
-    def piece(self, path: str, first: int, end: int) -> tuple[bytes, int]:
-        """Return a file's bytes from `first` to before `end`, and the file's size.
-
-        Raises PitUnreachable, PitRefusal.
-        """
-
-    def find(self, path: str) -> bytes | None:
-        """Return a small file, None where there is none. Raises PitUnreachable, PitRefusal."""
 
 
 class Inbox:
@@ -98,31 +85,26 @@ class Inbox:
         self._wasted, self._day = 0, float("-inf")
 
     def progress(self) -> tuple[dict[str, Any], ...]:
-        """Return how far each request is, for the pit. Of a file that was fetched whole, the table process says it."""
+        """Return how far each request is, for the pit. What is not to be fetched any more the table process says.
+
+        So the pit ends no request before the table shows that it is refused.
+        """
         notes = {one.key: one for one in read_list(self._notes)} if self._requests else {}
-        requests = list(self._requests.values())[:MOST_OPEN]
-        return tuple(
-            (notes.get(one.key, one) if one.state == "fetched" else one).report() for one in requests
-        )
+        known = [one for key, one in self._requests.items() if one.state != "refused" or key in notes]
+        return tuple((one if one.state == "asked" else notes.get(one.key, one)).report() for one in known)
 
     def ask(self, files: object) -> None:
         """Take over what the pit asks for now: all that is open. What it does not name any more is removed."""
         if not isinstance(files, list):
             return
         asked = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
-        shown = {one.key for one in read_list(self._notes) if one.is_over}
-        now = {key: self._requests.get(key, one) for key, one in asked.items()}
-        # A refusal that the pit knows already stays until the table shows it.
-        over = [one for key, one in self._requests.items() if one.state == "refused" and key not in shown]
-        for one in over[:MOST_OPEN]:
-            now.setdefault(one.key, one)
-        if now != self._requests:
-            self._requests = now
+        if asked.keys() != self._requests.keys():
+            self._requests = {key: self._requests.get(key, one) for key, one in asked.items()}
             self._house.named.clear()  # what is new is looked up together with the rest
             self._wait_until.clear()
             self._keep()
 
-    def step(self, source: Source) -> bool:
+    def step(self, client: Client) -> bool:
         """Fetch one piece of what is open, if it is time; return whether there was something to do.
 
         Raises PitUnreachable: the pit is away.
@@ -134,8 +116,8 @@ class Inbox:
         if one is None:
             return False
         try:
-            file = self._house.file(one.sha256, _getter(source, HOUSE_FOLDER))
-            is_whole = self._fetch(one.number, file, source)
+            file = self._house.file(one.sha256, _getter(client, HOUSE_FOLDER))
+            is_whole = self._fetch(one.number, file, client)
             self._note(one, "fetched" if is_whole else "asked")
         except PitUnreachable:
             raise
@@ -148,18 +130,15 @@ class Inbox:
             self._note(one, "asked", why)
         return True
 
-    def _fetch(self, number: int, file: HouseFile, source: Source) -> bool:
+    def _fetch(self, number: int, file: HouseFile, client: Client) -> bool:
         """Fetch a file's next piece; return whether it lies here whole. Raises OSError, PitRefusal, UpdateRefused."""
-        whole = whole_path(self._folder, file.sha256)
-        part = whole.with_name(whole.name + PART)
+        path = inbox_path(self._folder, file.sha256)
         if why := self._not_now(number, file):
-            self._remove(part)
+            self._remove(path)
             raise UpdateRefused(why)
-        if whole.exists():
-            return True
-        have = part.stat().st_size if part.exists() else 0
+        have = path.stat().st_size if path.exists() else 0
         if file.kind == "release" and not have:
-            self._check_maker(file, source)
+            self._check_maker(file, client)
         missing = file.size - have
         if missing > 0:
             if (room := self._free(self._folder) - LEAVES_FREE) < missing:
@@ -168,22 +147,21 @@ class Inbox:
                     free=max(0, room // MB),
                     needed=-(-missing // MB),
                 )
-            path = f"{REPOSITORY}/{TARGETS}/{file.sha256[:2]}/{file.sha256}"
-            data, size = source.piece(path, have, min(have + PIECE, file.size))
+            served = f"{REPOSITORY}/{TARGETS}/{file.sha256[:2]}/{file.sha256}"
+            data, size = client.piece(served, have, min(have + PIECE, file.size))
             if size != file.size or not 0 < len(data) <= missing:
-                raise self._unlike(number, part)
-            make_folder(whole.parent)
-            with part.open("ab") as open_part:
-                open_part.write(data)
+                raise self._unlike(number, path)
+            make_folder(path.parent)
+            with path.open("ab") as begun:
+                begun.write(data)
             if len(data) < missing:
                 return False
-        if sha256_of(part) != file.sha256:
-            raise self._unlike(number, part)
-        part.chmod(FILE_MODE)
-        with part.open("rb") as written:
+        if sha256_of(path) != file.sha256:
+            raise self._unlike(number, path)
+        path.chmod(FILE_MODE)
+        with path.open("rb") as written:
             os.fsync(written.fileno())
-        part.rename(whole)
-        sync_folder(whole.parent)
+        sync_folder(path.parent)
         log.info("%s %s was fetched", file.kind, file.title)
         return True
 
@@ -197,20 +175,20 @@ class Inbox:
             self._wasted, self._day = 0, self._clock()
         return WASTED if self._wasted >= MOST_WASTED else None
 
-    def _check_maker(self, file: HouseFile, source: Source) -> None:
+    def _check_maker(self, file: HouseFile, client: Client) -> None:
         """Raise UpdateRefused unless the maker has signed this release.
 
         Raises OSError, PitUnreachable, PitRefusal, too.
         """
         trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
-        named = trust.refresh(_getter(source, MAKER_FOLDER)).values()
+        named = trust.refresh(_getter(client, MAKER_FOLDER)).values()
         signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
         if (file.sha256, file.size, file.version) not in signed:
             raise NeverTaken(NOT_THE_MAKERS)
 
-    def _unlike(self, number: int, part: Path) -> UpdateRefused:
-        """Remove a part whose bytes are not the announced ones; return the error to raise. Raises OSError."""
-        self._remove(part)
+    def _unlike(self, number: int, path: Path) -> UpdateRefused:
+        """Remove a file whose bytes are not the announced ones; return the error to raise. Raises OSError."""
+        self._remove(path)
         self._tries[number] = self._tries.get(number, 0) + 1
         return (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
 
@@ -220,11 +198,10 @@ class Inbox:
             if not self._folder.exists() or self._free(self._folder) >= RECORD_NEEDS:
                 return
             for one in self._requests.values():
-                whole = whole_path(self._folder, one.sha256)
-                for path in (whole, whole.with_name(whole.name + PART)):
-                    if path.exists() and path.stat().st_size > PIECE:
-                        self._remove(path)
-                        self._note(one, "asked", NO_ROOM)
+                path = inbox_path(self._folder, one.sha256)
+                if path.exists() and path.stat().st_size > PIECE:
+                    self._remove(path)
+                    self._note(one, "asked", NO_ROOM)
         except OSError as error:
             log.warning("No room can be made in the inbox: %s", error)
 
@@ -257,13 +234,12 @@ class Inbox:
             write_list(self._folder / LIST, self._requests.values())
             wanted = {one.sha256 for one in self._requests.values() if one.state != "refused"}
             for path in (self._folder / TARGETS).glob("*"):
-                name = path.name.removesuffix(PART)
-                if is_hash(name) and name not in wanted:
+                if is_hash(path.name) and path.name not in wanted:
                     self._remove(path)
         except OSError as error:
             log.warning("The inbox cannot be written: %s", error)
 
 
-def _getter(source: Source, folder: str) -> GetFile:
+def _getter(client: Client, folder: str) -> GetFile:
     """Return a function that gets a repository's metadata from the pit. It ignores `most`: every answer is bounded."""
-    return lambda name, most: source.find(f"{REPOSITORY}/{folder}/{name}")
+    return lambda name, most: client.find(f"{REPOSITORY}/{folder}/{name}")

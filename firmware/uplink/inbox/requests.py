@@ -4,7 +4,7 @@ The pit's answer to an offer of rows lists all requests that are open, by number
 house's signed repository says. A request has a number of its own: the same file may be asked for again.
 
 The inbox is a folder that the uplink writes and the table process reads. `LIST` holds the requests with how far each
-is; a whole file lies in `TARGETS` under its SHA-256, what is half fetched ends in `PART`; beside them is the metadata
+is; files lie in `TARGETS` under their SHA-256, and are whole once the list says so; beside them is the metadata
 that the uplink has verified, of the house and of the maker. The table answers with `NOTES`, a file in the record's
 folder, which the uplink only reads; the table's offer says the same to the pit. Each of the three treats what the
 others write as untrusted input.
@@ -29,6 +29,7 @@ FROM_UPLINK: Final = frozenset({"asked", "fetched", "refused"})
 FROM_TABLE: Final = FROM_UPLINK | {"waiting", "in_force"}
 OVER: Final = frozenset({"in_force", "refused", "withdrawn"})
 """States that end a request. `withdrawn` comes from the pit, the others from uplink and table."""
+WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 MOST_OPEN: Final = 20
 """Requests of one table that are open at a time: all of them are in each answer."""
 MOST_WHY, MOST_SAID = 600, 780
@@ -36,7 +37,6 @@ MOST_WHY, MOST_SAID = 600, 780
 FOLDER: Final = Path("var/lib/feltwatch-inbox")
 """Where the service keeps the inbox, from the root of the file system."""
 LIST: Final = "requests.json"
-PART: Final = ".part"
 NOTES: Final = "inbox.json"
 MOST_LIST: Final = 256 << 10
 """Bytes of either list that are read: 30 requests with the longest names, reasons and escapes are 150 kB."""
@@ -87,7 +87,9 @@ class FileRequest:
     def from_json(cls, value: Any) -> Self:
         """Return what `to_json` or the pit wrote. Raises ValueError for anything else."""
         match value:
-            case {"number": int(number), "sha256": str(sha256)} if _is_number(number) and is_hash(sha256):
+            case {"number": int(number), "sha256": str(sha256)} if (
+                type(number) is int and 0 <= number <= HIGHEST and is_hash(sha256)
+            ):
                 state, why, file = value.get("state", "asked"), value.get("why"), value.get("file")
                 with suppress(TypeError, LookupError, RecursionError):
                     text = None if why is None else Message.from_json(why)
@@ -109,18 +111,16 @@ def requests_of(values: object) -> tuple[FileRequest, ...]:
 
 def requests_from_table(values: object) -> list[FileRequest]:
     """Return what a table's offer says of its requests. A later release's states are kept. Raises WireError."""
-    try:
+    with suppress(ValueError, RecursionError):  # half of a surrogate pair is no text
         if isinstance(values, list) and len(values) <= MOST_OPEN:
             texts = [json.dumps(value, ensure_ascii=False) for value in values]
             if all(len(text.encode()) <= MOST_SAID and "\\u0000" not in text for text in texts):
                 return [FileRequest.from_json(value) for value in values]
-    except (ValueError, RecursionError) as error:  # half of a surrogate pair is no text
-        raise WireError("The body does not say how far the table's files are.") from error
     raise WireError("The body does not say how far the table's files are.")
 
 
-def whole_path(folder: Path, sha256: str) -> Path:
-    """Return where a whole file lies in an inbox."""
+def inbox_path(folder: Path, sha256: str) -> Path:
+    """Return where a file lies in an inbox, or as much of it as was fetched."""
     return folder / TARGETS / sha256
 
 
@@ -136,7 +136,3 @@ def write_list(path: Path, requests: Iterable[FileRequest]) -> None:
     """Replace a file of either side, for the other user of the group. Raises OSError."""
     write_whole(path, json.dumps([one.to_json() for one in requests]).encode())
     path.chmod(FILE_MODE)
-
-
-def _is_number(value: object) -> bool:
-    return type(value) is int and 0 <= value <= HIGHEST

@@ -12,7 +12,7 @@ from firmware.cli.deck import command
 from firmware.record.journal.journal import Journal
 from firmware.table import CommandRefused
 from firmware.table import events as ev
-from firmware.uplink.inbox.texts import deck_of
+from firmware.table.topics.inbox import deck_of
 from tests.pit.files.conftest import deck_text
 
 MODEL = "a" * 64

@@ -30,7 +30,7 @@ from firmware.runtime.errors import ConfigError
 from firmware.runtime.house_config import house_rules
 from firmware.table.errors import CommandRefused
 from firmware.table.topics.house import SetHouse, profile_text
-from firmware.table.topics.profiles import KeepProfile, text_to_keep
+from firmware.table.topics.profiles import complete_profile
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 SEATS: Final = [
@@ -125,7 +125,7 @@ def test_the_table_refuses_it_in_its_configuration_and_from_a_page(
     with pytest.raises(CommandRefused) as put_in_force:
         profile_text(SetHouse(profile_text=text, reason="a test"))
     with pytest.raises(CommandRefused) as kept:
-        text_to_keep(KeepProfile(text=text, reason="a test"))
+        complete_profile(text)
     for error in (configured, put_in_force, kept):
         assert why in str(error.value)
 

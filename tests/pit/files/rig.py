@@ -23,7 +23,7 @@ from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.follow import HEARTBEAT_S, Follower
 from firmware.uplink.inbox.fetching import AGAIN_S, PIECE, Inbox
-from firmware.uplink.inbox.requests import NOTES, PART, FileRequest, read_list, whole_path
+from firmware.uplink.inbox.requests import NOTES, FileRequest, inbox_path, read_list
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
 from pit.files.offers import offer
@@ -141,7 +141,7 @@ class Rig:
             self.wall[0] = Timestamp(boot, 0, self.wall[0].wall_ms, "synchronised")
         config = self.table.config
         desk = desk_of(self.folder, self.enrolment, config, lambda: self.wall[0], release)
-        self.table = Table(config, desk=desk)
+        self.table = Table(config, desk=desk, wall=lambda: self.wall[0])
         self.uplink = self.made_uplink()
         self.follower = Follower(
             config.data,
@@ -164,9 +164,8 @@ class Rig:
 
 
 def part_of(here: Rig, one: HouseFile) -> Path:
-    """Return where what is half fetched of a file lies."""
-    whole = whole_path(here.inbox, one.sha256)
-    return whole.with_name(whole.name + PART)
+    """Return where a file lies, or as much of it as was fetched."""
+    return inbox_path(here.inbox, one.sha256)
 
 
 def desk_of(
@@ -179,7 +178,7 @@ def desk_of(
         run.mkdir(exist_ok=True)
         inbox = TableInbox(
             *(config.data, rig_folder / "inbox", enrolment / HOUSE),
-            *(InstallDesk(config.data, run, rig_folder / "result.json"), config.pit, wall),
+            *(InstallDesk(run, rig_folder / "result.json"), config.pit, wall),
             running=running,
             clock=clock,
         )
@@ -211,7 +210,9 @@ def rig(pit: Pit, folder: Path, release_key: Path, pit_config: PitConfig | None 
     config = config.model_copy(update={"pit": pit_config or PitConfig()})
     wall = [Timestamp("boot-1", 0, NIGHT_MS, "synchronised")]
     data.mkdir()
-    table = Table(config, desk=desk_of(folder, enrolment, config, lambda: wall[0], RUNNING))
+    table = Table(
+        config, desk=desk_of(folder, enrolment, config, lambda: wall[0], RUNNING), wall=lambda: wall[0]
+    )
     person = {"do": "list_person", "person": "Tran", "role": "technician", "new_pin": "913753"}
     try:
         table.do(json.dumps(person))

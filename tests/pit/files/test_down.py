@@ -14,13 +14,12 @@ from firmware.runtime.inbox.desk import (
     DECK_UNCHECKED,
     DECK_WAITS,
     HAND,
+    INSTALL_WITHIN_S,
     INSTALLING,
     NO_CLOCK,
     NO_HOURS,
-    WITHDRAWN,
 )
 from firmware.runtime.inbox.install_request import (
-    INSTALL_WITHIN_S,
     MAY_SWITCH,
     REQUEST,
     read_request,
@@ -28,7 +27,7 @@ from firmware.runtime.inbox.install_request import (
 )
 from firmware.table import events as ev
 from firmware.update.release import TARGETS
-from firmware.uplink.inbox.requests import FileRequest, whole_path
+from firmware.uplink.inbox.requests import WITHDRAWN, FileRequest, inbox_path
 from pit.files.requests import withdraw
 from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
@@ -68,7 +67,7 @@ def test_a_profile_is_kept_in_the_pits_name_and_put_in_force_by_a_person(here: R
     assert (put.actor, put.event.profile_hash) == ("technician:Tran", one.sha256)
     assert here.at_pit(one).state == "in_force"
     here.turn()
-    assert not whole_path(here.inbox, one.sha256).exists(), "what is over is removed"
+    assert not inbox_path(here.inbox, one.sha256).exists(), "what is over is removed"
     assert here.here(one).state == "in_force"
     here.table.do(NEXT)
     [opened] = here.rows("hand_opened")
@@ -152,7 +151,7 @@ def test_a_release_waits_for_a_technician_where_the_house_allows_no_hours(here: 
     assert here.take(one)["ok"]
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", INSTALLING)
-    assert read_request(here.folder / "run") == FileRequest(*here.here(one).key)
+    assert read_request(here.folder / "run" / REQUEST) == FileRequest(*here.here(one).key)
     [begun] = here.rows("update_begun")
     assert (begun.actor, begun.event.release) == ("technician:Tran", NEWER)
 
@@ -246,7 +245,7 @@ def test_what_is_withdrawn_in_the_middle_is_gone_at_the_table_with_a_sentence(he
         here.ask(one)
     here.client.cut_after = 2
     here.turn()
-    assert [path.name for path in (here.inbox / TARGETS).glob("*.part")] == [f"{release.sha256}.part"]
+    assert {path.name for path in (here.inbox / TARGETS).iterdir()} == {deck.sha256, release.sha256}
     with here.pit.database.transaction() as connection:
         for one in (deck, release):
             assert withdraw(connection, here.enrolled.table_id, "Max", sha256=one.sha256)

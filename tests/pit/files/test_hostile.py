@@ -28,10 +28,10 @@ from firmware.uplink.inbox.requests import (
     LIST,
     MOST_OPEN,
     FileRequest,
+    inbox_path,
     read_list,
     requests_from_table,
     requests_of,
-    whole_path,
     write_list,
 )
 from firmware.uplink.settings import HOUSE
@@ -93,7 +93,8 @@ def forged(
 
 
 def fetched(here: Rig, one: HouseFile) -> bool:
-    return whole_path(here.inbox, one.sha256).exists()
+    path = inbox_path(here.inbox, one.sha256)
+    return path.exists() and path.stat().st_size == one.size
 
 
 def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big: HouseFile) -> None:
@@ -109,7 +110,7 @@ def test_a_cut_costs_one_piece_also_over_a_restart_of_the_uplink(here: Rig, big:
     assert fetched(here, big)
     assert here.at_pit(big).state == "waiting"
     assert (
-        whole_path(here.inbox, big.sha256).read_bytes() == here.pit.house.files.path(big.sha256).read_bytes()
+        inbox_path(here.inbox, big.sha256).read_bytes() == here.pit.house.files.path(big.sha256).read_bytes()
     )
 
 
@@ -391,7 +392,7 @@ def test_a_file_that_is_changed_in_the_inbox_is_not_taken(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.fetch()
-    path = whole_path(here.inbox, one.sha256)
+    path = inbox_path(here.inbox, one.sha256)
     path.write_bytes(path.read_bytes().replace(b"Friday", b"Monday"))
     here.turn()
     assert here.here(one).state == "refused"

@@ -12,7 +12,7 @@ from firmware.cli.update import asked_command
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import MAY_SWITCH, REQUEST
 from firmware.update.release import TARGETS
-from firmware.uplink.inbox.requests import whole_path
+from firmware.uplink.inbox.requests import inbox_path
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import MADE, maker, packed
 from tests.pit.files.rig import Rig, rig
@@ -93,7 +93,7 @@ def test_a_release_that_is_changed_in_the_inbox_before_root_reads_it_is_refused(
     here.ask(one)
     here.turn()
     eves = packed(here.folder / "eve", NEWER, maker(here.folder / "eve"))
-    whole_path(here.inbox, one.sha256).write_bytes(
+    inbox_path(here.inbox, one.sha256).write_bytes(
         (eves / TARGETS / f"feltwatch-{NEWER}.tar.gz").read_bytes()
     )
     assert roots_turn(here) == 2

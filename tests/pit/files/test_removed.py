@@ -1,4 +1,4 @@
-"""HouseFile files are removed once no table needs them; what was removed, and by whom, stays known."""
+"""Offered files are removed once no table needs them; what was removed, and by whom, stays known."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.requests import FileRequest
+from pit.cli.files import offered_by_name
 from pit.cli.main import command
 from pit.errors import PitError
 from pit.files.offers import (
@@ -19,7 +20,6 @@ from pit.files.offers import (
     list_offered,
     list_removed,
     offer,
-    offered_by_name,
     remove,
 )
 from pit.files.requests import ask, keep_progress, requests, withdraw
@@ -79,18 +79,13 @@ def test_a_file_is_named_by_its_name_or_its_hash_and_two_of_one_name_by_the_hash
     first = offered("a.toml", PROFILE)
     second = offered("b.toml", PROFILE.replace("Friday", "Later Friday"))
     deck = offered("d.json", deck_text())
-    with database.transaction() as connection:
-        assert offered_by_name(connection, "blue backs") == deck
-        assert (
-            offered_by_name(connection, first.sha256)
-            == offered_by_name(connection, first.sha256[:8])
-            == first
-        )
-        with pytest.raises(PitError, match=f"There are 2 files friday-game.*{second.sha256[:12]}"):
-            offered_by_name(connection, "friday-game")
-        for name in ("", "friday", first.sha256[:7], "%", "' OR '1'='1"):
-            with pytest.raises(PitError, match="See: feltwatch pit files"):
-                offered_by_name(connection, name)
+    assert offered_by_name(database, "blue backs") == deck
+    assert offered_by_name(database, first.sha256) == offered_by_name(database, first.sha256[:8]) == first
+    with pytest.raises(PitError, match=f"There are 2 files friday-game.*{second.sha256[:12]}"):
+        offered_by_name(database, "friday-game")
+    for name in ("", "friday", first.sha256[:7], "%", "' OR '1'='1"):
+        with pytest.raises(PitError, match="See: feltwatch pit files"):
+            offered_by_name(database, name)
 
 
 def test_the_command_asks_first_and_tells_what_was_removed(

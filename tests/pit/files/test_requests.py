@@ -12,7 +12,7 @@ from firmware.messages import Message
 from firmware.table.entry import content_hash
 from firmware.update.house import HouseFile, house_file, trust_house
 from firmware.update.trust import MAKER, Trust, folder_files
-from firmware.uplink.inbox.requests import MOST_OPEN, FileRequest
+from firmware.uplink.inbox.requests import MOST_OPEN, WITHDRAWN, FileRequest
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.files.offers import HouseRepository, find_offered, list_offered, offer
@@ -20,7 +20,6 @@ from pit.files.requests import (
     LATE,
     NEWER,
     STRUCK_OFF,
-    WITHDRAWN,
     TableRequest,
     ask,
     keep_progress,
@@ -103,9 +102,9 @@ def test_a_release_of_another_key_is_not_offered(
         ("a.toml", '[profile]\nname = "traditional"\nextends = "traditional"', "packaged profile"),
         ("a.toml", "", "a.toml is empty"),
         ("a.toml", "#" * 60_001, "too large"),
-        ("a.json", "{}", "no enrolled deck"),
-        ("a.json", "[" * 100_000, "no enrolled deck"),
-        ("a.json", deck_text(name="x\ny"), "no enrolled deck"),
+        ("a.json", "{}", "no deck profile"),
+        ("a.json", "[" * 100_000, "no deck profile"),
+        ("a.json", deck_text(name="x\ny"), "no deck profile"),
         ("a.json", "x" * (1 << 20) + "x", "too large"),
         ("a.exe", "x", "no file that goes down"),
         ("a.tar.gz", "x", "a release is a folder"),

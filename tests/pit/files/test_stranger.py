@@ -13,6 +13,7 @@ import pytest
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox import desk
 from firmware.runtime.inbox.desk import FAULT, INSTALLING, NO_HOURS
+from firmware.table.topics.inbox import LARGEST
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.fetching import (
     DAY_S,
@@ -28,12 +29,11 @@ from firmware.uplink.inbox.requests import (
     MOST_OPEN,
     NOTES,
     FileRequest,
+    inbox_path,
     read_list,
     requests_from_table,
-    whole_path,
     write_list,
 )
-from firmware.uplink.inbox.texts import LARGEST
 from firmware.uplink.wire import WireError
 from pit.errors import PitError
 from pit.files.offers import offer
@@ -127,7 +127,7 @@ def test_what_a_page_showed_is_what_is_taken_whatever_number_it_has_now(here: Ri
 )
 def test_a_figure_that_no_deck_has_is_refused_at_both_ends(here: Rig, number: str) -> None:
     text = deck_text(model=here.table.process.house.model_hash).replace("[0.0,", f"[{number},", 1)
-    with pytest.raises(PitError, match="no enrolled deck"):
+    with pytest.raises(PitError, match="no deck profile"):
         here.offer("odd.json", text)
     one = forged(here, "deck", text.encode(), signer=here.pit.authority)
     here.ask(one)
@@ -144,7 +144,7 @@ def test_a_deck_that_json_takes_and_the_card_reader_does_not_is_refused_at_both_
     data = deck_text(model=here.table.process.house.model_hash).encode(encoding)
     path = here.folder / "odd.json"
     path.write_bytes(data)
-    with pytest.raises(PitError, match=r"no enrolled deck|cannot be read"):
+    with pytest.raises(PitError, match=r"no deck profile|cannot be read"):
         here.offer("", path)
     one = forged(here, "deck", data, signer=here.pit.authority)
     here.ask(one)
@@ -154,7 +154,7 @@ def test_a_deck_that_json_takes_and_the_card_reader_does_not_is_refused_at_both_
 
 def test_a_deck_with_a_name_that_no_table_takes_is_not_offered(here: Rig) -> None:
     for name in ("", "x" * 41, "blue\nbacks", "\u202eblue"):
-        with pytest.raises(PitError, match="no enrolled deck"):
+        with pytest.raises(PitError, match="cannot be offered"):
             here.offer("odd.json", deck_text(name))
 
 
@@ -198,7 +198,7 @@ def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) 
     assert here.at_pit(big).state == "waiting"
     here.free[0] = RECORD_NEEDS - 1
     here.turn()
-    assert not whole_path(here.inbox, big.sha256).exists(), "also one that lies there whole"
+    assert not inbox_path(here.inbox, big.sha256).exists(), "also one that lies there whole"
     assert here.at_pit(big).state == "asked"
     assert here.at_pit(big).why is not None
 
@@ -278,7 +278,7 @@ def test_a_file_that_is_gone_when_it_is_taken_is_said(here: Rig) -> None:
     one = here.offer("friday.toml", PROFILE)
     here.ask(one)
     here.turn()
-    whole_path(here.inbox, one.sha256).unlink()
+    inbox_path(here.inbox, one.sha256).unlink()
     assert "does not wait here any more" in here.take(one)["error"]
 
 
