@@ -80,7 +80,7 @@ class HouseRepository:
             if until := ends(self.folder / HOUSE):
                 set_fact(connection, GOOD_UNTIL, until.isoformat())
         except (UpdateRefused, OSError) as error:
-            raise FilesError("The house's repository cannot be signed: %(why)s", why=str(error)) from error
+            raise FilesError("The house's repository cannot be signed: %(why)s", why=error) from error
 
     def take_release(self, source: Path, maker_root: Path, machine: str | None) -> Release:
         """Store the newest release in a repository's folder, and the maker's metadata; return it.
@@ -102,7 +102,7 @@ class HouseRepository:
             with self.files.part() as part:
                 fetch(source, release, part)
                 self.files.take(part, release.target.sha256)
-        except (UpdateRefused, FilesError, OSError) as error:
+        except (UpdateRefused, OSError) as error:
             raise PitError("%(path)s cannot be offered: %(why)s", path=source.name, why=error) from error
         return release
 
@@ -209,8 +209,6 @@ def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) 
 
 def _text(path: Path) -> tuple[str, str, bytes]:
     """Return kind, name and bytes of a profile or a deck. Raises PitError."""
-    if not path.is_file():
-        raise PitError("%(path)s is no file.", path=str(path))
     kind = {".toml": "profile", ".json": "deck"}.get(path.suffix)
     if kind is None:
         raise PitError(
@@ -220,8 +218,7 @@ def _text(path: Path) -> tuple[str, str, bytes]:
         )
     most = LONGEST_TEXT if kind == "profile" else MOST_BYTES[kind]
     try:
-        with path.open("rb") as file:
-            data = file.read(most + 1)
+        data = read_plain(path.resolve(), most + 1)
         if not data:
             raise PitError("%(path)s is empty.", path=path.name)
         if len(data) > most:

@@ -20,11 +20,10 @@ from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import InstallDesk
 from firmware.runtime.maintenance import RecordTable
 from firmware.runtime.reading.setup_jobs import was_checked
-from firmware.table import TableError
 from firmware.table import events as ev
 from firmware.table.command import Command
 from firmware.table.entry import content_hash
-from firmware.table.errors import CommandRefused
+from firmware.table.errors import CommandRefused, TableError
 from firmware.table.house import House
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.topics.house import SetHouse
@@ -35,7 +34,6 @@ from firmware.update.house import FOLDER as HOUSE_FOLDER
 from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.trust import UpdateRefused, folder_files
 from firmware.uplink.inbox.requests import (
-    FROM_UPLINK,
     LIST,
     NOTES,
     WITHDRAWN,
@@ -138,8 +136,7 @@ class Inbox:
 
     def take(self, command: TakeFile, table: InboxTable, who: Who) -> dict[str, Any]:
         """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
-        wanted = (command.number, command.sha256)
-        one = next((one for one in self._notes if one.key == wanted), None)
+        one = next((one for one in self._notes if one.key == (command.number, command.sha256)), None)
         if one is None or one.state not in ("fetched", "waiting"):
             raise CommandRefused(NOT_HERE)
         if table.state.phase not in BETWEEN_HANDS:
@@ -154,7 +151,7 @@ class Inbox:
         """Return a request with what the table says of it now."""
         if one.state != "fetched":
             # the uplink has not got it, or does not take it; anything else is said by the table alone
-            return one if one.state in FROM_UPLINK else replace(one, state="asked")
+            return one if one.state in ("asked", "refused") else replace(one, state="asked")
         if before is not None and before.state in ("in_force", "refused"):
             return before
         try:

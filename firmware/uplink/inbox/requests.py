@@ -24,9 +24,8 @@ from firmware.update.house import NOT_KNOWN, HouseFile, house_file
 from firmware.update.release import TARGETS
 from firmware.uplink.wire import HIGHEST, WireError, is_hash
 
-FROM_UPLINK: Final = frozenset({"asked", "fetched", "refused"})
-"""States that the uplink gives. `asked` with a reason: the file cannot be fetched now, and is tried again."""
-FROM_TABLE: Final = FROM_UPLINK | {"waiting", "in_force"}
+FROM_TABLE: Final = frozenset({"asked", "fetched", "refused", "waiting", "in_force"})
+"""States that a table gives, the last two by its own process alone. `asked` with a reason: it is tried again."""
 OVER: Final = frozenset({"in_force", "refused", "withdrawn"})
 """States that end a request. `withdrawn` comes from the pit, the others from uplink and table."""
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
