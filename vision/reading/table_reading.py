@@ -227,14 +227,14 @@ def read(
     near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
     for zone in changed:
         memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
-    known = memory.looks_in([_around(zone, _LOOKED_AT_MM) for zone in layout.zones if zone not in changed])
+    still = memory.looks_in([_around(zone, _LOOKED_AT_MM) for zone in layout.zones if zone not in changed])
     seen = judge(frame, view, layout, reference, grey=grey, small=small, before=last.seen if last else None)
     clock.lap("verdicts")
 
     def judged() -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
         whole = _whole(frame, view, small)
-        memory.looks = dict(known)
+        memory.looks = dict(still)
         return judge_cards(parts, layout, reader, whole, seen, dealt=dealt, looks=memory.looks)
 
     found, verdicts = judged()
