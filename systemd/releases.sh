@@ -71,6 +71,7 @@ make_release() { # RELEASE UNPACKED SYSTEM WHEEL: SYSTEM becomes its folder syst
         rm -rf "$target"
         failed "The wheels do not fit $(python3 --version) on $(uname -m); nothing was changed."
     fi
+    "$target/bin/python" -m dealer_ui.server.compile_templates || true # without them the page starts slower
     cp -r "$3" "$target/system"
     [ -e "$target/system/releases.sh" ] || cp "$unpacked/system/releases.sh" "$target/system/"
     borrow_lgpio "$target"

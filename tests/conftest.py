@@ -131,20 +131,6 @@ def runtime_folder(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("run"))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compile each template once for all applications of all workers: an application's own take 0.3 s of processor."""
-    from flask import Flask
-    from jinja2 import FileSystemBytecodeCache
-
-    made = tmp_path_factory.getbasetemp()
-    folder = (made.parent if "PYTEST_XDIST_WORKER" in os.environ else made) / "templates"
-    folder.mkdir(exist_ok=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Flask.jinja_options, "bytecode_cache", FileSystemBytecodeCache(str(folder)))
-        yield
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """One browser for all tests of a worker: a process can drive only one at a time."""

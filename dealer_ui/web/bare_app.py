@@ -16,6 +16,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, parts_of_sum, rank_text, row_name
 from dealer_ui.view.live import OWN_ERROR
 from dealer_ui.web import guard
+from dealer_ui.web.compiled import CompiledTemplates
 from dealer_ui.web.pages import is_kiosk, page, role_name, root, script, style
 
 log = logging.getLogger(__name__)
@@ -48,7 +49,12 @@ def bare_app() -> Flask:
     app = _App("dealer_ui")
     app.url_map.merge_slashes = False  # one address per page: // is answered with 404, not redirected
     app.config.update(MAX_CONTENT_LENGTH=MAX_REQUEST, BUILD=_build(Path(app.static_folder or "")))
-    app.jinja_options = {**app.jinja_options, "trim_blocks": True, "lstrip_blocks": True}
+    app.jinja_options = {
+        **app.jinja_options,
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "bytecode_cache": CompiledTemplates(),
+    }
     app.jinja_env.filters.update(
         capital=capital,
         say=say,
