@@ -113,6 +113,7 @@ def judge(
     *,
     grey: Image | None = None,
     small: tuple[Image, FeltView] | None = None,
+    level: Image | None = None,
     before: Mapping[str, PictureVerdict] | None = None,
 ) -> dict[str, PictureVerdict]:
     """Judge a picture in which the felt was found.
@@ -123,7 +124,7 @@ def judge(
         layout: the felt.
         reference: the homography of the day's set-up; with it, whether the camera moved is judged too.
         grey: the picture in grey, where the caller has it.
-        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, where the caller has it.
+        small: the picture shrunk to `SMALL_PX_PER_MM` or a little more, where the caller has it; `level` is it in grey.
         before: the verdicts of an earlier frame in which the markers looked the same. Only glare and colour are then
             judged again, because cards can change these.
 
@@ -132,7 +133,7 @@ def judge(
         a reference, ``camera``.
     """
     shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
-    level = as_grey(shrunk)
+    level = as_grey(shrunk) if level is None else level
     if before is not None:
         coloured = (
             before["colour"] if before["colour"].ok else colour(shrunk)
@@ -184,7 +185,7 @@ def _sharpness(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdi
     soft = [name for name, spread in by_zone.items() if spread > MAX_EDGE_MM]
     well = N_("The picture is sharp.")
     ill = N_("The picture is out of focus: clean the lens and set the focus.")
-    if figure > MAX_EDGE_MM and min(_contrast(grey, view, layout, m.id) for m in view.markers) < MIN_CONTRAST:
+    if figure > MAX_EDGE_MM and _contrast(grey, view, layout) < MIN_CONTRAST:
         ill = FOGGED
     where = "" if len(soft) == len(by_zone) else ", ".join(soft)
     verdict = PictureVerdict.of(
@@ -207,7 +208,7 @@ def _resolution(view: FeltView, layout: TableLayout) -> PictureVerdict:
 
 def _light(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     """Take the white of the darkest marker; or that of the brightest, if it is overexposed."""
-    whites = [_marker_level(grey, view, layout, marker.id) for marker in view.markers]
+    whites = _marker_levels(grey, view, layout)
     if max(whites) > MAX_WHITE:
         text = N_("The picture is overexposed: shorten the exposure or dim the lamps.")
         return PictureVerdict("light", False, max(whites), MAX_WHITE, "levels", text)
@@ -217,23 +218,21 @@ def _light(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:
     )
 
 
-def _marker_level(
-    grey: Image, view: FeltView, layout: TableLayout, marker_id: int, percentile: float = 85
-) -> float:
-    """Return a percentile of the grey levels of a marker and half its white border: 85 is its white, 15 its black."""
+def _marker_levels(grey: Image, view: FeltView, layout: TableLayout, percentile: float = 85) -> list[float]:
+    """Return a percentile of the grey levels of each marker and half its border: 85 is its white, 15 its black."""
     markers = layout.markers
     grid = np.linspace(-0.5, 0.5, 48) * (markers.side_mm + markers.quiet_mm)
-    x, y = np.meshgrid(grid, grid)
-    points = markers.marker(marker_id).to_felt(np.column_stack([x.ravel(), y.ravel()]))
-    at = view.to_image(points).astype(np.float32)
-    levels = cv2.remap(grey, at[:, 0].reshape(48, 48), at[:, 1].reshape(48, 48), cv2.INTER_LINEAR)
-    return float(np.percentile(levels, percentile))
+    points = np.stack(np.meshgrid(grid, grid), axis=-1).reshape(-1, 2)
+    places = np.concatenate([markers.marker(marker.id).to_felt(points) for marker in view.markers])
+    at = view.to_image(places).astype(np.float32).reshape(len(view.markers), -1, 2)
+    levels = cv2.remap(grey, at[..., 0], at[..., 1], cv2.INTER_LINEAR)
+    return [float(level) for level in np.percentile(levels, percentile, axis=1)]
 
 
-def _contrast(grey: Image, view: FeltView, layout: TableLayout, marker_id: int) -> float:
-    """Return how much darker a marker's black is than its white, as a share of the white."""
-    black, white = (_marker_level(grey, view, layout, marker_id, percentile) for percentile in (15, 85))
-    return 1 - black / max(white, 1.0)
+def _contrast(grey: Image, view: FeltView, layout: TableLayout) -> float:
+    """Return how much darker the palest marker's black is than its white, as a share of the white."""
+    black, white = (_marker_levels(grey, view, layout, percentile) for percentile in (15, 85))
+    return min(1 - low / max(high, 1.0) for low, high in zip(black, white, strict=True))
 
 
 def _glare(grey: Image, view: FeltView, layout: TableLayout) -> PictureVerdict:

@@ -131,10 +131,10 @@ def fuse(indices: Indices, weights: Floats | None = None) -> Indices:
         free &= ~beside[i]
         share = trust[same] / trust[same].sum()
         kept.append(int(i))
-        logps.append(log_softmax(share @ indices.logp[same]))
+        logps.append(share @ indices.logp[same])
         mean_directions.append(indices.directions[i] if weights is None else share @ indices.directions[same])
     directions = np.array(mean_directions) / (np.linalg.norm(mean_directions, axis=1, keepdims=True) + 1e-6)
-    return replace(indices.take(np.array(kept)), logp=np.array(logps), directions=directions)
+    return replace(indices.take(np.array(kept)), logp=log_softmax(np.array(logps)), directions=directions)
 
 
 def clusters(

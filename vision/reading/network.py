@@ -155,8 +155,8 @@ class DeckProfile:
 
 def log_softmax(x: Floats) -> Floats:
     """Return log-probabilities along the last axis."""
-    x = x - x.max(axis=-1, keepdims=True)
-    return np.asarray(x - np.log(np.exp(x).sum(axis=-1, keepdims=True)))
+    x = x - np.maximum.reduce(x, axis=-1, keepdims=True)
+    return np.asarray(x - np.log(np.add.reduce(np.exp(x), axis=-1, keepdims=True)))
 
 
 def default_model() -> Path:

@@ -242,10 +242,8 @@ def _reflectance(picture: Image, plan: _Plan, markers: Sequence[int]) -> Image:
         weighed = plan.cloth * ((1 + far) ** -2)[:, None]
         slopes = np.linalg.lstsq(weighed.T @ plan.cloth, weighed.T @ levels, rcond=None)[0]
         off = levels - plan.cloth @ slopes
-    ratios = []
-    for number in markers:
-        pixels, surfaces = plan.whites[number]
-        ratios.append(np.percentile(_LOG[picture[pixels]] - surfaces @ slopes, 75, axis=0))
+    whites = [plan.whites[number] for number in markers]
+    ratios = np.percentile([_LOG[picture[pixels]] - light @ slopes for pixels, light in whites], 75, axis=1)
     gain = 255 / np.exp(plan.coarse @ slopes + np.median(ratios, axis=0))
     h, w = picture.shape[:2]
     size = (gain.shape[1] * 8, gain.shape[0] * 8)
@@ -272,8 +270,9 @@ def _explain(paper: Mask, known: Sequence[KnownCard]) -> Mask:
     """Mark the cards that were read, except for things on number cards that are larger than a pip: 255."""
     mask, plain = np.zeros_like(paper), np.zeros_like(paper)
     for card in sorted(known, key=_is_plain, reverse=True):
-        _fill(mask, _px(card.corners_mm), 255)
-        _fill(plain, _px(card.corners_mm), 255 if _is_plain(card) else 0)
+        outline = _fix(_px(card.corners_mm))
+        cv2.fillConvexPoly(mask, outline, 255, cv2.LINE_8, 4)
+        cv2.fillConvexPoly(plain, outline, 255 if _is_plain(card) else 0, cv2.LINE_8, 4)
     covered = np.asarray(cv2.erode(plain, _NEXT), np.uint8) & ~paper
     # a chip's light middle belongs to the chip; the inside of a printed frame does not belong to the frame
     covered = _fill_holes(covered, _MIDDLE_MM)
@@ -448,9 +447,9 @@ def _fill_holes(mask: Mask, widest_mm: float) -> Mask:
     """Fill the holes up to this width and height."""
     outlines, nesting = cv2.findContours(mask, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
     full = mask.copy()
-    for outline, (_, _, _, around) in zip(outlines, nesting[0] if outlines else (), strict=True):
-        if around >= 0 and max(cv2.boundingRect(outline)[2:]) <= widest_mm * PX_PER_MM:
-            cv2.fillPoly(full, [outline], 255)
+    for hole in np.flatnonzero(nesting[0][:, 3] >= 0).tolist() if outlines else ():
+        if max(cv2.boundingRect(outlines[hole])[2:]) <= widest_mm * PX_PER_MM:
+            cv2.fillPoly(full, [outlines[hole]], 255)
     return full
 
 

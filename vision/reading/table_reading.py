@@ -211,7 +211,7 @@ def read(
     assert memory.view is not None
     view, last, memory.last = memory.view, memory.last, None
     clock.lap("markers")
-    level = small[0] if small[0].ndim == 2 else as_grey(small[0])
+    level = as_grey(small[0])
     changed = [
         zone
         for zone in layout.zones
@@ -228,7 +228,8 @@ def read(
     for zone in changed:
         memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
     still = memory.looks_in([_around(zone, _LOOKED_AT_MM) for zone in layout.zones if zone not in changed])
-    seen = judge(frame, view, layout, reference, grey=grey, small=small, before=last.seen if last else None)
+    before = last.seen if last else None
+    seen = judge(frame, view, layout, reference, grey=grey, small=small, level=level, before=before)
     clock.lap("verdicts")
 
     def judged() -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
@@ -251,9 +252,11 @@ def read(
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
     astray: list[Other] = []
     known: list[KnownCard] = []
-    for card, place, home in found:
+    corners = [place.corners for _, place, _ in found]
+    outlines = view.to_image(np.concatenate(corners)).reshape(-1, 4, 2) if found else ()
+    for (card, place, home), outline in zip(found, outlines, strict=True):
         known.append(KnownCard(card.card, card.sure or card.denied, place.corners))
-        in_frame = replace(card, corners=view.to_image(place.corners))
+        in_frame = replace(card, corners=outline)
         if home is None:
             astray.append(Other("foreign", in_frame.corners))
         else:
