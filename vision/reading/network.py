@@ -31,7 +31,7 @@ _UNIT_SIZE_PX = 32.0  # the network's height of an index is log(px / 32)
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Indices:
     """Card indices seen in a picture; row k of every array is one index.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,7 @@ class _Candidates:
     agreement: Floats
 
     @classmethod
+    @lru_cache(maxsize=2)
     def of(cls, indices: Indices) -> _Candidates:
         step = indices.places[None] - indices.places[:, None]
         apart = np.hypot(step[..., 0], step[..., 1])
