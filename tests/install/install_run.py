@@ -580,6 +580,20 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
     whole(box)
 
 
+def test_a_fault_page_whose_unit_is_stopped_while_it_begins_is_taken_away(box: Machine) -> None:
+    unit, fault = "feltwatch-fault@feltwatch-other.service", "/run/feltwatch-fault/feltwatch-other.html"
+    slow = "/etc/systemd/system/feltwatch-fault@.service.d/slow.conf"
+    box.file(slow, "[Service]\nExecStart=sleep infinity\n")
+    box.run("systemctl", "daemon-reload", check=True)
+    box.run("systemctl", "start", "--no-block", unit, check=True)
+    box.wait(lambda: box.run("test", "-e", fault).returncode == 0, "the fault page is written")
+    box.run("systemctl", "stop", unit, check=True)
+    assert box.run("test", "-e", fault).returncode == 1
+    shutil.rmtree((box.root / slow.lstrip("/")).parent)
+    box.run("systemctl", "daemon-reload", check=True)
+    box.wait(lambda: box.shown() == KIOSK, "the screen shows the page again")
+
+
 def test_a_power_cut_in_the_middle_of_a_hand_loses_nothing(box: Machine) -> None:
     for order in ({"do": "archive"}, {"do": "keep_button", "seat": 1}, {"do": "next"}):
         status, said = box.ask(order)
