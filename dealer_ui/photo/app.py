@@ -37,7 +37,7 @@ from dealer_ui.text.i18n import ngettext
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import cards_in_words, money
 from dealer_ui.web import guard
-from dealer_ui.web.bare_app import bare_app, compress, harden
+from dealer_ui.web.bare_app import add_filters, bare_app, compress, harden
 from dealer_ui.web.log_in import TRIES_EACH, TRIES_OF_ALL, need_own_site
 from dealer_ui.web.pages import attachment
 from dealer_ui.web.rate_limit import Limit, canonical_address
@@ -90,7 +90,7 @@ def create_app(
     """Build the application."""
     app = bare_app()
     app.config.update(REMOTE=True)
-    app.jinja_env.filters.update(money=money, cards_in_words=cards_in_words)
+    add_filters(app, money=money, cards_in_words=cards_in_words)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)
     i18n.set_up(app, lambda: HouseSettings(language=_of_browser()))

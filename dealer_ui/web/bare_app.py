@@ -3,12 +3,13 @@
 import gzip
 import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from flask import Flask, Response, abort, jsonify, request
 from flask.json.provider import DefaultJSONProvider
+from jinja2 import pass_context
 from werkzeug.exceptions import HTTPException, InternalServerError, NotFound
 
 from dealer_ui.text import i18n
@@ -55,7 +56,8 @@ def bare_app() -> Flask:
         "lstrip_blocks": True,
         "bytecode_cache": CompiledTemplates(),
     }
-    app.jinja_env.filters.update(
+    add_filters(
+        app,
         capital=capital,
         say=say,
         card_name=card_name,
@@ -69,6 +71,18 @@ def bare_app() -> Flask:
     app.before_request(_need_text)
     app.before_request(_answer_whole)
     return app
+
+
+def add_filters(app: Flask, **filters: Callable[..., object]) -> None:
+    """Add filters that run at each use.
+
+    Jinja would run a constant's filter once, as it compiles, and keep what it said in the language of that moment.
+    """
+    app.jinja_env.filters.update({name: _at_each_use(function) for name, function in filters.items()})
+
+
+def _at_each_use(function: Callable[..., object]) -> Callable[..., object]:
+    return pass_context(lambda _context, *values, **named: function(*values, **named))
 
 
 def _need_text() -> None:

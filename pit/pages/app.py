@@ -22,7 +22,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import log_in
-from dealer_ui.web.bare_app import LOOPBACK_HOSTS, bare_app, compress
+from dealer_ui.web.bare_app import LOOPBACK_HOSTS, add_filters, bare_app, compress
 from dealer_ui.web.log_in import Access
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
@@ -127,7 +127,7 @@ def create_app(
     app.after_request(compress)
     app.jinja_env.globals.update(navigation=_navigation, pit=pit, who=guard.who, ROLE_NAMES=ROLE_NAMES)
     app.jinja_env.globals.update(pictures_of=records.pictures_of, UNUSUAL=UNUSUAL)
-    app.jinja_env.filters.update(at=timeline.time_of, day=timeline.day_of, game=game_title, utc_day=_utc_day)
+    add_filters(app, at=timeline.time_of, day=timeline.day_of, game=game_title, utc_day=_utc_day)
     for part in (
         log_in,
         floor_page,

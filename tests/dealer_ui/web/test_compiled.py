@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from dealer_ui.photo.app import create_app as create_photo_app
+from dealer_ui.photo.codes import Codes
 from dealer_ui.server.app import Settings, create_app
 from dealer_ui.server.compile_templates import main as compile_templates
+from dealer_ui.text.i18n import speaking
 
 
 @pytest.fixture
@@ -64,3 +67,15 @@ def test_without_a_place_to_keep_them_a_page_is_shown_all_the_same(
     assert first_answer(tmp_path) == shown
     assert not (tmp_path / "more").exists()
     assert kept() == before
+
+
+def test_what_is_compiled_in_one_language_is_shown_in_another(tmp_path: Path) -> None:
+    apps = create_app(Settings(tmp_path, tmp_path / "none.sock")), create_photo_app(Codes(b"secret" * 8))
+    shown = ('{{ "front" | row_name }}', '{{ "technician" | role_name }}', '{{ "9h" | card_name }}')
+    for app in apps:
+        for source in shown:
+            with app.app_context(), speaking("en"):
+                template = app.jinja_env.from_string(source)
+                english = template.render()
+            with app.app_context(), speaking("es"):
+                assert template.render() != english
