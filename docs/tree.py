@@ -17,7 +17,7 @@ WIDTH: Final = 118
 _MAP: Final = re.compile(r"(<!-- made by python -m docs.tree -->\n)```text\n.*?```", re.DOTALL)
 
 
-def rooms(top: str) -> list[Path]:
+def subfolders(top: str) -> list[Path]:
     """Return the folders below a top one that hold sources or have a README, each as a path from the root."""
     found = {path.parent for suffix in ("py", "md") for path in (ROOT / top).rglob(f"*.{suffix}")}
     inner = {folder.relative_to(ROOT) for folder in found if "out" not in folder.parts}
@@ -42,7 +42,7 @@ def short_map() -> str:
     """Return every folder's name, a line or more for each top one."""
     lines = []
     for top in TOPS:
-        names = " ".join(str(folder.relative_to(top)) for folder in rooms(top) if len(folder.parts) == 2)
+        names = " ".join(str(folder.relative_to(top)) for folder in subfolders(top) if len(folder.parts) == 2)
         lines += [f"{top}/".ljust(12) + sentence(Path(top)), *_wrap(names)]
     lines += [f"{top}/".ljust(12) + what for top, what in OTHERS.items()]
     return "\n".join(lines)
@@ -53,7 +53,7 @@ def long_map() -> str:
     lines = []
     for top in TOPS:
         lines.append(f"{top}/".ljust(24) + sentence(Path(top)))
-        for folder in rooms(top):
+        for folder in subfolders(top):
             indent = "  " * (len(folder.parts) - 1)
             lines.append(f"{indent}{folder.name}/".ljust(24) + sentence(folder))
     return "\n".join(line.rstrip() for line in lines)
@@ -61,7 +61,7 @@ def long_map() -> str:
 
 def pages() -> dict[str, str]:
     """Return the book's page of each README, by its file's name."""
-    with_readme = [Path(top) for top in TOPS] + [folder for top in TOPS for folder in rooms(top)]
+    with_readme = [Path(top) for top in TOPS] + [folder for top in TOPS for folder in subfolders(top)]
     return {
         f"{'-'.join(folder.parts)}.md": f"# {folder}\n\n```{{made}} readme {folder}\n```\n"
         for folder in with_readme

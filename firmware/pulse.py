@@ -85,7 +85,7 @@ def write_pulse(path: Path, pulse: Pulse) -> None:
 
 
 def read_pulse(path: Path) -> Pulse | None:
-    """Return what the file says; None where there is none, or none that this release understands."""
+    """Return what the file says; None if it is missing, or this release does not understand it."""
     try:
         value = json.loads(path.read_bytes())
         checks: Sequence[Any] | None = value["checks"]

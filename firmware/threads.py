@@ -1,4 +1,4 @@
-"""Threads that cannot be missing without anybody noticing.
+"""Threads whose end by a fault is noticed: it ends the whole process.
 
 A program calls `end_with_its_threads` once: from then on a thread that breaks off ends the process, and the service
 manager starts it again. A process that lives on with a thread missing would look well and do half of its work.
@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 _end_process: list[Callable[[int], Any]] = []
+"""`os._exit`, once `end_with_its_threads` was called."""
 
 
 class NoThread(OSError):
@@ -55,7 +56,7 @@ def _guard(work: Callable[[], object]) -> None:
     try:
         work()
     except BaseException:
-        for end in _end_process:  # needs no memory, which may be what is missing
+        for end in _end_process:  # ready beforehand, because the fault may be that there is no memory left
             with suppress(BaseException):
                 log.exception(
                     "The thread %s broke off; the process ends with it.", threading.current_thread().name

@@ -35,14 +35,14 @@ def page() -> str | Redirect:
     """
     if "kiosk" in request.args:
         after_this_request(_mark_kiosk)
-    moment = services().live.now()
-    if moment.wants_set_up:
+    snapshot = services().live.now()
+    if snapshot.wants_set_up:
         return redirect("/set-up/next")
     return render_template(
         "glance.html",
-        screen=moment.screen,
-        parts=parts(moment),
-        title=title(moment),
+        screen=snapshot.screen,
+        parts=parts(snapshot),
+        title=title(snapshot),
         token=guard.token(),
         build=current_app.config["BUILD"],
     )
@@ -60,8 +60,8 @@ def rules() -> str:
 @guard.open_to(guard.EVERYBODY)
 def data() -> Response:
     """Return the view as JSON, for programs."""
-    moment = services().live.now()
-    return jsonify({**moment.screen.to_json(), "trouble": moment.trouble})
+    snapshot = services().live.now()
+    return jsonify({**snapshot.screen.to_json(), "trouble": snapshot.trouble})
 
 
 def _mark_kiosk(response: Response) -> Response:

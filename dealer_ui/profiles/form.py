@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from dealer_ui.profiles.house_rules_said import Values
+from dealer_ui.profiles.house_rules_sentences import Values
 from dealer_ui.profiles.house_rules_source import readings_of
 from dealer_ui.text.hand_words import natural_words
 from dealer_ui.text.i18n import gettext

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from dealer_ui.profiles.house_rules_numbered import is_without, numbered_sections, options_of, rules_of
-from dealer_ui.profiles.house_rules_said import Values, format_list
+from dealer_ui.profiles.house_rules_sentences import Values, format_list
 from dealer_ui.profiles.house_rules_source import may_change, open_rules, room, source_of_rule
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from dealer_ui.profiles.house_rules_said import Rule, Statement, Values, format_list, sentences
+from dealer_ui.profiles.house_rules_sentences import Rule, Statement, Values, format_list, sentences
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from firmware.rules import Profile

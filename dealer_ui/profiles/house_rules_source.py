@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from dealer_ui.profiles.house_rules_numbered import NumberedRule, is_without, rules_of
-from dealer_ui.profiles.house_rules_said import Values, format_list
+from dealer_ui.profiles.house_rules_sentences import Values, format_list
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.rule_words import option_says, rule_text
 from firmware.rules import RulesError
@@ -179,9 +179,9 @@ def _other_text(rules: Values, rule: NumberedRule, path: str, value: object) -> 
         other = rules.profile.with_options({path: value})
     except RulesError:
         return
-    said = [one for one in rules_of(other) if path in one.about]
-    texts = [one.text for one in said if not is_without(one)]
-    if texts or not said:
+    rules_about = [one for one in rules_of(other) if path in one.about]
+    texts = [one.text for one in rules_about if not is_without(one)]
+    if texts or not rules_about:
         yield from (text for text in texts if text != rule.text)
     else:
         yield option_says(OPTIONS[path][2], value)

@@ -127,13 +127,13 @@ class RemoteSessions(Sessions):
     def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
         """Return the role of an open session, and extend it; None without one. The table's `people` have none here."""
         began = self._began.get(token or "")
-        name, left = self.left(token or "")
+        name, left = self.person_and_seconds(token or "")
         if token is None or began is None:
             return None
         if left <= 0 or self._clock() - began[1] >= LONGEST_S or not self._people.has(name, began[0]):
             self.end(token)
             return None
-        self.used(token)
+        self.extend(token)
         return Role.AUDITOR
 
     def end(self, token: str) -> None:

@@ -189,8 +189,8 @@ class _Hand:
             yield KeepTogether(
                 [_draw_frame(whole, look, self.type), self.type.text(caption, self.type.small)]
             )
-            asked = [card for card in look.cards if card.crop and (not card.sure or card.final)]
-            for card in asked:
+            doubtful = [card for card in look.cards if card.crop and (not card.sure or card.final)]
+            for card in doubtful:
                 yield KeepTogether([self._closer(whole, card), Spacer(0, 1 * mm)])
         for capture, rows in zones:
             yield KeepTogether([self._zone(capture, rows), Spacer(0, 1 * mm)])
@@ -223,7 +223,7 @@ class _Hand:
         return self.type.grid([[drawing, "\n".join(captions)]], (0.45, 0.55))
 
     def _opened(self, capture: Capture) -> Image.Image:
-        """Return a stored picture. Raises CaptureError for what is none, or would take gigabytes or hours."""
+        """Return a stored picture. Raises CaptureError if it is none, or would take gigabytes or hours."""
         if picture := open_picture(self.store.load(capture)):
             return picture
         raise CaptureError("%(name)s is no picture.", name=capture.name)

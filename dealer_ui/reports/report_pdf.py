@@ -85,8 +85,8 @@ def _flow(
         [(bar.name, n) for bar, (_ms, n) in zip(view.hours, report.hours, strict=True)],
         type_,
     )
-    asked = [(name or _("nobody"), 100 * (counts.unsure_share or 0)) for name, counts in report.dealers]
-    yield from _plot(_("Cards that were asked, percent of those read"), asked, type_)
+    unsure = [(name or _("nobody"), 100 * (counts.unsure_share or 0)) for name, counts in report.dealers]
+    yield from _plot(_("Cards that were asked, percent of those read"), unsure, type_)
     yield from _plot(_("Device faults"), report.faults, type_)
 
 

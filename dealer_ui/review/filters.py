@@ -93,20 +93,20 @@ class Filter:
             changed = {"since_ms": None, "until_ms": None, "hour": None, **changed}
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {"before": None} | changed
-        asked = {
+        query = {
             names.get(name, name): moment(value) if isinstance(value, int) and name.endswith("_ms") else value
             for name, value in values.items()
             if value not in (None, "")
         }
-        return f"/review?{urlencode(asked)}" if asked else "/review"
+        return f"/review?{urlencode(query)}" if query else "/review"
 
 
-def filter_of(asked: Mapping[str, str]) -> Filter:
+def filter_of(query: Mapping[str, str]) -> Filter:
     """Return the filter of an address. Raises BadFilter with a sentence."""
     known = {"seat", "player", "profile", "dealer", "with", "from", "to", "day", "hour", "before", "language"}
-    if strange := sorted(set(asked) - known):
+    if strange := sorted(set(query) - known):
         raise BadFilter(_("There is no filter “%(name)s”.", name=strange[0]))
-    given = {name: value.strip() for name, value in asked.items() if value.strip()}
+    given = {name: value.strip() for name, value in query.items() if value.strip()}
     seat = number_asked(given, "seat")
     if seat is not None and seat not in SEATS:
         raise BadFilter(_("There is no seat %(seat)s: seats are 1 to 5.", seat=seat))

@@ -24,7 +24,7 @@ _MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def open_picture(data: bytes) -> Image.Image | None:
-    """Return a picture as RGB, without any notes from its file; None for what is none, or would take long or much."""
+    """Return a picture as RGB, without its file's notes; None if it is none, or would take much time or memory."""
     size = stated_size(data[:HEAD])
     if size is None or size[0] * size[1] > MOST_PIXELS or not _has_few_parts(data):
         return None
@@ -38,7 +38,7 @@ def open_picture(data: bytes) -> Image.Image | None:
 
 
 def size_of(path: Path) -> tuple[int, int] | None:
-    """Return a stored picture's width and height; None for what is none. Raises OSError."""
+    """Return a stored picture's width and height; None if the file holds no picture. Raises OSError."""
     with path.open("rb") as file:
         return stated_size(file.read(HEAD))
 

@@ -86,14 +86,14 @@ def healthz() -> tuple[Response, int]:
 
 
 def _screen(answer: dict[str, Any] | None) -> Literal["well", "silent", "unknown", "none"]:
-    told = (answer or {}).get("screen")
-    if told is None:
+    screen = (answer or {}).get("screen")
+    if screen is None:
         return "unknown"
-    if not told["expected"]:
+    if not screen["expected"]:
         return "none"
-    if told["fault"]:
+    if screen["fault"]:
         return "silent"
-    return "unknown" if told["silent_s"] is None or told["leaving"] else "well"
+    return "unknown" if screen["silent_s"] is None or screen["leaving"] else "well"
 
 
 @blueprint.get("/metrics")

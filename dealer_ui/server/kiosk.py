@@ -29,16 +29,19 @@ log = logging.getLogger("kiosk")
 PAGE: Final = "http://127.0.0.1:8013/?kiosk"
 TRAINING: Final = "http://localhost:8014"
 FAULTS: Final = Path("/run/feltwatch-fault")
-TURN_S: Final = 0.5
+LOOK_S: Final = 0.5
 """Seconds between two looks at the screen."""
 GONE_WITHIN_S: Final = 2.0
 """Seconds that a browser has to end in good order, and then for the last of its processes to be gone."""
 STEADY_S: Final = 10.0
 """Seconds that a browser must have lived for the next one to be started without a pause."""
 LONGEST_PAUSE_S: Final = 10.0
-"""Before the next start, where none of them lasts. A screen that is being plugged in waits no longer."""
+"""The most seconds before the next start, however many browsers in succession did not last.
+
+While no screen is plugged in, none lasts: it shows the page at most this long after it is plugged in.
+"""
 MOST_START_S: Final = 240.0
-"""Seconds that a browser has at most to paint the first time: twice as many after each that did not."""
+"""The most seconds that a browser has to paint the first time. Each one that does not paint doubles the next one's."""
 
 BROWSER: Final = (
     *("chromium", "--kiosk", "--ozone-platform=wayland", "--no-first-run", "--no-default-browser-check"),
@@ -58,7 +61,7 @@ BROWSER: Final = (
 
 
 def address_to_show(page: str, faults: Path) -> str:
-    """Return what the screen shows: the page; what went wrong, where a service stays down."""
+    """Return what the screen shows: the first fault page in the folder `faults`; the page, if there is none."""
     return next((f"file://{fault}" for fault in sorted(faults.glob("*.html"))), page)
 
 
@@ -91,7 +94,7 @@ class Browser:
         return f"killed by signal {-code}" if code < 0 else f"exit code {code}"
 
     def kill(self) -> None:
-        """End every process of it at once."""
+        """End all its processes at once."""
         self._signal(signal.SIGKILL)
         self._process.wait()
         _wait(lambda: not self._signal(0))  # the browser's processes end a little later than the compositor
@@ -111,9 +114,9 @@ class Browser:
         return True
 
 
-def _wait(so: Callable[[], bool]) -> None:
+def _wait(is_over: Callable[[], bool]) -> None:
     ends = time.monotonic() + GONE_WITHIN_S
-    while not so() and time.monotonic() < ends:
+    while not is_over() and time.monotonic() < ends:
         time.sleep(0.02)
 
 
@@ -174,13 +177,13 @@ class Kiosk:
                 raise
         if not self._stopping:
             self._learn(watch.has_painted, time.monotonic() - began)
-            pause = min(TURN_S * 2 ** min(self._short, 10) / 4, LONGEST_PAUSE_S) if self._short > 1 else 0.0
+            pause = min(LOOK_S * 2 ** min(self._short, 10) / 4, LONGEST_PAUSE_S) if self._short > 1 else 0.0
             then = f"in {pause:.1f} s, after {self._short} that did not last" if pause else "now"
             log.warning("%s The browser is started again %s.", why, then)
             self._pause(pause)
 
     def _learn(self, painted: bool, lived_s: float) -> None:
-        """Let the next start follow from how the last browser fared."""
+        """Choose the pause before the next browser and its time to paint, by how the last one did."""
         self._short = 0 if lived_s >= STEADY_S else self._short + 1
         if painted:
             self._start_s = START_S
@@ -191,7 +194,9 @@ class Kiosk:
         shutil.rmtree(self._home / "chromium", ignore_errors=True)
 
     def _until_over(self, browser: Browser, watch: Watch | None) -> str:
-        """Watch a browser until its end or ours; return why it has ended. Without a watch only its end counts."""
+        """Return why a browser has ended: by itself, killed as stale, or with this program (""). Without a watch it is
+        never stale.
+        """
         while not self._stopping:
             if ended := browser.ended:
                 browser.kill()  # what is left of it
@@ -201,11 +206,12 @@ class Kiosk:
                 browser.kill()
                 what = "painted nothing new" if painted else "painted nothing since its start"
                 return f"The browser was killed: it had {what} for {stale:.1f} s."
-            self._turn(TURN_S)
+            self._sleep_alive(LOOK_S)
         browser.end()
         return ""
 
     def _stale_s(self, watch: Watch) -> float | None:
+        """Return for how long the screen is stale. Training's server is asked only if the table's page is not shown."""
         page = urlsplit(self._page)
         table = ask(f"{page.scheme}://{page.netloc}")
         if (table is not None) is not self._is_answering:
@@ -221,9 +227,10 @@ class Kiosk:
     def _pause(self, seconds: float) -> None:
         ends = time.monotonic() + seconds
         while not self._stopping and (left := ends - time.monotonic()) > 0:
-            self._turn(min(left, TURN_S))
+            self._sleep_alive(min(left, LOOK_S))
 
-    def _turn(self, seconds: float) -> None:
+    def _sleep_alive(self, seconds: float) -> None:
+        """Tell the service manager that this program lives, then sleep."""
         self._manager.alive()
         time.sleep(seconds)
 

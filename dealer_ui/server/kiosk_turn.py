@@ -1,6 +1,6 @@
 """A screen that hangs upside down or on its side: its picture is turned, and touches with it.
 
-The compositor turns both. Debian 12's cage does it by itself (-r); of a later one it is asked by `wlr-randr`, once it
+The compositor turns both. Debian 12's cage has an option for it (-r); a later cage is told by `wlr-randr`, once it
 runs. Touches follow the output that udev names for them (WL_OUTPUT in systemd/70-feltwatch.rules).
 """
 
@@ -17,7 +17,7 @@ TURNS: Final = (0, 90, 180, 270)
 # -d: no frame around the page; -s: Ctrl-Alt-F2 still reaches a console, for a technician with a keyboard.
 COMPOSITOR: Final = ("cage", "-d", "-s")
 # A picture that cannot be turned is better than none.
-_ASK: Final = """
+_TURN_IT: Final = """
 wlr-randr | sed -n 's/^\\([^ ]\\{1,\\}\\) .*/\\1/p' | while read -r output; do
     wlr-randr --output "$output" --transform "$0"
 done
@@ -41,10 +41,10 @@ def turned_deg(config: Path | None) -> int:
 
 
 def compositor(turned: int) -> tuple[str, ...]:
-    """Return the command before the browser's, for a screen that hangs so. Raises OSError: no compositor."""
+    """Return the command line that goes before the browser's, for a screen turned so. Raises OSError: no compositor."""
     if not turned:
         return (*COMPOSITOR, "--")
     usage = subprocess.run([COMPOSITOR[0], "-h"], capture_output=True, text=True, check=False)
     if "\n -r" in usage.stdout + usage.stderr:
         return (*COMPOSITOR, *["-r"] * TURNS.index(turned), "--")
-    return (*COMPOSITOR, "--", "sh", "-c", _ASK, str(turned))
+    return (*COMPOSITOR, "--", "sh", "-c", _TURN_IT, str(turned))

@@ -53,7 +53,7 @@ MENU: Final[tuple[tuple[str, tuple[MenuEntry, ...]], ...]] = (
         ),
     ),
 )
-"""The links in groups, as they stand on the page. Who may come in is said by each page itself."""
+"""The links in groups, as they stand on the page. Each page itself decides who may see it."""
 PHOTO: Final = MenuEntry("/photo?back=/menu", N_("Photo"), N_("Settle the hands in a phone's picture"))
 """One more entry of the group *House*, where the house has opened the page."""
 

@@ -103,7 +103,7 @@ def standings(entries: Iterable[Entry]) -> dict[str, StepState]:
 
 
 def first_open(found: Mapping[str, StepState]) -> Step | None:
-    """Return the first step that is not done, left out or tried yet; None if there is none."""
+    """Return the first step that nobody has done, skipped or tried yet; None if there is none."""
     return next((step for step in STEPS if found[step.name].stage is Stage.OPEN), None)
 
 

@@ -20,13 +20,13 @@ def words_of_change(row: ChangedRow) -> str:
 
 def words_of_comparison(event: ComparedCards) -> str:
     """Say what a later look saw, and what it did not compare."""
-    said = [words_of_change(row) for row in event.changed]
+    sentences = [words_of_change(row) for row in event.changed]
     if event.changed:
-        said.insert(0, _("Cards are no longer as they were read."))
+        sentences.insert(0, _("Cards are no longer as they were read."))
     if event.reason:
-        said.append(_("Not compared again: %(reason)s", reason=say(event.reason)))
+        sentences.append(_("Not compared again: %(reason)s", reason=say(event.reason)))
     if event.same:
-        said.append(
+        sentences.append(
             ngettext(
                 "Looked again: %(num)s row lies as it was read.",
                 "Looked again: %(num)s rows lie as they were read.",
@@ -34,10 +34,10 @@ def words_of_comparison(event: ComparedCards) -> str:
             )
         )
     if gone := _seats(event, "gone"):
-        said.append(_("Not compared, cards were gone: seat %(seats)s.", seats=gone))
+        sentences.append(_("Not compared, cards were gone: seat %(seats)s.", seats=gone))
     if unsure := _seats(event, "unsure"):
-        said.append(_("Not compared, not surely seen: seat %(seats)s.", seats=unsure))
-    return " ".join(said)
+        sentences.append(_("Not compared, not surely seen: seat %(seats)s.", seats=unsure))
+    return " ".join(sentences)
 
 
 def _seats(event: ComparedCards, why: WhyNotCompared) -> str:

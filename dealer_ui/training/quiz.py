@@ -61,16 +61,16 @@ def questions(state: State, rules: Profile) -> tuple[Question, ...]:
     if state.settlement is None:
         return ()
     settlement = read_settlement(state.settlement)
-    asked = [*_naturals(state, settlement, rules)]
+    questions = [*_naturals(state, settlement, rules)]
     if any(hand.rows for hand in settlement.hands):  # a hand has been shown
-        asked.append(_fouls(settlement, rules))
+        questions.append(_fouls(settlement, rules))
     if len(settlement.moving) > 1:
-        asked.append(_first(state, settlement, rules))
+        questions.append(_first(state, settlement, rules))
     scored = [pair for pair in settlement.pairs if pair.points]
     if scored:
         pair = random.Random(f"hand {state.hand}").choice(scored)  # the same on every call
-        asked.append(_pays(state, rules, pair))
-    return tuple(asked)
+        questions.append(_pays(state, rules, pair))
+    return tuple(questions)
 
 
 def _naturals(state: State, settlement: RecordedSettlement, rules: Profile) -> Iterator[Question]:

@@ -26,7 +26,7 @@ from dealer_ui.view.rules_sheet import sheet
 from dealer_ui.view.screen import Action, Correction, Device, Payment, PuckDue, Screen, Tone
 from dealer_ui.view.seats import free_seats, is_between
 from dealer_ui.view.seats import players as players_of
-from dealer_ui.view.swaps import cards_in_use, swap_notices, swap_undone
+from dealer_ui.view.swaps import cards_in_use, swap_notices, swap_undo_actions
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
@@ -218,7 +218,7 @@ def _actions(state: State, may: Offers, refused: Message | None, *, wait: bool) 
             return (*undo_close(may), *(Action.of(offer, tone=tone) for offer in opens))
         case Phase.SETTLED if state.settlement and not state.reopened:
             forward, back = marks(read_settlement(state.settlement), may)
-            undo = (back,) if back else swap_undone(may)[:1]
+            undo = (back,) if back else swap_undo_actions(may)[:1]
             if forward is not None or white is None or state.puck_awaited:
                 return (*undo, *((forward,) if forward else ()))
             return (*undo, Action.of(white, tone="wait" if wait and not refused else "go"))

@@ -182,7 +182,7 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
         if seat.surrenders:
             return (Card("back"),) * count
         return (Card("unread" if state.phase is Phase.REVIEW else "empty"),) * count
-    asked = {
+    doubtful = {
         (q.row, q.index)
         for q in state.questions
         if q.what in (Ask.CARD, Ask.DUPLICATE) and q.seat == seat.seat
@@ -192,7 +192,7 @@ def _cards(state: State, seat: TableSeat, row: Any, may: Offers, swapped: Spots)
             Card(
                 face="up" if card.sure and card.card else "unread",
                 code=card.card if card.sure and card.card else "",
-                asked=(row, index) in asked,
+                asked=(row, index) in doubtful,
                 swapped=(seat.seat, row, index) in swapped,
                 pad=_correction(state, seat.seat, row, index, card, may),
             )

@@ -1,4 +1,4 @@
-"""The latest snapshot of something that is followed from a thread, for many streams that wait for the next one."""
+"""The latest snapshot of something that changes: one thread makes the snapshots, many streams wait for the next."""
 
 import logging
 import threading
@@ -12,22 +12,22 @@ from firmware.threads import start_thread
 log = logging.getLogger(__name__)
 
 STUCK_S: Final = 10.0
-"""After so long without a look the thread that follows is stuck."""
+"""Seconds without a look after which the thread that follows counts as stuck."""
 
 
 class NumberedSnapshot(Protocol):
-    """A snapshot; `version` counts every change within one run of the page's process."""
+    """A snapshot with a number."""
 
     @property
     def version(self) -> int:
-        """Its number."""
+        """How many changes there were in this run of the page's process."""
 
 
 S = TypeVar("S", bound=NumberedSnapshot)
 
 
 class SnapshotFollower(ABC, Generic[S]):
-    """`refresh` looks now; `start` does so from a thread until `stop`."""
+    """Keeps the latest snapshot. `start` begins a thread that calls `refresh` again and again, until `stop`."""
 
     poll_s: ClassVar[float]
     """Seconds between two looks."""
@@ -35,18 +35,18 @@ class SnapshotFollower(ABC, Generic[S]):
     """Seconds without a look after which the latest snapshot may be old."""
 
     def __init__(self, first: S) -> None:
-        self._moment = first
+        self._snapshot = first
         self._changed = threading.Condition()
         self._stopped = threading.Event()
         self._followed_at: float | None = None
-        self._follower: int | None = None
+        self._thread_id: int | None = None
 
     @abstractmethod
     def refresh(self) -> None:
         """Look now, and publish a snapshot if anything changed."""
 
     @abstractmethod
-    def failed(self) -> None:
+    def publish_failure(self) -> None:
         """Publish that the view could not be made; the log says why."""
 
     @property
@@ -62,17 +62,17 @@ class SnapshotFollower(ABC, Generic[S]):
     @property
     def is_followed_elsewhere(self) -> bool:
         """True if another thread than the caller's follows, and has looked lately."""
-        return self._follower not in (None, threading.get_ident()) and not self.stale and not self.stopped
+        return self._thread_id not in (None, threading.get_ident()) and not self.stale and not self.stopped
 
     @property
     def stale(self) -> bool:
         """True if the thread that follows has not looked lately: the latest snapshot may be old."""
         return self._followed_at is not None and time.monotonic() - self._followed_at > self.stale_s
 
-    def publish(self, moment: S) -> None:
+    def publish(self, snapshot: S) -> None:
         """Make this the latest snapshot."""
         with self._changed:
-            self._moment = moment
+            self._snapshot = snapshot
             self._changed.notify_all()
 
     def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> S | None:
@@ -82,9 +82,9 @@ class SnapshotFollower(ABC, Generic[S]):
         """
         with self._changed:
             changed = self._changed.wait_for(
-                lambda: self.stopped or self._moment.version != version or gone(), timeout
+                lambda: self.stopped or self._snapshot.version != version or gone(), timeout
             )
-            return self._moment if changed and not self.stopped else None
+            return self._snapshot if changed and not self.stopped else None
 
     def wake(self) -> None:
         """Make every waiting stream check whether its client is still there."""
@@ -102,7 +102,7 @@ class SnapshotFollower(ABC, Generic[S]):
         self.wake()
 
     def _follow(self) -> None:
-        self._follower = threading.get_ident()
+        self._thread_id = threading.get_ident()
         while not self._stopped.wait(self.poll_s):
             try:
                 self.refresh()
@@ -110,6 +110,6 @@ class SnapshotFollower(ABC, Generic[S]):
             except Exception:
                 # The thread must survive a bug in a view: the page reports it and shows the next view that works.
                 log.exception("the view could not be made")
-                self.failed()
+                self.publish_failure()
                 self._followed_at = time.monotonic()
                 self._stopped.wait(1.0)

@@ -45,23 +45,23 @@ class Snapshot:
     screen: Screen
     trouble: str = ""
     """A sentence where the record cannot be read; the screen is then empty, never an old one."""
-    made: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
-    """Makes screen and trouble again, in the language spoken then."""
-    _others: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
+    make: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
+    """Makes screen and trouble again, in the language that is in use when it is called."""
+    _translations: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def wants_set_up(self) -> bool:
         """Whether the table answers, and its record can be read, and says that the box was never set up."""
         return self.screen.answering and not self.trouble and not self.screen.set_up
 
-    def spoken(self, code: str) -> Snapshot:
+    def in_language(self, code: str) -> Snapshot:
         """Return the same snapshot in a language. Made once for each language."""
-        if code == SOURCE or self.made is None:
+        if code == SOURCE or self.make is None:
             return self
-        if code not in self._others:
+        if code not in self._translations:
             with speaking(code):
-                self._others[code] = Snapshot(self.version, *self.made())
-        return self._others[code]
+                self._translations[code] = Snapshot(self.version, *self.make())
+        return self._translations[code]
 
 
 ScreenFilter = Callable[[Screen, State, Profile | None], Screen]
@@ -76,18 +76,17 @@ class Live(SnapshotFollower[Snapshot]):
         self,
         reader: JournalReader,
         heartbeat: Callable[[], Mapping[str, Any] | None],
-        shown: ScreenFilter | None = None,
+        screen_filter: ScreenFilter | None = None,
         beside: SiblingPage | None = None,
         pit: PitNews = lambda: None,
     ) -> None:
         """`heartbeat` returns the table's answer to a heartbeat, None without one.
 
-        `shown` filters a screen for its viewers; `beside` is the sibling page that this one links to.
-
-        `pit` returns what is known of the pit.
+        `screen_filter` changes a screen for its viewers; `beside` is the sibling page that this one links to; `pit`
+        returns whether the pit has this table's rows.
         """
         super().__init__(Snapshot(0, view(0, INITIAL, None, table=TableAnswer())))
-        self._shown = shown
+        self._filter = screen_filter
         self._beside = beside
         self._links: tuple[tuple[str, str], ...] = ()
         self._again = False
@@ -102,9 +101,9 @@ class Live(SnapshotFollower[Snapshot]):
         self._time: DownTime | None = None
         self._past = LastExchange(reader)
         self._call = CallClock(pit)
-        self._heard = CallState.NONE
+        self._call_state = CallState.NONE
         self._answer = TableAnswer()
-        self._table = self._answer
+        self._shown_answer = self._answer
         """The answer that the latest snapshot shows."""
         self._answered_s = time.time()
         self._asked_at = float("-inf")
@@ -115,7 +114,7 @@ class Live(SnapshotFollower[Snapshot]):
         return self._rules
 
     def show_again(self) -> None:
-        """Make the view again, because the result of `shown` has changed."""
+        """Make the view again, because the screen filter now gives another result."""
         self._again = True
         self.refresh()
 
@@ -127,12 +126,12 @@ class Live(SnapshotFollower[Snapshot]):
     def now(self) -> Snapshot:
         """Read the journal and return its current snapshot in the current language."""
         self.refresh()
-        return self._moment.spoken(language())
+        return self._snapshot.in_language(language())
 
     def state(self) -> State:
         """Read the journal and return the table's state; the empty one if the record cannot be read."""
         self.refresh()
-        return self._state if not self._moment.trouble else INITIAL
+        return self._state if not self._snapshot.trouble else INITIAL
 
     def refresh(self) -> None:
         """Read the journal, and check whether the table answers; make a new snapshot if anything changed.
@@ -145,25 +144,27 @@ class Live(SnapshotFollower[Snapshot]):
             self._answer = self._ask()
             self._asked_at = time.monotonic()
         with self._refreshing:
-            table, heard = self._answer, self._heard
+            table, call_state = self._answer, self._call_state
             try:
                 news = self._read()
                 if news or asks:
-                    heard = self._call.at(self._state, self._seq, time.monotonic())
+                    call_state = self._call.at(self._state, self._seq, time.monotonic())
                 time_is_new = self._update_clock()
                 past = self._past.of(self._state)
                 links = self._beside.links() if self._beside else ()
             except TableError as error:
                 self._seq = -1  # read all of it again as soon as it is readable
-                self._table = table
-                self._publish(_nothing(error.sentence))
+                self._shown_answer = table
+                self._publish(_empty_screen(error.sentence))
                 return
-            again = (table, links, heard) != (self._table, self._links, self._heard) or self._again
-            if news or time_is_new or again or self._moment.trouble:
-                self._table, self._links, self._heard, self._again = table, links, heard, False
+            shown = self._shown_answer, self._links, self._call_state
+            again = (table, links, call_state) != shown or self._again
+            if news or time_is_new or again or self._snapshot.trouble:
+                self._shown_answer, self._links, self._call_state = table, links, call_state
+                self._again = False
                 self._publish(
                     partial(
-                        self._seen,
+                        self._make_screen,
                         links,
                         self._seq,
                         self._state,
@@ -171,7 +172,7 @@ class Live(SnapshotFollower[Snapshot]):
                         table=table,
                         time=self._time,
                         past=past,
-                        heard=heard,
+                        heard=call_state,
                     )
                 )
 
@@ -183,7 +184,7 @@ class Live(SnapshotFollower[Snapshot]):
             self._answered_s = asked
         return self._answer.next(answer, self._answered_s)
 
-    def _seen(
+    def _make_screen(
         self,
         links: tuple[tuple[str, str], ...],
         seq: int,
@@ -193,7 +194,7 @@ class Live(SnapshotFollower[Snapshot]):
     ) -> tuple[Screen, str]:
         with paying_in(currency_now(state)), speaking_of(rules):
             screen = replace(view(seq, state, rules, **by_name), links=links)
-            return self._shown(screen, state, rules) if self._shown else screen, ""
+            return self._filter(screen, state, rules) if self._filter else screen, ""
 
     def _update_clock(self) -> bool:
         """Read the clock of the dealer's down; return True if another minute has begun."""
@@ -201,9 +202,9 @@ class Live(SnapshotFollower[Snapshot]):
         self._time = self._downs.at(self._seq) if self._state.dealer else None
         return before != self._time
 
-    def failed(self) -> None:
+    def publish_failure(self) -> None:
         """Show that the view could not be made."""
-        self._publish(_nothing(Message(OWN_ERROR)))
+        self._publish(_empty_screen(Message(OWN_ERROR)))
 
     def _read(self) -> bool:
         """Read the state if the journal has grown or is another file; return True if so."""
@@ -219,14 +220,14 @@ class Live(SnapshotFollower[Snapshot]):
         self._file = file
         return True
 
-    def _publish(self, made: Callable[[], tuple[Screen, str]]) -> None:
+    def _publish(self, make: Callable[[], tuple[Screen, str]]) -> None:
         with speaking(SOURCE):  # whatever the request's language: snapshots are compared in one language
-            screen, trouble = made()
-        if (screen, trouble) == (self._moment.screen, self._moment.trouble) and self._moment.version:
+            screen, trouble = make()
+        if (screen, trouble) == (self._snapshot.screen, self._snapshot.trouble) and self._snapshot.version:
             return
-        self.publish(Snapshot(self._moment.version + 1, screen, trouble, made))
+        self.publish(Snapshot(self._snapshot.version + 1, screen, trouble, make))
 
 
-def _nothing(why: Message) -> Callable[[], tuple[Screen, str]]:
-    """Make an empty screen that says why there is no other."""
+def _empty_screen(why: Message) -> Callable[[], tuple[Screen, str]]:
+    """Return a function that makes an empty screen with the reason for it."""
     return lambda: (view(0, INITIAL, None, table=TableAnswer()), say(why))

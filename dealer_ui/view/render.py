@@ -15,11 +15,11 @@ from dealer_ui.view.live import Snapshot
 from dealer_ui.view.rules_sheet import Sheet
 
 
-def parts(moment: Snapshot) -> dict[str, str]:
+def parts(snapshot: Snapshot) -> dict[str, str]:
     """Return the HTML of each live part of the page by its element's id."""
-    screen = moment.screen
+    screen = snapshot.screen
     rendered = {
-        name: render_template(f"parts/{name}.html", screen=screen, trouble=moment.trouble).strip()
+        name: render_template(f"parts/{name}.html", screen=screen, trouble=snapshot.trouble).strip()
         for name in (
             "bar",
             "centre",
@@ -53,9 +53,9 @@ def _rules_sheet(sheet: Sheet | None, unit: str, _language: str) -> str:
     return render_template("parts/rules.html", sheet=sheet, unit=unit).strip()
 
 
-def title(moment: Snapshot) -> str:
+def title(snapshot: Snapshot) -> str:
     """Return the page's title."""
-    screen = moment.screen
+    screen = snapshot.screen
     return f"{screen.phase_title} · Feltwatch"
 
 
@@ -68,17 +68,17 @@ class Messages:
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
-        self._spoken: dict[str, _LanguageMessages] = {}
+        self._by_language: dict[str, _LanguageMessages] = {}
 
-    def text(self, moment: Snapshot, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+    def text(self, snapshot: Snapshot, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier snapshot, and the snapshot that it then has.
 
         That is the given snapshot, or a later one rendered for another receiver meanwhile. `has` must be in the same
         language. Needs no request.
         """
         with self._lock:
-            spoken = self._spoken.setdefault(language, _LanguageMessages(self._app, language))
-            return spoken.text(moment, has)
+            in_language = self._by_language.setdefault(language, _LanguageMessages(self._app, language))
+            return in_language.text(snapshot, has)
 
 
 class _LanguageMessages:
@@ -91,37 +91,37 @@ class _LanguageMessages:
         self._head: dict[str, Any] = {}
         self._parts: dict[str, str] = {}
         self._changed: dict[str, int] = {}
-        """The moment in which each part became what it is."""
+        """The version of the snapshot in which each part changed last."""
         self._texts: dict[int | None, str] = {}
-        """The message by the moment that its receiver has."""
+        """The message by the version that its receiver has."""
 
-    def text(self, moment: Snapshot, has: int | None) -> tuple[str, int]:
-        if self._version < moment.version:
-            self._render(moment.spoken(self._language))
+    def text(self, snapshot: Snapshot, has: int | None) -> tuple[str, int]:
+        if self._version < snapshot.version:
+            self._render(snapshot.in_language(self._language))
         if has not in self._texts:
             parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
             self._texts[has] = json.dumps({**self._head, "parts": parts}, separators=(",", ":"))
         return self._texts[has], self._version
 
-    def _render(self, moment: Snapshot) -> None:
+    def _render(self, snapshot: Snapshot) -> None:
         with self._app.app_context(), speaking(self._language):
-            rendered = parts(moment)
+            rendered = parts(snapshot)
         for name, html in rendered.items():
             if self._parts.get(name) != html:
-                self._changed[name] = moment.version
-        screen = moment.screen
+                self._changed[name] = snapshot.version
+        screen = snapshot.screen
         self._head = {
             "seq": screen.seq,
             "hand": str(screen.hand or ""),
             "mode": screen.mode,
             "phase": screen.phase,
-            "title": title(moment),
+            "title": title(snapshot),
             "language": html_language(self._language),
             "cues": " ".join(screen.cues),
             "sums": screen.sums,
             "paid": sum(pay.state == "paid" for pay in screen.payments),
             "answering": screen.answering,
-            "set_up": not moment.wants_set_up,
+            "set_up": not snapshot.wants_set_up,
             "since": screen.silent_since,
         }
-        self._version, self._parts, self._texts = moment.version, rendered, {}
+        self._version, self._parts, self._texts = snapshot.version, rendered, {}

@@ -8,13 +8,13 @@ from firmware.table.state import State
 from firmware.table.swaps import Spot, is_whole, spots, swaps_made
 
 
-def _undone(may: Offers) -> tuple[Offer, ...]:
+def _undo_offers(may: Offers) -> tuple[Offer, ...]:
     return tuple(offer for offer in may.of("set_card", swap=True) if not offer.asks)
 
 
 def pairs(state: State, may: Offers) -> tuple[tuple[Spot, Spot], ...]:
     """Return the pairs that can still be taken back."""
-    return swaps_made(state) if _undone(may) else ()
+    return swaps_made(state) if _undo_offers(may) else ()
 
 
 def swap_notices(state: State, may: Offers) -> tuple[str, ...]:
@@ -35,19 +35,19 @@ def _format_spot(spot: Spot) -> str:
     )
 
 
-def swap_undone(may: Offers) -> tuple[Action, ...]:
+def swap_undo_actions(may: Offers) -> tuple[Action, ...]:
     """Return an action to take back each pair."""
-    return tuple(Action.of(offer, tone="quiet", takes_back=True) for offer in _undone(may))
+    return tuple(Action.of(offer, tone="quiet", takes_back=True) for offer in _undo_offers(may))
 
 
 def swap_groups(state: State, may: Offers) -> tuple[Group, ...]:
     """Return a group for each pair."""
-    groups = zip(swap_notices(state, may), swap_undone(may), strict=True)
+    groups = zip(swap_notices(state, may), swap_undo_actions(may), strict=True)
     return tuple(Group(notice, (undo,)) for notice, undo in groups)
 
 
 def cards_in_use(state: State) -> tuple[tuple[str, int, bool], ...]:
     """Return each sure card's name, its seat, and whether it may change places with another."""
-    lie = spots(state)
-    whole = is_whole(lie)
-    return tuple((spot.card, spot.seat, whole and spot.lies.as_read) for spot in lie)
+    found = spots(state)
+    whole = is_whole(found)
+    return tuple((spot.card, spot.seat, whole and spot.lies.as_read) for spot in found)

@@ -39,7 +39,7 @@ def command() -> tuple[Response, int]:
 
 def give(order: dict[str, Any]) -> tuple[Response, int]:
     """Send the table a command in the name of the request's user, and return its answer. See `command`."""
-    session = guard.session() if _asks_for_more(order) else None
+    session = guard.session() if _needs_session(order) else None
     try:
         answer = services().link.send(
             order if session is None else {**order, "session": session}, services().slow_s.get(order["do"])
@@ -59,34 +59,35 @@ def _may_send(order: dict[str, Any]) -> bool:
     )
 
 
-def _asks_for_more(order: dict[str, Any]) -> bool:
+def _needs_session(order: dict[str, Any]) -> bool:
+    """Return whether the dealer may not give this command, so that it needs the session of somebody else."""
     return "by" not in order and (Role.DEALER not in COMMAND_ROLES[order["do"]] or order["do"] == "lock")
 
 
 def _pin_notice(wrong: int, *, is_short: bool) -> str:
     """Return what a person is told whose PIN was just right; "" if there is nothing."""
-    told = []
+    sentences = []
     if wrong:
         words = ngettext(
             "%(num)s wrong PIN was entered in your name since your last right one.",
             "%(num)s wrong PINs were entered in your name since your last right one.",
             wrong,
         )
-        told.append(words)
+        sentences.append(words)
     if is_short:
-        told.append(
+        sentences.append(
             _(
                 "Your PIN is short. Choose one of %(least)s figures or more: Set-up, People and PINs.",
                 least=LEAST_DIGITS,
             )
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Response, int]:
     sessions = services().sessions
-    if told := _pin_notice(answer.pop("wrong_pins", 0), is_short=answer.pop("short_pin", False)):
-        answer["told"] = told
+    if notice := _pin_notice(answer.pop("wrong_pins", 0), is_short=answer.pop("short_pin", False)):
+        answer["told"] = notice
     if do == "unlock" and answer["ok"]:
         token = sessions.begin(answer)
         response = jsonify({key: value for key, value in answer.items() if key != "session"})
@@ -101,5 +102,5 @@ def _answer(do: str, answer: dict[str, Any], session: str | None) -> tuple[Respo
         sessions.end(session)
         response.delete_cookie(COOKIE, httponly=True, samesite="Strict")
     elif session is not None and do not in POLLING_COMMANDS:
-        sessions.used(session, answer.get("expires_s"))
+        sessions.extend(session, answer.get("expires_s"))
     return response, 200 if answer["ok"] else 403 if denied else 409

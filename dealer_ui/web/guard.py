@@ -99,7 +99,7 @@ def role() -> Role:
 def name() -> str:
     """Return the name of the session's user; the dealer's is not known here."""
     token = session()
-    return services().sessions.left(token)[0] if token else ""
+    return services().sessions.person_and_seconds(token)[0] if token else ""
 
 
 def is_browser() -> bool:
@@ -119,8 +119,8 @@ def need(roles: frozenset[Role], what: str) -> None:
     if role() not in roles:
         if request.method == "GET" and is_browser() and roles & PIN_ROLES:
             back = request.full_path.removesuffix("?")
-            asked: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
-            abort(redirect(url_for("pin.pin", **asked)))
+            query: dict[str, Any] = {"for": sorted(map(str, roles & PIN_ROLES)), "back": back}
+            abort(redirect(url_for("pin.pin", **query)))
         words = say(Message("%(roles)s", roles=one_of(sorted(roles))))
         abort(403, _("%(what)s asks for a PIN: %(roles)s.", what=_(what), roles=words))
 

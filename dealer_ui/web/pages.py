@@ -1,4 +1,4 @@
-"""Rendering for every page except the glance page, with its back link."""
+"""Renders every page except the one at the table (`glance`): its frame, its link back, its scripts and styles."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -49,12 +49,12 @@ def is_kiosk() -> bool:
 
 
 def script(name: str) -> Markup:
-    """Return the element that loads a script of the page's build."""
+    """Return the element that loads a script, under an address that changes with each release."""
     return Markup('<script src="{}" defer></script>').format(_static(name))
 
 
 def style(name: str) -> Markup:
-    """Return the element that loads a style sheet of the page's build."""
+    """Return the element that loads a style sheet, under an address that changes with each release."""
     return Markup('<link rel="stylesheet" href="{}">').format(_static(name))
 
 

@@ -52,6 +52,6 @@ def session() -> Response:
     token = guard.session()
     if token is None:
         return answers.json_answer(answers.Session(str(Role.DEALER), "", 0, 0))
-    name, left = services().sessions.left(token)
+    name, left = services().sessions.person_and_seconds(token)
     role = guard.role()
     return answers.json_answer(answers.Session(str(role), name, round(left), round(session_s(role))))

@@ -45,7 +45,7 @@ class Sessions:
         return token
 
     def role(self, token: str | None, people: Iterable[Person]) -> Role | None:
-        """Return the role of an open session; None if the person was removed or has been replaced."""
+        """Return the role of an open session; None if its person is no longer listed with that role."""
         with self._lock:
             session = self._open.get(token or "")
         if session is None or self._clock() >= session.ends:
@@ -53,7 +53,7 @@ class Sessions:
         known = any((person.name, person.role) == (session.name, session.role) for person in people)
         return session.role if known else None
 
-    def used(self, token: str, lasts_s: float | None = None) -> None:
+    def extend(self, token: str, lasts_s: float | None = None) -> None:
         """Extend a session: the table has just accepted a command of it. `lasts_s`: how long, where the table says."""
         with self._lock:
             one = self._open.get(token)
@@ -62,7 +62,7 @@ class Sessions:
                     one.name, one.role, one.lasts_s, self._clock() + (lasts_s or one.lasts_s)
                 )
 
-    def left(self, token: str) -> tuple[str, float]:
+    def person_and_seconds(self, token: str) -> tuple[str, float]:
         """Return a session's person and the seconds left; "" and 0 without a session."""
         with self._lock:
             one = self._open.get(token)

@@ -43,7 +43,7 @@ class StreamSource(Protocol[S_co]):
 class StreamRenderer(Protocol[S_contra]):
     """The stream's message for a snapshot."""
 
-    def text(self, moment: S_contra, has: int | None = None, language: str = ...) -> tuple[str, int]:
+    def text(self, snapshot: S_contra, has: int | None = None, language: str = ...) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier snapshot, and the snapshot that it then has."""
 
 
@@ -61,9 +61,9 @@ def following(
 ) -> Iterator[str]:
     """Follow the table in the client's `own` language, or in the table's current one."""
     yield _event("hello", json.dumps(hello))
-    moment = live.now()
+    snapshot = live.now()
     spoken = own or live.language
-    text, has = messages.text(moment, None, spoken)
+    text, has = messages.text(snapshot, None, spoken)
     yield _event("view", text, has)
     while not live.stopped:
         later = live.wait(has, HEARTBEAT_S, gone)

@@ -158,18 +158,18 @@ def _times(seen: list[bool | None]) -> float | None:
 
 
 def _about_heat(figures: dict[str, float | None], wrong: str) -> str:
-    said = []
+    sentences = []
     if figures["celsius"] is None:
-        said.append("The temperature is unknown: no sensor answers.")
+        sentences.append("The temperature is unknown: no sensor answers.")
     if figures["slowed"] is None:
-        said.append("Whether the processor is slowed down is unknown: vcgencmd does not answer.")
+        sentences.append("Whether the processor is slowed down is unknown: vcgencmd does not answer.")
     if figures["slowed"]:
-        said.append("The box slows itself down: check its fan and the air around it.")
+        sentences.append("The box slows itself down: check its fan and the air around it.")
     if figures["weak"]:
-        said.append("The supply is too weak: use the 5 V, 5 A one and its own cable.")
+        sentences.append("The supply is too weak: use the 5 V, 5 A one and its own cable.")
     if wrong:
-        said.append(f"The drawn table was read wrong: {wrong}. {table_trial.INSTALL_AGAIN}")
-    return " ".join(said)
+        sentences.append(f"The drawn table was read wrong: {wrong}. {table_trial.INSTALL_AGAIN}")
+    return " ".join(sentences)
 
 
 def _thin(points: list[list[float]], most: int = 400) -> list[list[float]]:

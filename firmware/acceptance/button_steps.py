@@ -44,10 +44,10 @@ def presses(walk: Walk) -> Result:
         says = ""
     walk.trial.order("try_device", device="buttons", act="keep", seen=False)
     rest = [str(name_of(name)) for name in dict.fromkeys(missing)]
-    said = [says] if says else []
-    said += [f"Missing: {', '.join(rest)}."] if rest else []
+    sentences = [says] if says else []
+    sentences += [f"Missing: {', '.join(rest)}."] if rest else []
     if double:
-        said.append(
+        sentences.append(
             f"Counted more than once in a round: {_names(double)}. Pressed twice? Then repeat this step."
         )
     worst = max(bounces, key=lambda one: one[2], default=None)
@@ -60,8 +60,10 @@ def presses(walk: Walk) -> Result:
         "bounce_edges": None if worst is None else float(max(one[1] for one in bounces)),
     }
     if worst is not None:
-        said.append(f"The longest bounce is of {name_of(worst[0])}.")
-    result = walk.result("buttons.presses", figures, " ".join(said), curves={BOUNCES: histogram(bounces)})
+        sentences.append(f"The longest bounce is of {name_of(worst[0])}.")
+    result = walk.result(
+        "buttons.presses", figures, " ".join(sentences), curves={BOUNCES: histogram(bounces)}
+    )
     if result.verdict is StepVerdict.PASS and walk.presses < PRESSES:
         result.verdict = StepVerdict.SHORT
         result.says = f"{walk.presses} of {PRESSES} presses each. {result.says}"
@@ -105,15 +107,15 @@ def _begin(walk: Walk) -> dict[str, Any]:
 def _round(walk: Walk) -> dict[str, Any]:
     """Follow one round: white, green, red. Return the last answer, also if nothing more came."""
     found = _begin(walk)
-    asked = ""
+    lamp = ""
     while found["verdict"] == "waits":
-        if found["asks"] != asked:
-            asked = found["asks"]
-            walk.technician.tell(f"   {NAMES[asked]}")
+        if found["asks"] != lamp:
+            lamp = found["asks"]
+            walk.technician.tell(f"   {NAMES[lamp]}")
         came = walk.watch(
             "buttons",
             walk.hands_s,
-            lambda seen, asked=asked: seen["verdict"] != "waits" or seen["asks"] != asked,  # type: ignore[misc]
+            lambda seen, lamp=lamp: seen["verdict"] != "waits" or seen["asks"] != lamp,  # type: ignore[misc]
         )
         if came is None:
             return walk.watch("buttons", 0.0, lambda seen: True) or found

@@ -27,9 +27,9 @@ def nothing(walk: Walk) -> Result:
     walk.watch("puck", 2 * QUIET_S, is_over)
     dead = _list(found["figures"].get("dead"))
     figures = {"tags_read": float(len(strays)), "antennas_silent": float(len(dead))}
-    said = [f"Seat {seat}: the tag {tag} is read." for seat, tag in sorted(strays)]
-    said += [f"Seat {seat}: the antenna does not answer; check its plug." for seat in dead]
-    return walk.result("puck.nothing", figures, " ".join(said))
+    sentences = [f"Seat {seat}: the tag {tag} is read." for seat, tag in sorted(strays)]
+    sentences += [f"Seat {seat}: the antenna does not answer; check its plug." for seat in dead]
+    return walk.result("puck.nothing", figures, " ".join(sentences))
 
 
 def places(walk: Walk) -> Result:

@@ -1,4 +1,4 @@
-"""The acceptance as a PDF: the verdict, every figure with its limit and margin, pictures, and what it clears."""
+"""The acceptance as a PDF: the verdict, each figure with its limit and margin, pictures, what is UNTESTED no more."""
 
 import hashlib
 from collections import Counter
@@ -40,11 +40,11 @@ _LINES: Final = {
     box_steps.CELSIUS: "celsius",
     box_steps.READING: "reading_ms",
 }
-"""Curves that have a limit, drawn as a line."""
+"""The curves of a figure that has a limit, by the figure's name. The other curves are drawn as bars."""
 
 
 def overall(results: Mapping[str, Result]) -> tuple[bool, str]:
-    """Return whether the table is accepted, and the sentence that says so: only if every step passed."""
+    """Return whether the table is accepted, which needs every step to pass, and the verdict as a sentence."""
     verdicts = [results[step.id].verdict if step.id in results else StepVerdict.UNMEASURED for step in STEPS]
     counted = Counter(verdicts)
     parts = ", ".join(f"{counted[one]} {one}" for one in StepVerdict if counted[one])
@@ -63,7 +63,7 @@ def _flow(run: RunFile, key: DeviceKey | None, title: str, type_: Type) -> Itera
     results = run.results()
     is_well, says = overall(results)
     yield type_.text(title, type_.title)
-    yield type_.text(says, _in(type_.heading, GREEN if is_well else RED))
+    yield type_.text(says, _coloured(type_.heading, GREEN if is_well else RED))
     yield type_.grid(list(_facts(run, key, results)), (0.2, 0.8))
     yield from type_.titled("All steps")
     yield _summary(results, type_)
@@ -119,10 +119,10 @@ def _share(limit: Limit, value: float) -> float:
 
 def _verdict(result: Result | None, type_: Type) -> Flowable:
     verdict = result.verdict if result else StepVerdict.UNMEASURED
-    return type_.text(str(verdict), _in(type_.head, _COLOURS[verdict]))
+    return type_.text(str(verdict), _coloured(type_.head, _COLOURS[verdict]))
 
 
-def _in(style: ParagraphStyle, colour: colors.Color) -> ParagraphStyle:
+def _coloured(style: ParagraphStyle, colour: colors.Color) -> ParagraphStyle:
     return ParagraphStyle(f"{style.name}-{colour.hexval()}", style, textColor=colour)
 
 
@@ -184,12 +184,12 @@ def _plot(words: str, points: list[list[float]], type_: Type) -> Drawing:
     if words == button_steps.BOUNCES:
         drawing.add(_bars(points, type_))
         return drawing
-    of = LIMITS[_LINES[words]]
-    limit = of.most if of.most is not None else of.below
-    assert limit is not None
-    chart = _line(points, 1.1 * max(limit, *(y for _x, y in points)), type_)
+    limit = LIMITS[_LINES[words]]
+    bound = limit.most if limit.most is not None else limit.below
+    assert bound is not None
+    chart = _line(points, 1.1 * max(bound, *(y for _x, y in points)), type_)
     drawing.add(chart)
-    y = chart.y + chart.height * limit / chart.yValueAxis.valueMax
+    y = chart.y + chart.height * bound / chart.yValueAxis.valueMax
     drawing.add(Line(chart.x, y, chart.x + chart.width, y, strokeColor=RED, strokeDashArray=[3, 2]))
     drawing.add(type_.label("limit", chart.x + chart.width - 12, y + 2, 6.5, RED))
     return drawing

@@ -65,11 +65,11 @@ def command(
     def show(text: str) -> None:
         say(text, err=is_json)
 
-    def asked(text: str) -> bool:
+    def confirm(text: str) -> bool:
         return yes or click.confirm(text, err=is_json)
 
     results: list[Check] = []
-    with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, asked) as trial:
+    with TableTrial(data, by, pin_asked(f"PIN of {by}") if by else None, show, confirm) as trial:
         folder = reports_folder(data)
         for number, result in enumerate(trial.run(frozenset(left_out)), start=1):
             results.append(result)

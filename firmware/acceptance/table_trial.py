@@ -175,14 +175,14 @@ def _device(
         if found["ok"] and prepare is not None:
             prepare(test)
         deadline = time.monotonic() + (test.hands_s if name in HANDS else SETTLES_IN_S)
-        asked = ""
+        last_told = ""
         while found["ok"] and (found := test.order("try_device", device=name))["ok"]:
             if found["verdict"] != "waits":
                 break
             says = str(_check(name, found).says)
-            if says != asked and name in HANDS:
+            if says != last_told and name in HANDS:
                 test.tell(f"   {says}")
-                asked = says
+                last_told = says
             if time.monotonic() > deadline:
                 break
             time.sleep(0.1)

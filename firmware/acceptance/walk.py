@@ -131,12 +131,12 @@ def of_verdict(verdicts: dict[str, Any], name: str, times: float = 1.0) -> float
 
 def advice(verdicts: dict[str, Any], names: Iterable[str]) -> str:
     """Return what vision says to do about bad figures, with the zones; "" if all of these are well."""
-    said = []
+    sentences = []
     for name in names:
         one = verdicts.get(name)
         if one is None:
             missing = verdicts.get("markers", {})
-            said.append(str(missing.get("text", "The felt was not found in the picture.")))
+            sentences.append(str(missing.get("text", "The felt was not found in the picture.")))
         elif not one["ok"]:
-            said.append(str(one["text"]) + (f" Where: {one['where']}." if one.get("where") else ""))
-    return " ".join(dict.fromkeys(said))
+            sentences.append(str(one["text"]) + (f" Where: {one['where']}." if one.get("where") else ""))
+    return " ".join(dict.fromkeys(sentences))

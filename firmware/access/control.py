@@ -123,7 +123,7 @@ class AccessControl:
                 self._sessions.end(command.session or "")
                 return {"ok": True}
             case Stay():
-                return {"ok": True, "expires_s": self._stayed(command, who)}
+                return {"ok": True, "expires_s": self._extend(command, who)}
             case EndWait():
                 self._open_at.pop(SCREEN, None)
                 events: tuple[Event, ...] = (ev.WaitEnded(),)
@@ -135,7 +135,7 @@ class AccessControl:
                     _need_right_over(who, person.role)
                 new = command.new_pin.get_secret_value() if command.new_pin else ""
                 pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
-                events = command.listed(name, pin)
+                events = command.events(name, pin)
             case RemovePerson():
                 person = record.state.person(command.person)
                 if person is not None:
@@ -153,7 +153,7 @@ class AccessControl:
         finally:
             self.tidy(record.state)
 
-    def _stayed(self, command: Stay, who: Who) -> float:
+    def _extend(self, command: Stay, who: Who) -> float:
         if command.session is None:
             return session_s(who.role)  # a PIN with every command: there is no session
         return self._sessions.stay(command.session, evidence=command.evidence)

@@ -1,4 +1,4 @@
-"""Programs in processes of their own, and what they use of processor and memory, with all their children, by /proc."""
+"""Programs in processes of their own; from /proc, the processor time and memory of a process with its descendants."""
 
 import os
 import socket
@@ -18,9 +18,9 @@ TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 """Seconds of processor time in one tick of /proc/PID/stat."""
 
 
-def feltwatch(*order: object) -> list[str]:
-    """Return the command line of a `feltwatch` command."""
-    return [sys.executable, "-m", "firmware.cli", *map(str, order)]
+def feltwatch(*arguments: object) -> list[str]:
+    """Return the command line of `feltwatch` with these arguments."""
+    return [sys.executable, "-m", "firmware.cli", *map(str, arguments)]
 
 
 def free_port() -> int:

@@ -34,8 +34,8 @@ STAGES: Final = {
     "frame": "waiting for the frames of the still table",
     "reading": "one frame through the card reader",
     "agreement": "the other frames that must agree",
-    "images": "the frame and the crops encoded, what is left of it, and on the disk, synced",
-    "table": "between the processes, rules, events",
+    "images": "what is still to do then: encode the frame and the crops, write and sync them",
+    "table": "the rest: between the processes, rules, events; below 0 where the stages above overlap",
     "commit": "the events in the journal, synced",
     "page": "journal read, view made, sent, received",
     "total": "from the last card lying still to the page",
@@ -43,7 +43,7 @@ STAGES: Final = {
 METHOD: Final = """Hands of four players, from the last card lying still to the settlement being durable and on the
 page. Real processes on the simulated table: rendered frames of the reference camera go through the card reader, the
 journal is synced (`synchronous=FULL`), the page is received over its event stream. The showdown signal is given while
-one card is missing. It is laid once the table says so, and the time runs from the moment when it lies still."""
+one card is missing. When the table says that a card is missing, the card is laid: the time runs from that moment."""
 ANSWERS_WITHIN: Final = 60.0
 HandTimes = Mapping[str, float]
 """One hand's times in milliseconds, by stage."""

@@ -79,16 +79,16 @@ def command() -> None:
 @click.option("--before", type=click.IntRange(1), help="Only hands before this one, to go on with a list.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, help="List at most so many hands.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON line for each hand.")
-def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, **asked: Any) -> None:
+def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, **options: Any) -> None:
     """List hands, the newest first."""
     from firmware.cli.hands_text import line_json, line_text
     from firmware.record.archive import HandFilter
 
     archive = _open_archive(data)
     _refresh(archive)
-    marks = frozenset(asked.pop("marks"))
-    before, limit = asked.pop("before"), asked.pop("limit")
-    lines = archive.hands(HandFilter(since, until, marks=marks, **asked), before, limit)
+    marks = frozenset(options.pop("marks"))
+    before, limit = options.pop("before"), options.pop("limit")
+    lines = archive.hands(HandFilter(since, until, marks=marks, **options), before, limit)
     if not lines and not is_json:
         say("No such hands.", err=True)
     for line in lines:
@@ -178,10 +178,10 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
     else:
         with (
             write_whole_file(out) as part,
-            (data / EXPORTS / answer["file"]).open("rb") as made,
+            (data / EXPORTS / answer["file"]).open("rb") as original,
             part.open("wb") as copy,
         ):
-            shutil.copyfileobj(made, copy)
+            shutil.copyfileobj(original, copy)
             copy.flush()
             os.fsync(copy.fileno())
     say(f"{out}: check it with: feltwatch hands verify {out}")
@@ -198,10 +198,10 @@ def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     archive = Archive(data)
     archive.hand(number)
     try:
-        there = (key_folder / FILE).exists()
+        is_missing = not (key_folder / FILE).exists()
     except OSError:
-        there = True  # DeviceKey reports why it cannot be read
-    if not there:
+        is_missing = False  # perhaps it is there: `DeviceKey.open` says why it cannot be read
+    if is_missing:
         raise KeyUnusable(
             "There is no device key in %(path)s: the table makes one when it first runs.",
             path=str(key_folder),
@@ -249,10 +249,10 @@ def verify(
     """Check a dispute FILE, or --all of the record, and name the first place that is wrong.
 
     Rows, images and content are compared with their hashes, each row with the one before it, and each signed head
-    with its key; and a signed head must follow each hand that ended, or it is NOT signed. A record whose end was cut
-    off passes all of this. Only a slip that was printed before shows it: give its text with --anchor. A dispute file
-    of a table that sends to a pit also proves that the pit's log has the hand: give the log's key with --log, as a
-    slip shows it.
+    with its key. After each hand that ended there must be a signed head; otherwise the record is NOT signed. A record
+    whose end was cut off passes all of this. Only a slip that was printed before shows it: give its text with --anchor.
+    A dispute file of a table that sends to a pit also proves that the pit's log has the hand: give the log's key with
+    --log, as a slip shows it.
     """
     if (file is None) == (not everything):
         raise click.UsageError("Name a dispute file, or say --all for the record.")
@@ -359,8 +359,8 @@ def _found_to_json(found: Verification) -> dict[str, Any]:
     signers = [
         {"words": one.words, "key": one.key, "heads": one.heads, "last": one.last} for one in found.signers
     ]
-    said = {
+    troubles = {
         name: [{"seq": one.seq, "what": str(one.what)} for one in problems]
         for name, problems in (("problems", found.problems), ("unproven", found.unproven))
     }
-    return {"ok": found.holds, **facts, "signers": signers, **said}
+    return {"ok": found.holds, **facts, "signers": signers, **troubles}

@@ -33,7 +33,7 @@ _EXIT_CODES: Final[Mapping[str, int]] = {
     "dealer_ui.web.passphrases.AccessError": 2,
     "dealer_ui.web.errors.PageError": 1,
 }
-"""The errors of our packages and their exit codes; 2 is wrong usage. Named, because a command imports only its own."""
+"""Exit codes of our packages' errors; 2 is wrong usage. Names, not classes: a class would have to be imported here."""
 
 
 class LazyGroup(click.Group):
@@ -71,7 +71,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Its errors and those of the system are printed as one escaped sentence."""
-        _ready_streams()
+        _make_streams_usable()
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, click.Abort) as error:
@@ -82,7 +82,9 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             if isinstance(error, NoArgsIsHelpError):
                 raise  # our own text, of many lines
-            vars(error)["message"] = escape(error.message)  # declared final, but printed by `show`
+            vars(error)["message"] = escape(
+                error.message
+            )  # click prints it; it is declared final, hence `vars`
             raise
         except Exception as error:
             if (code := _exit_code(error)) is not None:
@@ -90,11 +92,11 @@ class LazyGroup(click.Group):
                 raise kind(escape(_sentence(str(error)))) from error
             if not isinstance(error, OSError) or error.errno == errno.EPIPE:
                 raise  # a fault of ours; or the reader of the output has closed it: click ends quietly
-            raise click.ClickException(escape(_refuse(error))) from error
+            raise click.ClickException(escape(_sentence_of_system(error))) from error
 
 
-def _ready_streams() -> None:
-    """Make all streams usable: one may be closed, or limited to ASCII."""
+def _make_streams_usable() -> None:
+    """Replace a closed stream, or exit without an output; print in an ASCII terminal what it cannot show as escapes."""
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
     if sys.stdin is None:
@@ -119,7 +121,7 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def _refuse(error: OSError) -> str:
+def _sentence_of_system(error: OSError) -> str:
     why = error.strerror or str(error)
     return f"{error.filename} cannot be used: {why}." if error.filename else f"{why.rstrip('.')}."
 

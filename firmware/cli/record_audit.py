@@ -105,11 +105,11 @@ def audit(
     size = max(1, min(BATCH, len(hands) // (4 * many)))
     batches = [hands[first : first + size] for first in range(0, len(hands), size)]
     found: list[Audit] = []
-    gone = 0
+    finished = 0
     for batch, result in _results(data, batches, pictures, many):
         found.append(result)
-        gone += len(batch)
-        done(gone, len(hands))
+        finished += len(batch)
+        done(finished, len(hands))
     whole = reduce(Audit.__add__, found, Audit())
     ordered = tuple(sorted(whole.differences, key=lambda one: (one.hand, one.row)))
     return replace(whole, differences=ordered)
@@ -120,11 +120,11 @@ def _results(
 ) -> Iterator[tuple[Sequence[int], Audit]]:
     if many == 1:
         begin(data, pictures)
-        yield from ((batch, go_through(batch)) for batch in batches)
+        yield from ((batch, audit_hands(batch)) for batch in batches)
         return
     with worker_pool(many, begin, (data, pictures)) as pool:
         with ignore_interrupts():
-            waiting = {pool.submit(go_through, batch): batch for batch in batches}
+            waiting = {pool.submit(audit_hands, batch): batch for batch in batches}
         for one in as_completed(waiting):
             yield waiting[one], one.result()
 
@@ -140,7 +140,7 @@ def begin(data: Path, pictures: bool) -> None:
     _worker = _Worker(data, pictures)
 
 
-def go_through(hands: Sequence[int]) -> Audit:
+def audit_hands(hands: Sequence[int]) -> Audit:
     """Audit some hands. Raises JournalError."""
     assert _worker is not None, "begin comes first"
     return reduce(Audit.__add__, (_worker.hand(hand) for hand in hands), Audit())
@@ -166,14 +166,12 @@ class _Worker:
             if not (rows := self._reader.of_hand(number)):
                 return Audit()
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
-        settled = [step for step in recalled.steps if step.entry.type == ev.HandSettled.type]
-        again = tuple(self._settled_again(recalled, settled))
-        if self._cards is None:
-            return Audit(1, len(settled), differences=again)
-        return Audit(1, len(settled), differences=again) + self._read_again(recalled)
+        settlements = [step for step in recalled.steps if step.entry.type == ev.HandSettled.type]
+        result = Audit(1, len(settlements), differences=tuple(self._settle_again(recalled, settlements)))
+        return result if self._cards is None else result + self._read_again(recalled)
 
-    def _settled_again(self, recalled: PastHand, settled: Iterable[Step]) -> Iterator[Difference]:
-        for step in settled:
+    def _settle_again(self, recalled: PastHand, settlements: Iterable[Step]) -> Iterator[Difference]:
+        for step in settlements:
             event, row = step.entry.event, step.entry.seq
             assert isinstance(event, ev.HandSettled)
             try:
@@ -186,7 +184,9 @@ class _Worker:
                 if "profile_hash" not in event.settlement:  # as earlier releases wrote it
                     del now["profile_hash"]
                 if _without_words(now) != _without_words(event.settlement):
-                    yield Difference(recalled.hand, row, "settlement", _otherwise(event.settlement, now))
+                    yield Difference(
+                        recalled.hand, row, "settlement", _first_difference(event.settlement, now)
+                    )
 
     def _rules_of(self, opened: ev.HandOpened) -> Profile:
         key = ev.canonical([opened.profile_hash, opened.options])
@@ -228,7 +228,7 @@ class _Worker:
         for entry in entries:
             match entry.event:
                 case ev.ReadingTaken() as event:
-                    yield from self._of_reading(recalled, entry.seq, event, picture)
+                    yield from self._compare_reading(recalled, entry.seq, event, picture)
                 case ev.CardPlaced() | ev.CardReread() as event if event.card.sure:
                     place = next((one.place for one in recalled.opened.seats if one.seat == event.seat), None)
                     if place is None:
@@ -242,7 +242,7 @@ class _Worker:
                         words = f"seat {event.seat}, {event.row}: {event.card.card} then, {now} now"
                         yield Difference(recalled.hand, entry.seq, "card", words)
 
-    def _of_reading(
+    def _compare_reading(
         self, recalled: PastHand, row: int, event: ev.ReadingTaken, picture: Image
     ) -> Iterator[Difference]:
         reading = self._look(recalled.opened, event, picture)
@@ -329,7 +329,7 @@ def _without_words(part: Any) -> Any:
     return [_without_words(value) for value in part] if isinstance(part, (list, tuple)) else part
 
 
-def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str:
+def _first_difference(then: dict[str, Any], now: dict[str, Any]) -> str:
     """Describe the first part of a settlement that differs, with both values."""
     before, after = then.get("paid", {}), now.get("paid", {})
     paid = [

@@ -274,7 +274,7 @@ def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: b
     try:
         with progress_bar("verifying the backup") as done:
             replaced, lost = put_back(
-                folder, data, box_clock(), key_folder=key_folder, agreed=agreed, done=done
+                folder, data, box_clock(), key_folder=key_folder, agree=agreed, done=done
             )
     except JournalDamaged:
         say(

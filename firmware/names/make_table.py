@@ -21,8 +21,8 @@ def compact(text: str) -> str:
     of: dict[str, list[str]] = defaultdict(list)
     for source, prototype in _LINE.findall(text):
         of[" ".join(f"{int(code, 16):X}" for code in prototype.split())].append(f"{int(source, 16):X}")
-    said = [line.replace("\u00a9", "(c)").replace("\u00ae", "(R)") for line in text.splitlines()]
-    notice = [line for line in said if re.match(r"# (Version: |\(c\) |Date: )", line)]
+    lines = [line.replace("\u00a9", "(c)").replace("\u00ae", "(R)") for line in text.splitlines()]
+    notice = [line for line in lines if re.match(r"# (Version: |\(c\) |Date: )", line)]
     head = [
         "# What looks like what: PROTOTYPE = CHARACTERS, in hexadecimal: Unicode's confusables.txt, in short.",
         *notice,

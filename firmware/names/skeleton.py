@@ -64,11 +64,11 @@ def _is_invisible(letter: str) -> bool:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """Return what each character that looks like another stands for."""
+    """Return the prototype, one character or several, of each character that looks like others."""
     found = {}
     for line in (files("firmware.names") / TABLE).read_text(encoding="ascii").splitlines():
         if line and not line.startswith("#"):
             prototype, sources = line.split(" = ")
-            stands_for = "".join(chr(int(code, 16)) for code in prototype.split())
-            found.update(dict.fromkeys((chr(int(code, 16)) for code in sources.split()), stands_for))
+            text = "".join(chr(int(code, 16)) for code in prototype.split())
+            found.update(dict.fromkeys((chr(int(code, 16)) for code in sources.split()), text))
     return found

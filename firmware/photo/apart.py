@@ -1,6 +1,6 @@
-"""Reads a photograph in a process of its own, which ends with it and cannot delay or harm the one that asks.
+"""Reads a photograph in a process of its own, which serves only this one and cannot delay or harm its caller.
 
-A picture from elsewhere is unpacked there only: below everything else, within limits of time and memory.
+A picture from elsewhere is unpacked there only: at the lowest priority, within limits of time and memory.
 """
 
 from __future__ import annotations

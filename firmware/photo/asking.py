@@ -166,17 +166,17 @@ def consider(read: Sequence[PhotoCard], answers: Answers, profile: str, unit: in
         text = Message("Which cards lie in one row? The rows of three and five are not clear.")
         about = [_which(card) for card in unsure[:MOST_QUESTIONS]]
         return Outcome(cards, questions=(*about, Question("rows", text)))
-    asked: tuple[Question, ...] = ()
+    grouping: tuple[Question, ...] = ()
     chosen = ways[0]
     if answers.grouping is not None and answers.grouping <= len(ways):
         chosen = ways[answers.grouping - 1]
     elif len(ways) > 1:
         options = tuple(_in_words(cards, way) for way in ways)
         text = Message("The rows can be seen in several ways: which is right?")
-        asked = (Question("grouping", text, options=options),)
+        grouping = (Question("grouping", text, options=options),)
     seats = _seated(cards, chosen.groups)
     lacking = _lacking(seats, answers)
-    questions = (*asked, *(_which(card, seats) for card in unsure), *lacking)
+    questions = (*grouping, *(_which(card, seats) for card in unsure), *lacking)
     if questions:
         many = (Message("Many cards are not clear: take the picture again, nearer, sharper, in even light."),)
         return Outcome(cards, seats, questions, many if len(questions) > MOST_QUESTIONS else ())

@@ -158,8 +158,8 @@ def _one(
     verdicts = [verdict for verdict in reading.verdicts.values() if not verdict.ok]
     if is_json:
         height, width = picture.shape[:2]
-        told = {name: verdict.to_json() for name, verdict in reading.verdicts.items()}
-        head = {"picture": str(file), "size": [width, height], "verdicts": told, "ms": reading.ms}
+        verdicts_json = {name: verdict.to_json() for name, verdict in reading.verdicts.items()}
+        head = {"picture": str(file), "size": [width, height], "verdicts": verdicts_json, "ms": reading.ms}
         say_json({**head, **outcome.to_json()})
     else:
         say_all(in_words(file, outcome, [verdict.text for verdict in verdicts] if outcome.questions else []))

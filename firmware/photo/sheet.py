@@ -20,15 +20,15 @@ _LINE: Final = 30
 def sheet(photo: Image.Image, outcome: Outcome, text: str, kind: str, font: Path | None = None) -> bytes:
     """Return the sheet as a file of a format (PNG, JPEG, PDF); nothing of the photograph's metadata is in it.
 
-    `text` is what stands below, line by line; `font`: a file with its letters, where they are not Latin.
+    `text` is what stands below, line by line; `font`: a font file for a text whose letters are not Latin.
     """
-    times = _WIDTH / photo.width
-    photo = photo.convert("RGB").resize((_WIDTH, max(1, round(photo.height * times))))
+    scale = _WIDTH / photo.width
+    photo = photo.convert("RGB").resize((_WIDTH, max(1, round(photo.height * scale))))
     lines = text.split("\n")
     page = Image.new("RGB", (_WIDTH, photo.height + _LINE * (len(lines) + 2)), "white")
     page.paste(photo)
     draw = ImageDraw.Draw(page)
-    _draw_cards(draw, outcome, times)
+    _draw_cards(draw, outcome, scale)
     for k, line in enumerate(lines):
         draw.text((40, photo.height + _LINE * (k + 1)), line, fill="black", font=_font(22, font))
     out = BytesIO()
@@ -40,7 +40,7 @@ def _font(size: int, file: Path | None = None) -> ImageFont.FreeTypeFont:
     return ImageFont.truetype(str(file or Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), size)
 
 
-def _draw_cards(draw: ImageDraw.ImageDraw, outcome: Outcome, times: float) -> None:
+def _draw_cards(draw: ImageDraw.ImageDraw, outcome: Outcome, scale: float) -> None:
     """Draw each card's outline in the colour of its row, its name, and the number of one that is asked about."""
     inks = {
         card.number: ink
@@ -50,16 +50,16 @@ def _draw_cards(draw: ImageDraw.ImageDraw, outcome: Outcome, times: float) -> No
     }
     for card in outcome.cards:
         ink = inks.get(card.number, (120, 120, 120)) if card.sure else _UNSURE
-        corners = [(x * times, y * times) for x, y in card.corners]
+        corners = [(x * scale, y * scale) for x, y in card.corners]
         draw.line([*corners, corners[0]], fill=ink, width=4, joint="curve")
         words = card.card if card.sure else f"{card.number}: {card.card}?"
-        at = (card.middle[0] * times, card.middle[1] * times)
+        at = (card.middle[0] * scale, card.middle[1] * scale)
         _label(draw, at, words, ink, 20)
     for seat in outcome.seats:
         for name, row, ink in zip(("front", "middle", "back"), seat.rows, _INKS, strict=True):
             first = row[0]
-            x = min(x for x, _ in first.corners) * times
-            y = min(y for _, y in first.corners) * times
+            x = min(x for x, _ in first.corners) * scale
+            y = min(y for _, y in first.corners) * scale
             _label(draw, (x, y), f"{seat.seat} {name}", ink, 22)
 
 

@@ -29,7 +29,7 @@ START_MS = 5
 FIELD_MS = 6
 """Milliseconds of field before a tag answers; the standard allows it 5."""
 POLLS = 200
-"""Polls of the chip's flags before it counts as hung; at 1 MHz over 10 ms, twice the timer's 5."""
+"""Polls of the chip's flags before it counts as hung: at 1 MHz more than 10 ms, twice as long as it waits itself."""
 MOST_TAGS = 6
 
 
@@ -113,21 +113,25 @@ class Rc522(Reader):
         """
         known, bits, guessed = bytearray(5), 0, False
         for _ in range(70):
-            whole, loose = bits // 8, bits % 8
-            question = bytes((level, 0x20 + (whole << 4) + loose)) + bytes(known[: whole + (loose > 0)])
+            full_bytes, odd_bits = bits // 8, bits % 8
+            question = bytes((level, 0x20 + (full_bytes << 4) + odd_bits)) + bytes(
+                known[: full_bytes + (odd_bits > 0)]
+            )
             try:
-                answer, _last, collided_at = self._transceive(question, loose, loose)
+                answer, _last, collided_at = self._transceive(question, odd_bits, odd_bits)
             except Silence:
                 if not guessed:
                     raise
                 known[(bits - 1) // 8] ^= 1 << (bits - 1) % 8  # no tag has a 1 there
                 guessed = False
                 continue
-            if len(answer) > 5 - whole or (len(answer) < 5 - whole and collided_at is None):
+            if len(answer) > 5 - full_bytes or (len(answer) < 5 - full_bytes and collided_at is None):
                 raise GarbledAnswer
             for number, byte in enumerate(answer):
-                mask = 0xFF << loose & 0xFF if number == 0 else 0xFF  # the low bits are those that were sent
-                known[whole + number] = known[whole + number] & ~mask & 0xFF | byte & mask
+                mask = (
+                    0xFF << odd_bits & 0xFF if number == 0 else 0xFF
+                )  # the low bits are those that were sent
+                known[full_bytes + number] = known[full_bytes + number] & ~mask & 0xFF | byte & mask
             if collided_at is None:
                 part = bytes(known[:4])
                 if iso14443.check_byte(part) != known[4]:
@@ -149,7 +153,10 @@ class Rc522(Reader):
         return answer, bits
 
     def _transceive(self, data: bytes, last_bits: int, align: int) -> tuple[bytes, int, int | None]:
-        """As `_exchange`, with the bit (1 to 32) where answers collided, or None."""
+        """As `_exchange`; also return the bit (1 to 32) where answers collided, or None.
+
+        `align`: the position in its byte of the answer's first bit.
+        """
         self._write(COMMAND, IDLE)
         self._write(COM_IRQ, 0x7F)
         self._write(FIFO_LEVEL, 0x80)  # empty it

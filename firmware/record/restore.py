@@ -1,8 +1,8 @@
-"""Restore of the record from a backup.
+"""Restores the record from a backup.
 
-It is built next to the record, verified, and then moved into place; the replaced record is kept. A backup's database
-file is never used itself: its rows and content are inserted into a new journal. After an interruption at any point, the
-same command continues.
+The restored record is built next to the old one, verified, and then moved into its place; the old one is kept. A
+backup's database file is never used itself: its rows and content are inserted into a new journal. After an interruption
+at any point, the same command continues.
 """
 
 import json
@@ -63,13 +63,13 @@ def restore(
     clock: Clock,
     *,
     key_folder: Path | None = None,
-    agreed: Callable[[tuple[Difference, ...]], None] = lambda found: None,
+    agree: Callable[[tuple[Difference, ...]], None] = lambda found: None,
     done: Progress = lambda rows, of: None,
 ) -> RestoreResult:
     """Replace the record by a backup.
 
-    `agreed` is called with what differs from the present record, and from what the box whose key is in `key_folder`
-    signed last, before anything is replaced; nothing is if it raises. With a key there the restored record is signed.
+    `agree` is called before anything is replaced, with what differs from the present record, and from what the box
+    whose key is in `key_folder` signed last. If it raises, nothing is replaced. With a key the result is signed.
     The table must be stopped. Images that are missing or changed in the backup are lost; a row for each of their hands
     says so. Raises BackupError for a backup whose rows fail verification, JournalBusy, JournalError.
     """
@@ -77,9 +77,9 @@ def restore(
         make_folder(data)
         with writing(data):
             staging = data / RESTORING
-            if (ready := _ready(staging)) is None:
-                _prepare(source, staging, clock, key_folder, agreed, done)
-                ready = _ready(staging)
+            if (ready := _read_ready(staging)) is None:
+                _prepare(source, staging, clock, key_folder, agree, done)
+                ready = _read_ready(staging)
                 assert ready is not None
             name, seq = ready
             replaced = data / name
@@ -90,10 +90,10 @@ def restore(
     return RestoreResult(replaced if replaced.exists() else None, lost)
 
 
-def _ready(staging: Path) -> tuple[str, int | None] | None:
+def _read_ready(staging: Path) -> tuple[str, int | None] | None:
     """Return where a prepared restore puts the old record, and the backup's last row; None if none is prepared.
 
-    Root may restore in a folder of the table's user, who must not lead it elsewhere.
+    Root may run this in a folder of the table's user: no link of that user may make root write elsewhere.
     """
     if staging.is_symlink():
         staging.unlink()
@@ -111,27 +111,27 @@ def _prepare(
     staging: Path,
     clock: Clock,
     key_folder: Path | None,
-    agreed: Callable[[tuple[Difference, ...]], None],
+    agree: Callable[[tuple[Difference, ...]], None],
     done: Progress,
 ) -> None:
     shutil.rmtree(staging, ignore_errors=True)
-    none = BackupError("There is no backup in %(path)s.", path=str(source))
+    no_backup = BackupError("There is no backup in %(path)s.", path=str(source))
     if not (source / FILE).exists():
-        raise none
+        raise no_backup
     for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", WITNESS):
         if os.path.lexists(source / name):
             _need_plain(source / name)
     if os.path.lexists(source / CAPTURES):
         _need_plain(source / CAPTURES, folder=True)
     try:
-        _need_holds(verify(source, images=False, replayed=False, done=done), source)
-        agreed(differences(source, staging.parent, key_folder))
+        _need_verified(verify(source, images=False, replayed=False, done=done), source)
+        agree(differences(source, staging.parent, key_folder))
         hand = _insert(source, staging)
         copy_images(source, staging, hand)
         found = verify(staging, replayed=False, done=done)
-        _need_holds(found, source)
+        _need_verified(found, source)
         if not found.entries:
-            raise none
+            raise no_backup
         with Journal(staging, clock) as journal:
             journal.append(
                 [ev.RecordRestored(*journal.head), *_rows_of_lost_images(found, staging, hand)], "console"
@@ -177,8 +177,8 @@ def _note(data: Path, key_folder: Path | None) -> None:
         write_note(key_folder, Anchor.of(row.event))
 
 
-def _need_holds(found: Verification, source: Path) -> None:
-    """Raise BackupError unless all but images is as it was written."""
+def _need_verified(found: Verification, source: Path) -> None:
+    """Raise BackupError unless all but the images is as it was written."""
     first = next((problem for problem in found.problems if problem.image is None), None)
     if first is None:
         return
@@ -243,8 +243,8 @@ def _need_row(entry: Entry) -> None:
         )
 
 
-def _is_shallow(answer: object) -> bool:
-    level = [answer]
+def _is_shallow(value: object) -> bool:
+    level = [value]
     for _ in range(_DEEPEST):
         level = [
             part

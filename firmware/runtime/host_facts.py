@@ -29,7 +29,7 @@ class Hardware(Protocol):
 
     @property
     def power(self) -> Any:
-        """The power supply's sensor values by name."""
+        """Returns, when it is called, the power supply's sensor values by name."""
 
 
 class BoxFacts:
@@ -41,33 +41,33 @@ class BoxFacts:
         self._root = root
         self._clock = clock or SystemClock(root)
         self._picture: dict[str, Any] = {}
-        self._taken: list[dict[str, str]] = []
+        self._camera_settings: list[dict[str, str]] = []
         self._model: tuple[str, str] | None = None
 
     def on_answer(self, answer: object) -> None:
         """Take an answer of the reading process: keep the last picture's verdicts, and the camera's settings."""
         match answer:
             case ReaderState():
-                self._taken, seen = [asdict(one) for one in answer.taken], None
+                self._camera_settings, verdicts = [asdict(one) for one in answer.taken], None
             case ReadingDone():
-                seen = answer.reading.get("verdicts")
+                verdicts = answer.reading.get("verdicts")
             case JobDone():
-                seen = answer.result.get("verdicts")
+                verdicts = answer.result.get("verdicts")
             case _:
-                seen = None
-        if seen:
-            self._picture |= seen
+                verdicts = None
+        if verdicts:
+            self._picture |= verdicts
 
     def of_table(self, hardware: Hardware, puck: PuckReading | None) -> dict[str, Any]:
         """Return the table process's facts: of the box, its devices and the last picture."""
         found = self.of_box() | {"answers": True, "buttons": hardware.buttons is not None}
         if self._picture:
             found["picture"] = dict(self._picture)
-        if self._taken:
-            found["camera_settings"] = list(self._taken)
+        if self._camera_settings:
+            found["camera_settings"] = list(self._camera_settings)
         if puck is not None:
             answers = set(puck.readers_ok)
-            # A reader with a single spot cannot serve five seats.
+            # A reader of which one antenna answers counts as a module with a single antenna, such as an RDM6300.
             found |= {"readers_ok": len(answers), "readers": len(ANTENNAS) if len(answers) > 1 else 1}
         power = dict(hardware.power())
         names = ("celsius", "weak", "was_weak", "slowed")
@@ -76,7 +76,7 @@ class BoxFacts:
     def of_box(self) -> dict[str, Any]:
         """Return the facts that any process can read."""
         now = self._clock.read()
-        named, held = self._hashes()
+        stated, actual = self._hashes()
         facts: dict[str, Any] = {
             "free_mb": self._free_mb(),
             "worn_percent": self._wear(),
@@ -85,8 +85,10 @@ class BoxFacts:
             "rtc": now.rtc,
             "jumped_ms": now.jumped_ms,
             "pit": pit_fact(self._root),
-            "model_named": named or None,
-            "model_hash": held if named else None,  # "" for a named model without a file
+            "model_named": stated or None,
+            "model_hash": actual
+            if stated
+            else None,  # "" where the manifests are there and a network's file is not
         }
         return {name: value for name, value in facts.items() if value is not None}
 
@@ -104,7 +106,7 @@ class BoxFacts:
         return None
 
     def _wear(self) -> int | None:
-        """Return the share of its writes that the data folder's eMMC has used up, in steps of ten.
+        """Return how many per cent of the writes that the data folder's eMMC allows are used up, in steps of ten.
 
         `life_time` holds two estimates, 0x01 (up to 10 %) to 0x0b (more than 100 %); 0x00 is not defined (JEDEC
         JESD84-B50, as the kernel shows it).
@@ -123,27 +125,27 @@ class BoxFacts:
         return None
 
     def _hashes(self) -> tuple[str, str]:
-        """Return the networks' hash from their manifests and that of their files; "" for missing ones. Cached."""
+        """Return the networks' hash that their manifests state, and that of their files; "" if missing. Cached."""
         if self._model is None:
-            named = held = ""
+            stated = actual = ""
             try:
-                named = networks_hash(files("models"), as_named=True)
-                held = networks_hash(files("models"))
+                stated = networks_hash(files("models"), as_named=True)
+                actual = networks_hash(files("models"))
             except (OSError, ValueError, KeyError):
                 pass
-            self._model = named, held
+            self._model = stated, actual
         return self._model
 
 
 def facts_of_pi(reading: Any) -> Mapping[str, Any]:
     """Return the facts in a reading of the Pi's own sensors (`firmware.devices.power.PowerReading`)."""
-    seen = {
+    values = {
         "celsius": reading.temperature_c,
         "weak": reading.undervoltage,
         "was_weak": reading.undervoltage_since_boot,
         "slowed": reading.throttled,
     }
-    return {name: value for name, value in seen.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _text(path: Path) -> str:

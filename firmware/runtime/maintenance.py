@@ -282,13 +282,13 @@ class RecordMaintenance:
             proofs = partial(proofs_in, self._witness)
             write_dispute_file(self._archive, number, key, out, make_pdf, proofs)
             self._forget_old_exports(out.parent)
-            asked = {} if stick is None else {"stick": self._need_stick().ask(number, stick)}
+            copying = {} if stick is None else {"stick": self._need_stick().ask(number, stick)}
         except TableError as error:
             return error.sentence.refusal()
         except Exception:
             log.exception("the dispute file of hand %s met a fault of ours", number)
             return Message("The dispute file met an error of ours; look at the table's log.").refusal()
-        return {"ok": True, "file": out.name, **asked}
+        return {"ok": True, "file": out.name, **copying}
 
     def _forget_old_exports(self, folder: Path) -> None:
         """Delete old dispute files. They are copies; the record holds their content."""

@@ -21,14 +21,14 @@ class PowerOff:
         self._config = config
         self._clock = clock
         self._gone_at: float | None = None
-        self._asked = False
+        self._is_requested = False
 
     def update(self, mains_gone: bool, phase: Phase) -> None:
-        """Update the mains and the hand's phase; request the shutdown once, when it is due."""
+        """Take note of the mains and the hand's phase; request the shutdown once, when it is due."""
         if not mains_gone:
             if self._gone_at is not None:
                 log.info("the mains is back")
-            self._gone_at, self._asked = None, False
+            self._gone_at, self._is_requested = None, False
             return
         now = self._clock()
         if self._gone_at is None:
@@ -36,13 +36,13 @@ class PowerOff:
             log.warning("the mains is gone")
         away = now - self._gone_at
         between = phase in BETWEEN_HANDS
-        if not self._asked and away >= (
+        if not self._is_requested and away >= (
             self._config.between_hands_s if between else self._config.at_latest_s
         ):
-            self._asked = True
-            self._ask(away)
+            self._is_requested = True
+            self._request_shutdown(away)
 
-    def _ask(self, away: float) -> None:
+    def _request_shutdown(self, away: float) -> None:
         log.warning("on the battery for %.0f s: the box is shut down", away)
         try:
             self._config.request.touch()

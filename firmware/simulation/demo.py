@@ -156,45 +156,45 @@ def sign_ons(link: TableLink, data: Path, within: float = STARTS_WITHIN) -> Iter
     of an earlier demo is not listed again. Raises AppError.
     """
     deadline = time.monotonic() + within
-    by: dict[str, str] = {}
+    sender: dict[str, str] = {}
     for name, (role, pin) in PINS.items():
-        order = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **by}
-        refused = _list_person(link, data, order, deadline)
-        if refused:
-            yield f"The demo's {role} could not be listed: {refused} Who is: feltwatch people list --data {data}"
+        listing = {"do": "list_person", "person": name, "role": role, "new_pin": pin, **sender}
+        refusal = _list_person(link, data, listing, deadline)
+        if refusal:
+            yield f"The demo's {role} could not be listed: {refusal} Who is listed: feltwatch people list --data {data}"
         else:
-            by = by or {"by": name, "pin": pin}
+            sender = sender or {"by": name, "pin": pin}
             yield f"Sign on as {role}: {name}, PIN {pin}"
 
 
-def _list_person(link: TableLink, data: Path, order: dict[str, str], deadline: float) -> str:
+def _list_person(link: TableLink, data: Path, listing: dict[str, str], deadline: float) -> str:
     """List a person, unless the record has them with this role and PIN. Return the refusal, "" if there is none."""
     from firmware.table_client import TableUnreachable
 
-    while not _is_listed(data, order):
+    while not _is_listed(data, listing):
         try:
-            answer = link.send(order, within=STARTS_WITHIN)
+            answer = link.send(listing, within=STARTS_WITHIN)
         except TableUnreachable as error:
             raise AppError(f"The demo's table takes no commands: {error}") from error
         if answer["ok"]:
             return ""
         if not answer.get("uncertain") or time.monotonic() > deadline:
             # a command that timed out may have been done late; then the repeat is refused
-            return "" if _is_listed(data, order) else str(answer["error"])
+            return "" if _is_listed(data, listing) else str(answer["error"])
         time.sleep(RETRY_S)
     return ""
 
 
-def _is_listed(data: Path, order: dict[str, str]) -> bool:
+def _is_listed(data: Path, listing: dict[str, str]) -> bool:
     from firmware.access.pins import PinStore
     from firmware.record.journal.journal import JournalReader
     from firmware.table.errors import PinError
 
-    person = JournalReader(data).recover()[0].person(order["person"])
-    if person is None or str(person.role) != order["role"]:
+    person = JournalReader(data).recover()[0].person(listing["person"])
+    if person is None or str(person.role) != listing["role"]:
         return False
     try:
-        return PinStore(data).matches(person.pin, order["new_pin"])
+        return PinStore(data).matches(person.pin, listing["new_pin"])
     except PinError:  # there is no PIN, or its file is lost
         return False
 
@@ -204,8 +204,8 @@ def _open_room(folder: Path, room: Room) -> Iterator[None]:
     """Make the simulated room available to the page's process."""
     from firmware.runtime.socket_server import CommandSocket
 
-    with closing(CommandSocket(folder / ROOM, room.answer)) as hands:
-        hands.start()
+    with closing(CommandSocket(folder / ROOM, room.answer)) as commands:
+        commands.start()
         yield
 
 

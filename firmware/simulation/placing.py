@@ -19,7 +19,8 @@ class PlacedCards:
 
     `orders`: the order in which the cards of each open seat come. `street`: the number of streets placed; every street
     after the first has `each` cards. `mischief`: the share of streets at which a card is moved, picked up, turned over
-    or added by mistake; after that `bent` is true until the felt is put right.
+    or added by mistake; after that `bent` is true until the felt is put right. `waits`: how often the dealer has waited
+    for the record since the last street.
     """
 
     hands: Mapping[int, SetHand]
@@ -37,8 +38,8 @@ class PlacedCards:
         felt: dict[int, Rows] = {}
         for seat, hand in self.hands.items():
             if seat in self.orders:
-                came = self.orders[seat][: cards_by(self.street, self.each)]
-                felt[seat] = {row: [card for r, card in came if r == row] for row in ROWS}
+                spots = self.orders[seat][: cards_by(self.street, self.each)]
+                felt[seat] = {row: [card for r, card in spots if r == row] for row in ROWS}
             elif not hand.surrenders:
                 felt[seat] = {row: [FACE_DOWN] * count for row, count in ROWS.items()}
         return felt
@@ -77,7 +78,7 @@ class PlacedCards:
                 }
                 rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
 
-    def stands(self, seen: Irregularity) -> str:
+    def which_is_right(self, seen: Irregularity) -> str:
         """Return which one agrees with the correct cards, where record and table differ: "record" or "table"."""
         truth = self.should_lie()
         here = truth.get(seen.seat, {}).get(seen.row, [])
@@ -92,9 +93,10 @@ class PlacedCards:
 
 
 def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
-    """Return the true card at a question's position, given its row's true cards.
+    """Return the true card at a question's position, given the true cards of its row.
 
-    Cards that were seen one by one may be on record in another order: those already named are left out.
+    If cards were seen one by one, the record may have them in another order. So the answer is never a card that the
+    record already has elsewhere in the row.
     """
     assert question.seat is not None
     assert question.row is not None
@@ -104,5 +106,5 @@ def true_card(state: State, question: Question, truth: Sequence[str]) -> str:
     named = [card.card for k, card in enumerate(cards) if card.sure and k != question.index]
     left = [card for card in truth if card not in named] or list(truth)
     likely = [card for card in question.cards if card in left]
-    at = truth[question.index] if question.index < len(truth) else left[0]
-    return at if at in left else (likely or left)[0]
+    card = truth[question.index] if question.index < len(truth) else left[0]
+    return card if card in left else (likely or left)[0]

@@ -285,7 +285,9 @@ class Policy:
             assert hand.placing is not None
             seen = next(i for i in state.irregularities if i.number == question.number)
             hand.note_asked([seen.card] if seen.card else [])
-            return Act("resolve", {"number": seen.number, "stands": hand.placing.stands(seen)}, pause=4)
+            return Act(
+                "resolve", {"number": seen.number, "stands": hand.placing.which_is_right(seen)}, pause=4
+            )
         assert question.seat is not None
         assert question.row is not None
         if question.index is None:

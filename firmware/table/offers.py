@@ -273,7 +273,7 @@ def _seats(at: Context) -> Iterator[Offer]:
 def _cards(at: Context) -> Iterator[Offer]:
     """Offer to name or change each card and row. Then offer to undo swaps of cards, and to resolve irregularities."""
     state, offer = at.state, partial(_offer, at.state)
-    asked = {(q.seat, q.row, q.index) for q in state.questions if q.what in (Ask.CARD, Ask.DUPLICATE)}
+    doubtful = {(q.seat, q.row, q.index) for q in state.questions if q.what in (Ask.CARD, Ask.DUPLICATE)}
     for seat in state.seats:
         for row, cards in () if seat.surrenders else seat.rows.items():
             of_row: dict[str, Any] = {"seat": seat.seat, "row": row}
@@ -282,7 +282,7 @@ def _cards(at: Context) -> Iterator[Offer]:
                 yield offer("place_card", asks={"card": DECK[0]}, **of_row)
             for index, card in enumerate(cards):
                 tried = {"card": next(code for code in DECK if code != card.card), "swap": False}
-                swaps = card.sure and card.as_read and (seat.seat, row, index) not in asked
+                swaps = card.sure and card.as_read and (seat.seat, row, index) not in doubtful
                 swap: dict[str, Any] = {"swap": True} if swaps else {}
                 yield offer("set_card", asks=tried, index=index, **of_row, **swap)
     for one, other in swaps_made(state):

@@ -218,22 +218,22 @@ class State(LastingState):
     @cached_property
     def questions(self) -> tuple[Question, ...]:
         """The questions that the dealer must answer before the hand can settle, in order."""
-        asked: list[Question] = []
+        questions: list[Question] = []
         showing = [seat for seat in self.seats if not seat.surrenders]
-        asked += _irregular(self.irregularities)
+        questions += _irregular(self.irregularities)
         if self.phase in _BUTTON_ASKED and self.button is None:
-            asked.append(Question(Ask.BUTTON))
+            questions.append(Question(Ask.BUTTON))
         if self.phase is Phase.PLACING:
-            asked += _duplicates(showing)
-            asked += _unsure(showing, placing=True)
+            questions += _duplicates(showing)
+            questions += _unsure(showing, placing=True)
         if self.phase is Phase.REVIEW:
-            asked += _counts(showing)
-            asked += _duplicates(showing)
-            asked += _unsure(showing)
-            asked += [
+            questions += _counts(showing)
+            questions += _duplicates(showing)
+            questions += _unsure(showing)
+            questions += [
                 Question(Ask.NATURAL, s.seat) for s in showing if (s.declares or s.found) and not s.confirmed
             ]
-        return tuple(asked)
+        return tuple(questions)
 
 
 INITIAL: Final = State()

@@ -26,10 +26,11 @@ TARGETS: Final = "targets"
 LASTS: Final = timedelta(days=400)
 """A release that nobody signed again for so long is not installed any more: it may have known holes."""
 MOST_NAMED: Final = 5
-"""Releases of one machine that are named, the newest: a house may still be bringing out the one before."""
+"""How many releases for one kind of machine stay in the repository, the newest ones: a house may still be sending an
+earlier one to its tables."""
 NAME_FILE: Final = "RELEASE"
 BESIDE: Final = "beside"
-"""What is said of a release: the SHA-256 of files that lie beside it, by their names."""
+"""The name, in what is signed of a release, of the SHA-256 of further files that belong to it."""
 
 
 def sign_release(
@@ -42,11 +43,11 @@ def sign_release(
     name: str = "",
     beside: Sequence[Path] = (),
 ) -> Target:
-    """Name an archive in the maker's repository, and lay both into a repository's folder.
+    """Add an archive to the maker's signed metadata, and copy archive and metadata into a repository's folder.
 
-    The metadata stays beside the key, too: what was named before stays named. `made`: the time of its sources in
-    seconds since 1970; `machine`: as uname has it. `name`: the release's, where the file is no archive that says it;
-    `beside`: files that are signed with it. Raises OSError, UpdateRefused.
+    The metadata is also kept beside the key, with the releases that were signed before. `made`: the time of the
+    release's sources in seconds since 1970; `machine`: as uname has it. `name`: the release's name, for a file in which
+    it is not written; `beside`: further files, signed with the release. Raises OSError, UpdateRefused.
     """
     key = DeviceKey.open(key_folder)
     signer = _repository(key_folder, key)
@@ -55,14 +56,14 @@ def sign_release(
     if beside:
         about[BESIDE] = {one.name: sha256_of(one) for one in beside}
     target = Target(sha256_of(archive), archive.stat().st_size, about)
-    named = signer.published() | {archive.name: target}
+    targets = signer.published() | {archive.name: target}
     of_machine = sorted(
-        (path for path, one in named.items() if one.about["machine"] == machine),
-        key=lambda path: int(named[path].about["made"]),
+        (path for path, one in targets.items() if one.about["machine"] == machine),
+        key=lambda path: int(targets[path].about["made"]),
     )
     for path in of_machine[:-MOST_NAMED]:
-        del named[path]
-    signer.publish(named)
+        del targets[path]
+    signer.publish(targets)
     lay_metadata(key_folder, into)
     make_folder(into / TARGETS)
     for one in (archive, *beside):

@@ -41,7 +41,7 @@ class Code:
     @classmethod
     def make(cls, addresses: tuple[str, ...], authority: bytes) -> Code:
         """Make a code with a new secret; `authority` is the certificate, DER. Raises UplinkError for an address."""
-        return cls(tuple(map(_whole, addresses)), short_digest(authority), secrets.randbits(_PART_BITS))
+        return cls(tuple(map(_with_port, addresses)), short_digest(authority), secrets.randbits(_PART_BITS))
 
     @property
     def letters(self) -> str:
@@ -56,16 +56,16 @@ class Code:
 
     @property
     def text(self) -> str:
-        """What the QR code says: every character is one of its alphanumeric mode, if the addresses are figures."""
+        """What the QR code says. Its short alphanumeric mode holds all of it, if the addresses are figures."""
         return " ".join((*BEGINS, self.letters, *self.addresses)).upper()
 
     @property
     def name(self) -> str:
-        """By what the pit finds the code: 64 hex digits from which nobody gets the secret."""
+        """The name by which the pit finds the code: 64 hex digits, from which the secret cannot be computed."""
         return self.key(b"name").hex()
 
     def key(self, purpose: bytes = b"key") -> bytes:
-        """Return 32 bytes that only those have who have the code."""
+        """Return 32 bytes that only a program which has the code can compute."""
         secret = self.secret.to_bytes(8, "big")
         return hmac.digest(secret, b"feltwatch enrolment 1 " + purpose, "sha256")
 
@@ -101,7 +101,7 @@ def parse(text: str) -> Code:
         raise UplinkError(
             Message("A letter of the code is wrong. Compare them with those that the pit shows.")
         )
-    return Code(tuple(map(_whole, addresses)), authority, secret)
+    return Code(tuple(map(_with_port, addresses)), authority, secret)
 
 
 def short_digest(certificate: bytes) -> int:
@@ -115,7 +115,7 @@ def _check(parts: int) -> int:
     )
 
 
-def _whole(address: str) -> str:
+def _with_port(address: str) -> str:
     """Return an address with its port. Raises UplinkError."""
     host, port = split_address(address) or ("", None)
     if not host:

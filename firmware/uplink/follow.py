@@ -29,7 +29,7 @@ from firmware.uplink.witness import State, Witness
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 0.2
-"""Seconds between two looks at the journal: what is new meanwhile is one request (FLEET, trap 7)."""
+"""Seconds between two looks at the journal: what is new meanwhile is one request."""
 HEARTBEAT_S: Final = 10.0
 """Seconds between two requests without rows, while nothing changes."""
 FIRST_BACK_OFF_S: Final = 0.2

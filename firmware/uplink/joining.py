@@ -82,11 +82,11 @@ class _Pit:
     def _ask(
         self, context: ssl.SSLContext, method: str, path: str, body: bytes, headers: dict[str, str]
     ) -> tuple[bytes, str]:
-        line = http.client.HTTPSConnection(*self._at, timeout=ANSWER_WITHIN_S, context=context)
+        connection = http.client.HTTPSConnection(*self._at, timeout=ANSWER_WITHIN_S, context=context)
         try:
-            with closing(line):
-                line.request(method, path, body or None, headers)
-                answer = line.getresponse()
+            with closing(connection):
+                connection.request(method, path, body or None, headers)
+                answer = connection.getresponse()
                 data = answer.read(enrolment.MOST_BYTES + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise PitUnreachable(
@@ -102,7 +102,7 @@ class _Pit:
 
 
 def join(
-    asked: JoinRequest,
+    order: JoinRequest,
     folder: Path,
     witness: Path,
     show: Callable[[JoinProgress], None],
@@ -111,22 +111,22 @@ def join(
 ) -> None:
     """Bring the table in, and write its enrolment into `folder`, complete or not at all.
 
-    `witness`: the folder of the uplink's own key, which cosigns what the pit shows; made if there is none.
-    `show` gets each progress; `says` returns what the technician at this table says of the words. Raises UplinkError:
-    then nothing was enrolled, and the pit's screen says why, too.
+    `order`: what the page asks this program to do. `witness`: the folder of the uplink's own key, which cosigns what
+    the pit shows; made if there is none. `show` gets each progress; `says` returns whether the technician at this table
+    found the same words. Raises UplinkError: then nothing was enrolled, and the pit's screen says why, too.
     """
-    code = parse(asked.code)
-    progress = JoinProgress(asked.id, "reaching")
+    code = parse(order.code)
+    progress = JoinProgress(order.id, "reaching")
     show(progress)
-    pit = _first(code)
+    pit = _first_that_answers(code)
     key = ec.generate_private_key(ec.SECP256R1())
     request = Request(
         code.name,
-        _certificate_request(key, asked.table),
-        asked.device_key,
-        asked.proof,
+        _certificate_request(key, order.table),
+        order.device_key,
+        order.proof,
         DeviceKey.open(witness).public.hex(),
-        asked.table,
+        order.table,
     )
     keys, certificate = pit.ask(request)
     words = enrolment.words(pit.authority, keys, request)
@@ -142,14 +142,14 @@ def join(
         wait(LOOK_EVERY_S)
         request = replace(request, says=request.says or says())
         try:
-            named, certificate = pit.ask(request)
+            keys_now, certificate = pit.ask(request)
             tries = 0
         except PitUnreachable:
             tries += 1
             if tries > MOST_TRIES:
                 raise
             continue
-        if named != keys:  # the words are of others
+        if keys_now != keys:  # the words that people compare are those of the earlier keys
             raise PitRefusal(Message(ANOTHER_PIT.message, address=pit.address))
     own = [pit.address, *(one for one in code.addresses if one != pit.address)]
     files = {
@@ -158,21 +158,23 @@ def join(
         settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
         settings.HOUSE: f"{keys.house}\n".encode(),
         settings.LOG: f"{keys.log}\n".encode(),
-        settings.FILE: settings.text_of(own).encode(),  # last: where it lies, the enrolment is whole
+        settings.FILE: settings.text_of(
+            own
+        ).encode(),  # written last: once it is there, the enrolment is complete
     }
     _write(folder, files)
 
 
-def _first(code: Code) -> _Pit:
-    """Return the first of the code's addresses that answers. Raises PitUnreachable, PitRefusal."""
-    failed: PitUnreachable | None = None
+def _first_that_answers(code: Code) -> _Pit:
+    """Return the pit at the first of the code's addresses that answers. Raises PitUnreachable, PitRefusal."""
+    first_error: PitUnreachable | None = None
     for address in code.addresses:
         try:
             return _Pit(address, code)
         except PitUnreachable as error:
-            failed = failed or error
-    assert failed is not None
-    raise failed
+            first_error = first_error or error
+    assert first_error is not None
+    raise first_error
 
 
 def _certificate_request(key: ec.EllipticCurvePrivateKey, table: str) -> str:

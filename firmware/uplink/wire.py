@@ -15,7 +15,7 @@ from firmware.table.errors import TableError
 from firmware.table.events import HandOpened, HouseSet, ProfileKept
 
 MOST_ROWS: Final = 500
-"""Rows in one request (FLEET section 5)."""
+"""The most rows in one request."""
 MOST_BYTES: Final = 1 << 20
 """Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MOST_PAYLOAD`)."""
 MOST_INFLATED: Final = 4 << 20

@@ -18,28 +18,28 @@ WAYS: Final = (
 
 
 def choose(
-    named: str | None, devices: Path = DEVICES, captures: Callable[[Path], bool] = is_capture
+    name: str | None, devices: Path = DEVICES, gives_pictures: Callable[[Path], bool] = is_capture
 ) -> CameraConfig:
-    """Return the settings of the camera that a person named; None for the first webcam.
+    """Return the settings of the camera that a person named; without a name, of the first webcam.
 
-    `named`: a webcam's number or file, an address, a video, a picture, a folder of pictures. Raises AppError;
-    DeviceSettings for an address that is none.
+    `name`: a webcam's number or file, an address, a video, a picture, a folder of pictures. `gives_pictures`: whether a
+    webcam's device gives pictures. Raises AppError; DeviceSettings for an invalid address.
     """
-    if named is None:
-        return _webcam(_first(devices, captures), devices)
-    if named.isdecimal():
-        return _webcam(_numbered(devices / f"video{int(named)}", devices, captures), devices)
-    if named.partition("://")[0] in PORTS:
-        parts_of(named)
-        return CameraConfig.model_validate({"kind": "network", "address": named})
-    path = Path(named).expanduser()
+    if name is None:
+        return _webcam(_first(devices, gives_pictures), devices)
+    if name.isdecimal():
+        return _webcam(_numbered(devices / f"video{int(name)}", devices, gives_pictures), devices)
+    if name.partition("://")[0] in PORTS:
+        parts_of(name)
+        return CameraConfig.model_validate({"kind": "network", "address": name})
+    path = Path(name).expanduser()
     if path.parent == devices and path.exists():
         return _webcam(path, devices)
     if path.is_dir():
         if not folder_pictures(path):
             raise AppError(f"There is no picture in {path}: put some there, or name another folder.")
     elif not path.is_file():
-        raise AppError(f"There is no camera, no file and no folder {named}: {WAYS}")
+        raise AppError(f"There is no camera, no file and no folder {name}: {WAYS}")
     elif path.suffix.lower() not in PICTURES and not _is_video(path):
         raise AppError(f"{path} is neither a picture nor a video that can be played.")
     return CameraConfig(kind="files", device=path.absolute())
@@ -57,9 +57,9 @@ def _is_video(path: Path) -> bool:
     return is_video(path)
 
 
-def _first(devices: Path, captures: Callable[[Path], bool]) -> Path:
+def _first(devices: Path, gives_pictures: Callable[[Path], bool]) -> Path:
     found = _webcams(devices)
-    if (first := next(filter(captures, found), None)) is not None:
+    if (first := next(filter(gives_pictures, found), None)) is not None:
         return first
     closed = next((path for path in found if not _may_open(path)), None)
     if closed is not None:
@@ -69,17 +69,17 @@ def _first(devices: Path, captures: Callable[[Path], bool]) -> Path:
     raise AppError(f"No webcam is connected: {WAYS}")
 
 
-def _numbered(device: Path, devices: Path, captures: Callable[[Path], bool]) -> Path:
+def _numbered(device: Path, devices: Path, gives_pictures: Callable[[Path], bool]) -> Path:
     if device.exists():
         return device
-    others = [path.name.removeprefix("video") for path in filter(captures, _webcams(devices))]
+    others = [path.name.removeprefix("video") for path in filter(gives_pictures, _webcams(devices))]
     if others:
         raise AppError(f"There is no webcam {device}; there is: --camera {', '.join(others)}.")
     raise AppError(f"There is no webcam {device}: {WAYS}")
 
 
 def _webcams(devices: Path) -> list[Path]:
-    """Return the nodes of video devices in the order of their numbers; a webcam has several, of which one captures."""
+    """Return the files of video devices by their numbers; a webcam has several, one of which gives its pictures."""
     nodes = (path for path in devices.glob("video*") if path.name.removeprefix("video").isdecimal())
     return sorted(nodes, key=lambda path: int(path.name.removeprefix("video")))
 

@@ -60,7 +60,7 @@ class Build(DataTable):
 
     @classmethod
     def of(cls, path: Path, bom: Bom) -> Build:
-        """Read build.toml, and hold it against the parts list. Raises DataTableError."""
+        """Read build.toml, and compare it with the parts list. Raises DataTableError."""
         build = cls.load(path)
         listed = Counter(part for shop in build.shop for part in shop.parts)
         used = {part for step in build.step for part in step.uses}
@@ -87,16 +87,16 @@ def _listed(part: Part) -> str:
 
 def order_lists(build: Build, bom: Bom) -> str:
     """Return one list for each kind of shop, in Markdown: pieces, recommended choice, price. Sums leave options out."""
-    said: list[str] = []
+    lines: list[str] = []
     for shop in sorted(build.shop, key=lambda one: -one.weeks):
         wanted = [bom.get(name) for name in shop.parts]
         total = sum(part.price for part in wanted if not part.optional)
-        said += [f"### {shop.name}", ""]
-        said += [f"Order {shop.weeks} week{'s' if shop.weeks > 1 else ''} before the building.", ""]
-        said += [f"| pieces | part | choice | about, {bom.currency} |", "|--:|---|---|--:|"]
-        said += [f"| {p.quantity:g} | {_listed(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
-        said += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
-    return "\n".join(said)
+        lines += [f"### {shop.name}", ""]
+        lines += [f"Order {shop.weeks} week{'s' if shop.weeks > 1 else ''} before the building.", ""]
+        lines += [f"| pieces | part | choice | about, {bom.currency} |", "|--:|---|---|--:|"]
+        lines += [f"| {p.quantity:g} | {_listed(p)} | {p.choice.name} | {p.price:.2f} |" for p in wanted]
+        lines += [f"|  | together, without what is optional |  | {total:.2f} |", ""]
+    return "\n".join(lines)
 
 
 def parts_used(build: Build, bom: Bom, page: str) -> str:
@@ -135,9 +135,9 @@ class Task(DataTable):
 
     def names(self, thing: str) -> bool:
         """Tell whether a sentence here names this thing, other than as what is done or met later."""
-        said = [sentence for act in (*self.do, self.done) for sentence in re.split(r"(?<=[.:;]) ", act)]
+        sentences = [sentence for act in (*self.do, self.done) for sentence in re.split(r"(?<=[.:;]) ", act)]
         word = re.compile(rf"\b{re.escape(thing)}(?:s|es)?\b", re.IGNORECASE)
-        return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in said)
+        return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in sentences)
 
 
 class Assembly(DataTable):

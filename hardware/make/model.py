@@ -83,7 +83,7 @@ def glb(meshes: dict[tuple[str, str], Mesh]) -> bytes:
         {"pbrMetallicRoughness": {"baseColorFactor": [*json.loads(colour)[:3], 1], "metallicFactor": 0}}
         for colour in colours
     ]
-    said = {
+    document = {
         "asset": {"version": "2.0", "generator": "feltwatch"},
         "scene": 0,
         "scenes": [{"nodes": [len(drawn)]}],
@@ -97,7 +97,7 @@ def glb(meshes: dict[tuple[str, str], Mesh]) -> bytes:
         "bufferViews": views,
         "buffers": [{"byteLength": len(body)}],
     }
-    text = json.dumps(said, separators=(",", ":")).encode()
+    text = json.dumps(document, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(body), b"BIN\0") + body
     return struct.pack("<4sII", b"glTF", 2, 12 + len(chunks)) + chunks

@@ -21,7 +21,7 @@ OVERLAP_MM: Final = 10.0
 STICKER_GAP_MM: Final = 8.0
 
 Window = tuple[float, float]
-"""From where to where."""
+"""The first and the last millimetre that a tile shows, along one side of the drawing."""
 Box = tuple[float, float, float, float]
 
 
@@ -53,12 +53,12 @@ class Sheet:
     def outline(self, points: Sequence[tuple[float, float]], colour: str, thick: float) -> None:
         """Draw a closed line through these points; `thick` in millimetres."""
         flat = [value for x, y in points for value in (x * mm, (self.height - y) * mm)]
-        drawn: dict[str, Any] = {
+        look: dict[str, Any] = {
             "strokeColor": HexColor(colour),
             "strokeWidth": thick * mm,
             "strokeLineJoin": 1,
         }
-        self._shapes.append(Polygon(flat, fillColor=None, **drawn))
+        self._shapes.append(Polygon(flat, fillColor=None, **look))
 
     def line(self, x: float, y: float, to_x: float, to_y: float, colour: str, thick: float = 0.2) -> None:
         """Draw a straight line."""
@@ -75,13 +75,13 @@ class Sheet:
         anchor: Literal["start", "middle", "end"] = "middle",
         turned_deg: float = 0.0,
     ) -> None:
-        """Write words on the baseline `y`; `size` is the type's height in millimetres, turned about x, y."""
-        drawn: dict[str, Any] = {"fontName": "Helvetica", "fontSize": size * mm, "textAnchor": anchor}
-        said = String(0, 0, words, fillColor=HexColor(colour), **drawn)
+        """Write words on the baseline `y`, turned about the point x, y; `size` is the type's height in millimetres."""
+        look: dict[str, Any] = {"fontName": "Helvetica", "fontSize": size * mm, "textAnchor": anchor}
+        text = String(0, 0, words, fillColor=HexColor(colour), **look)
         at, around = (x * mm, (self.height - y) * mm), math.radians(-turned_deg)
         cos, sin = math.cos(around), math.sin(around)
-        self._shapes.append(Group(said, transform=(cos, sin, -sin, cos, *at)) if around else said)
-        said.x, said.y = (0, 0) if around else at
+        self._shapes.append(Group(text, transform=(cos, sin, -sin, cos, *at)) if around else text)
+        text.x, text.y = (0, 0) if around else at
 
     def circle(self, x: float, y: float, diameter: float, colour: str, thick: float) -> None:
         """Draw a circle's line around x, y."""
@@ -117,10 +117,10 @@ class Sheet:
         self.whole.append((x, y, width, height))
 
     def tiles(self, path: Path, paper: str) -> int:
-        """Write a PDF of tiles for this paper (`a4`, `a3`), the way round that takes fewer; return how many.
+        """Write a PDF of tiles for this paper (`a4`, `a3`), upright or lying, whichever takes fewer; return how many.
 
-        Tiles on which nothing is drawn are left out. What `keep_whole` names lies on one tile, outside the strips that
-        neighbours share; what no seam can avoid is drawn whole on sheets at the end, to stick on.
+        Tiles on which nothing is drawn are left out. A rectangle of `keep_whole` lies on one tile, outside the strips
+        that neighbours share. If that is not possible, it is drawn whole on a sheet at the end, to be stuck on.
         """
         across, down = min(
             (PAPERS[paper], PAPERS[paper][::-1]),
@@ -165,7 +165,7 @@ class Sheet:
         sheets: list[list[tuple[Box, tuple[float, float]]]] = []
         x = y = high = math.inf
         for left, top, wide, tall in self.whole:
-            if _whole(left, left + wide, columns) and _whole(top, top + tall, rows):
+            if _is_whole(left, left + wide, columns) and _is_whole(top, top + tall, rows):
                 continue
             if x + wide > across - MARGIN_MM:
                 x, y, high = MARGIN_MM, y + high + STICKER_GAP_MM, 0.0
@@ -190,21 +190,21 @@ class Sheet:
 def _windows(length: float, room: float, whole: Sequence[Window]) -> list[Window]:
     """Split a length into as few windows of `room` as hold it; neighbours share `OVERLAP_MM`.
 
-    No shared strip touches one of `whole`, unless every place for it does.
+    Each shared strip lies where it touches none of `whole`, if there is such a place.
     """
     found: list[Window] = []
     start = 0.0
     while start + room < length:
         last = start + room - OVERLAP_MM
         places = [last, *(begin - OVERLAP_MM for begin, _ in whole if start < begin - OVERLAP_MM < last)]
-        taken = {at for at in places for begin, end in whole if begin < at + OVERLAP_MM and end > at}
-        following = max(set(places) - taken, default=last)
+        cutting = {at for at in places for begin, end in whole if begin < at + OVERLAP_MM and end > at}
+        following = max(set(places) - cutting, default=last)
         found.append((start, following + OVERLAP_MM))
         start = following
     return [*found, (start, length)]
 
 
-def _whole(begin: float, end: float, windows: list[Window]) -> bool:
+def _is_whole(begin: float, end: float, windows: list[Window]) -> bool:
     """Tell whether one window alone shows this."""
     return sum(first < end and last > begin for first, last in windows) == 1
 

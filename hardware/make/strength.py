@@ -1,7 +1,7 @@
 """Whether the frame holds: its bend, its first natural frequency, what its joints carry, a knock. UNTESTED on hardware.
 
 Closed formulas of any textbook on beams, from `mech/mech.toml`: two posts, held by a spring at the foot and by ties at
-the top, and a beam on them with an overhang at either end; or the same beam hung from a ceiling by two drops. Small
+the top, and a beam on them with an overhang at either end; or the same beam hung from a ceiling on two pieces. Small
 bends, SI units; the posts' own length does not change.
 """
 

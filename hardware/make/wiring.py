@@ -78,7 +78,7 @@ def looms(pinmap: TomlTable, bom: Bom, electric: TomlTable) -> dict[str, Loom]:
     panel |= {"colour": colour, "pins": pinmap, "pin_of": {bcm: pin for pin, bcm in HEADER_BCM.items()}}
     supply = {supply.id: supply for supply in bom.supply}
     text = fill("looms.toml", bom=bom, supply=supply, reader=config, ups=electric["ups"], **panel)
-    return {name: Loom.of(**said) for name, said in tomllib.loads(text).items()}
+    return {name: Loom.of(**values) for name, values in tomllib.loads(text).items()}
 
 
 def panel_board_page(pinmap: TomlTable) -> str:

@@ -65,15 +65,20 @@ def export(run: Path, out: Path) -> Path:
 
 
 def write_cut_reader(
-    net: nn.Module, path: Path, size: tuple[int, int], taken: str, given: str, trained: Mapping[str, object]
+    net: nn.Module,
+    path: Path,
+    size: tuple[int, int],
+    input_text: str,
+    output_text: str,
+    trained: Mapping[str, object],
 ) -> Path:
     """Write a network that reads cuts, uint8 (n, *size, 3), with its manifest; return its path.
 
-    `taken` and `given` say what goes in and comes out, each after its name and a colon.
+    `input_text` and `output_text` say what goes in and comes out, each after its name and a colon.
     """
-    axes = {said.partition(":")[0]: {0: "n"} for said in (taken, given)}
+    axes = {text.partition(":")[0]: {0: "n"} for text in (input_text, output_text)}
     write_graph(net, torch.zeros(2, *size, 3, dtype=torch.uint8), path, axes)
-    says = {"input": taken, "output": given, "parameters": parameters(net), "trained": trained}
+    says = {"input": input_text, "output": output_text, "parameters": parameters(net), "trained": trained}
     write_manifest(path, says)
     return path
 

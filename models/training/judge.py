@@ -111,7 +111,7 @@ class Tables:
     """Tables to render and read: a deck's folder, how they look, how many; with a profile, read twice.
 
     `hand`: a person's hand lies over some cards of each. `gaps`: each lacks a third of its 52 cards, as a table does
-    with three players, or while cards are placed; a wrong name then meets no card that has a better claim to it.
+    with three players, or while cards are placed; a wrong name may then be that of a card not on the table.
     `webcam_px`: the picture was taken so wide and enlarged again, which no count of its pixels tells. Without `pips`
     cards are read by their indices alone, as in loose photographs.
     """

@@ -44,8 +44,11 @@ from vision.reading.pips import COUNTS, HIDDEN, SIZE
 CARDS_SHOWN, SEED = 300_000, 5
 BATCH = 64
 _PHOTOGRAPHS = ("bidly_cards", "rrrrhys_cards")
-_POOL, _FRESH = 40, 0.02  # drawn decks at hand, and how often one of them is drawn again
-_KEPT = 4000  # card faces kept small, to be warped again
+_POOL, _FRESH = (
+    40,
+    0.02,
+)  # how many random decks are in use, and how often one of them is replaced by a new one
+_KEPT = 4000  # how many faces, made small, are kept to be laid again
 
 
 class PipNet(nn.Module):
@@ -95,16 +98,20 @@ class CardMaker:
         self.rng = random.Random(seed)
         self._noise = np.random.default_rng(seed)
         self._art = art_decks()
-        self._given: list[Deck] = [*self._art, *own_decks(), *(decks_of_photographs(data) if data else [])]
-        self._drawn = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+        self._real_decks: list[Deck] = [
+            *self._art,
+            *own_decks(),
+            *(decks_of_photographs(data) if data else []),
+        ]
+        self._random_decks = [RandomDeck(self.rng, self._art) for _ in range(pool)]
         self._faces: dict[tuple[int, str], tuple[Image, IndexBox]] = {}
-        self._others = [_small(card_back(self.rng)) for _ in range(8)]
+        self._backs = [_small(card_back(self.rng)) for _ in range(8)]
 
     def _face(self, code: str) -> tuple[Image, IndexBox]:
         rng = self.rng
         if rng.random() < _FRESH:
-            self._drawn[rng.randrange(len(self._drawn))] = RandomDeck(rng, self._art)
-        decks: Sequence[Deck] = self._given if rng.random() < 0.35 else self._drawn
+            self._random_decks[rng.randrange(len(self._random_decks))] = RandomDeck(rng, self._art)
+        decks: Sequence[Deck] = self._real_decks if rng.random() < 0.35 else self._random_decks
         deck = rng.choice(decks)
         key = id(deck), code
         if key not in self._faces or rng.random() < 0.1:
@@ -133,7 +140,7 @@ class CardMaker:
         return picture, COUNTS.index(count), SUITS.index(suit)
 
     def _lay(self, face: Image) -> Image:
-        """Lay a face on some ground as the reader cuts it out: its corners are found nearly, not quite."""
+        """Return a face on a plain ground as the reader cuts it out: with small errors in where its corners are."""
         rng, (w, h) = self.rng, SIZE
         turn = math.radians(rng.gauss(0, 1.5))
         matrix = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
@@ -145,23 +152,23 @@ class CardMaker:
         shift = middle - matrix @ (np.array(face.shape[1::-1]) / 2)
         ground = np.empty((h, w, 3), np.uint8)
         ground[:] = [rng.randint(0, 200) for _ in range(3)]
-        full = np.column_stack([matrix, shift])
-        cv2.warpAffine(face, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
+        lay = np.column_stack([matrix, shift])
+        cv2.warpAffine(face, lay, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
         if rng.random() < 0.2:  # something lies on it
-            other = rng.choice([*self._others, *(f for f, _ in list(self._faces.values())[-8:])])
+            other = rng.choice([*self._backs, *(f for f, _ in list(self._faces.values())[-8:])])
             right, below = (rng.uniform(30, 64), rng.gauss(0, 20)), (rng.gauss(0, 20), rng.uniform(40, 88))
-            full[:, 2] += rng.choice([right, below])
-            cv2.warpAffine(other, full, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
+            lay[:, 2] += rng.choice([right, below])
+            cv2.warpAffine(other, lay, (w, h), ground, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT)
         return ground
 
     def _hide_a_part(self, picture: Image) -> None:
-        """Hide what another card may cover, however it lies: most lie straight next to it, some across."""
+        """Hide a part, as if another card covered it. Most such cards lie parallel to this one, some at any angle."""
         rng, (w, h) = self.rng, SIZE
         turn = rng.choice([0, 90, 180, 270]) + rng.gauss(0, 12) if rng.random() < 0.6 else rng.uniform(0, 360)
         along = np.array([math.cos(math.radians(turn)), math.sin(math.radians(turn))])
         down = np.array([-along[1], along[0]])
         far = rng.uniform(0.05, 1.0) * (w if abs(along[0]) > 0.7 else h) / 2
-        # 200: the cover goes on beyond the card's edge; otherwise one of its own corners lies on the card
+        # 200: the covering card reaches beyond this one's edge; otherwise one of its corners lies on this one
         upper, lower = (rng.choice([200.0, rng.uniform(-40, 90)]) for _ in range(2))
         near = np.array([w, h]) / 2 + far * along
         outline = [near - upper * down, near + lower * down]
@@ -182,13 +189,13 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
     net = PipNet().to(memory_format=torch.channels_last)
     optimiser = optimiser_of(net)
     kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    right = [0.5, 0.5]  # running shares of right counts and suits
+    shares = [0.5, 0.5]  # running shares of right counts and of right suits
     for step in range(cards // BATCH):
         set_rate(optimiser, step * BATCH / cards, step / 100)
         if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
             pictures, truth = kept[maker.rng.randrange(len(kept))]
-            over, along = (maker.rng.choice((1, -1)) for _ in range(2))
-            pictures = np.ascontiguousarray(pictures[:, ::over, ::along])
+            rows_step, columns_step = (maker.rng.choice((1, -1)) for _ in range(2))
+            pictures = np.ascontiguousarray(pictures[:, ::rows_step, ::columns_step])
         else:
             made = [maker.card() for _ in range(BATCH)]
             pictures, truth = np.stack([m[0] for m in made]), np.array([m[1:] for m in made])
@@ -203,9 +210,9 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
         loss.backward()
         optimiser.step()
         for k, part in enumerate((counts, suits)):
-            right[k] = 0.98 * right[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
+            shares[k] = 0.98 * shares[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
         if step % 50 == 0:
-            console.print(f"{step * BATCH:,} cards: count {right[0]:.3f}, suit {right[1]:.3f} right")
+            console.print(f"{step * BATCH:,} cards: count {shares[0]:.3f}, suit {shares[1]:.3f} right")
     return export(net.eval(), cards, seed, data, out)
 
 
@@ -215,6 +222,8 @@ def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> 
         "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
         "photographs": [name for name in _PHOTOGRAPHS if has(data, name)],
     }
-    taken = f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}"
-    given = f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits"
-    return write_cut_reader(CutInput(net), out / "pips.onnx", SIZE[::-1], taken, given, trained)
+    input_text = (
+        f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}"
+    )
+    output_text = f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits"
+    return write_cut_reader(CutInput(net), out / "pips.onnx", SIZE[::-1], input_text, output_text, trained)

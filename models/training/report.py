@@ -246,8 +246,8 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         "not photographs: no lens, no hands, cards that lie flat. Nothing here was measured on a Raspberry Pi or "
         "with a real camera above a felt (UNTESTED).",
         figures(m),
-        "*Surely*, or silently, *wrong* is a card that would be taken without asking and is not there. *Sure and "
-        "right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
+        "*Surely wrong*, a silent error: a card that does not lie there was named, and the dealer would not be asked. "
+        "*Sure and right* is the coverage. Ordinary: the conditions of `vision/grid.toml` that count towards the aims.",
         "## Tables of real cards",
         "Real cards, cut out of photographs and laid by the renderer: an ordinary evening, untidy hands, a third "
         f"missing; {min(m.tables, SOME)} of each, seed {m.seed}. All of these decks were looked at while the reader "
@@ -260,8 +260,8 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         "The same tables with the deck enrolled:",
         by_condition("whole enrolled"),
         "## Tables that lack a third of their cards",
-        "As with three players, or while cards are placed: a wrong name then meets no card that has a better claim "
-        "to it. Ordinary decks, over the ordinary conditions.",
+        "As with three players, or while cards are placed: a wrong name may then be that of a card that is not on the "
+        "table, so that no card contradicts it. Ordinary decks, over the ordinary conditions.",
         _outcomes("deck", gaps),
         "## Softened until a person hesitates",
         "Ordinary decks, not enrolled, in each ordinary condition, worsened in four ways and three steps; whole tables "
@@ -279,8 +279,8 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         _outcomes("scale", add_up(m.part("scale"), lambda key: key[2])),
         "Where the picture is unfit, the reader says so and no card is sure.",
         "## What a margin is worth",
-        "A card is sure whose name beats every other by so many nats, where there is so much evidence for a card at "
-        "all:",
+        "A card is sure if its name beats every other name by this margin in nats, and if the evidence that a card "
+        "lies there is at least this:",
         table(
             ("", "margin", "evidence"),
             [(name, f"{w.margin.sure_from:.2f}", f"{w.evidence.sure_from:.2f}") for name, w in limits],

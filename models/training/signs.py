@@ -79,16 +79,16 @@ class CutMaker:
     def __init__(self, seed: int, data: Path | None, pool: int = _POOL) -> None:
         self.rng, self._noise = random.Random(seed), np.random.default_rng(seed)
         self._art = art_decks()
-        self._given: list[Deck] = [*self._art, *own_decks(), *(_photographed(data) if data else ())]
-        self._drawn = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+        self._real_decks: list[Deck] = [*self._art, *own_decks(), *(_photographed(data) if data else ())]
+        self._random_decks = [RandomDeck(self.rng, self._art) for _ in range(pool)]
 
     def cut(self) -> tuple[Image, int]:
         """Return a cut and its suit, or that it shows none."""
         rng = self.rng
         if rng.random() < _FRESH:
-            self._drawn[rng.randrange(len(self._drawn))] = RandomDeck(rng, self._art)
+            self._random_decks[rng.randrange(len(self._random_decks))] = RandomDeck(rng, self._art)
         while True:
-            deck = rng.choice(self._given if rng.random() < 0.45 else self._drawn)
+            deck = rng.choice(self._real_decks if rng.random() < 0.45 else self._random_decks)
             code = rng.choice("AA23456789TJJQQKK") + rng.choice(SUITS)
             if code not in deck.codes:
                 continue

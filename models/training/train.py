@@ -134,8 +134,8 @@ class Trainer:
             n = len(samples)
             x = (x * (0.9 + 0.2 * torch.rand(n, 3, 1, 1)) + 0.06 * torch.randn(n, 1, 1, 1)).clamp_(0, 1)
         self.net.train()
-        said = self.net(x.contiguous(memory_format=torch.channels_last))
-        error, parts = loss(said, targets([c for _, c in samples], SIZE_PX))
+        output = self.net(x.contiguous(memory_format=torch.channels_last))
+        error, parts = loss(output, targets([c for _, c in samples], SIZE_PX))
         self.optimiser.zero_grad(set_to_none=True)
         error.backward()
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 5.0)
@@ -200,7 +200,9 @@ def train(data: Path | None, crops: int, seed: int, run: Path) -> Path:
     if data and has(data, BOXED):
         for share in PAUSES:
             until = int(share * job.crops)
-            if Trainer(job).done < until + BATCH:  # not passed in an earlier run
+            if (
+                Trainer(job).done < until + BATCH
+            ):  # an earlier run that went on after this pause is a batch beyond it
                 train_until(replace(job, until=until))
                 label_photographs(data, export(run, run), run)
     return train_until(job)

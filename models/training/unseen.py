@@ -35,7 +35,7 @@ _KDE = {  # folder: sheet; the package's other decks are the GNOME ones again, o
 VALIDATION = (
     *("anglo", "atlasnye", "bellot", "gnomangelo", "orell", "paris", "simplistic", "svg-cards", "tigullio"),
 )
-"""Ordinary decks to calibrate on and to look at when the reader errs; others, not looked at, judge the result."""
+"""Ordinary decks to calibrate on, whose errors people look at. Nobody looks at the decks that judge the result."""
 JUDGING = (
     *("younestouati", "aguilar", "anglo_bitmap", "anglo_modern", "anglo_poker", "jolly-royal", "standard"),
 )
@@ -120,10 +120,10 @@ def _npm_decks(work: Path) -> Iterator[Path]:
 
 
 def _without_miniature(card: Path) -> Path:
-    """Take out the miniature, a large number over a large sign, that this deck's 4♠ has left lying on the card.
+    """Return the card's file, for the 4♠ a copy without its miniature: a large number over a large sign.
 
-    Version 2.0.0 hid it by its class `mini-card`; where that was removed, this one card kept the drawing. The other
-    cards have no group but the one that is their drawing.
+    In version 2.0.0 every card had such a miniature, hidden by its class `mini-card`. Version 3.0.0 removed them from
+    the other cards. On the 4♠ it stays, in a group without a class.
     """
     text = card.read_text()
     if 'class="maxi-card"' not in text:
@@ -148,7 +148,7 @@ def _unpack(work: Path) -> None:
 
 
 def _kde_decks(work: Path) -> Iterator[Path]:
-    """Draw each card of a sheet by its name and cut it out of the page on which it comes."""
+    """Draw each card of a sheet: the tool draws the shape of the card's name on a page, out of which it is cut."""
     for folder, name in _KDE.items():
         sheet = work / f"debian/usr/share/carddecks/svg-{folder}/{name}.svgz"
         plain, drawn = work / f"{folder}.svg", work / f"{folder}.png"

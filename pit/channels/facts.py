@@ -17,7 +17,8 @@ MOST_STARTS: Final = 100
 HANDS: Final = 500
 """Hands before the release, and after, whose asked cards are compared."""
 TOGETHER_S: Final = 60
-"""Seconds between two records of one table below which both are there at once: nobody exchanges a card so fast."""
+"""If two records of one table were heard of within so many seconds, both exist at once: nobody exchanges a box's memory
+card so fast."""
 TWO_RECORDS: Final = Message("Two boxes send as this table, each a record of its own. One of them is a copy.")
 _TROUBLES: Final = frozenset({"fault", "record"})
 _MEMBERS: Final = f"""
@@ -53,7 +54,7 @@ CROSS JOIN LATERAL (SELECT coalesce(sum(cards), 0)::bigint AS cards, coalesce(su
 
 
 class Facts:
-    """Reads what tables have shown. The starts that it has read it keeps, and can read again."""
+    """Reads what tables have shown. Starts that were read are kept in memory; a new process reads them again."""
 
     def __init__(self) -> None:
         self._starts: dict[int, frozenset[Start]] = {}

@@ -152,9 +152,9 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
     for one in sent:
         why = f": {one.why}" if one.why is not None else ""
         say(f"{one.table}  {one.file.kind} {one.title}  {one.state.replace('_', ' ')}{why}")
-    asked = {one.sha256 for one in sent}
+    sent_hashes = {one.sha256 for one in sent}
     for file in offered:
-        if file.sha256 not in asked:
+        if file.sha256 not in sent_hashes:
             say(f"offered, no table was asked: {file.kind} {file.title}  {file.sha256}")
     for file, at, who in gone:
         say(f"removed {at:%Y-%m-%d %H:%M} by {who}: {file.kind} {file.title}  {file.sha256}")

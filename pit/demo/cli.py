@@ -221,34 +221,34 @@ def _incidents(
     """Let things happen so many seconds from now; yield what there is to see, and when."""
     unplug, rewrite, call = after
     first, *others = tables
-    said = [
+    sentences = [
         f"Look at the floor page: {first.name} stands first. Its hand 1 is in dispute: the tile leads to the hand, "
         "its pictures and the dispute file."
     ]
     timers: list[threading.Timer] = []
     if others:
         timers.append(threading.Timer(unplug, others[-1].unplug))
-        said.append(
+        sentences.append(
             f"After {unplug:g} s {others[-1].name} is unplugged: its tile loses its green within 15 s; after 30 s it "
             "says that it is not heard of. It deals on."
         )
     if len(others) > 1:
         timers.append(threading.Timer(rewrite, others[-2].rewrite))
-        said.append(
+        sentences.append(
             f"After {rewrite:g} s somebody rewrites the record of {others[-2].name} in its files; at the table it "
             "verifies, but it is not what the box signed last: a floor person reads that, then it deals on. Within "
             "15 s its tile is red: the pit has the rows as they were."
         )
     if len(others) > 2:
         timers.append(threading.Timer(call, _call_floor, (database, others[0], stop)))
-        said.append(
+        sentences.append(
             f"After {call:g} s the dealer of {others[0].name} calls the floor: its tile says so at once. Touch “I go” "
             f"there: {COMES_S:g} s later you have come, and the call is over."
         )
     for timer in timers:
         start(timer)
     try:
-        yield said
+        yield sentences
     finally:
         stop.set()
         for timer in timers:

@@ -30,15 +30,15 @@ def floor_page(url: str, folder: Path, port: int = 0) -> Iterator[tuple[str, dic
         words, env=at_database, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as server:
         assert server.stderr is not None
-        said: list[str] = []
+        lines: list[str] = []
         try:
             people = _people(url)  # while it starts
             for line in server.stderr:
-                said.append(line)
+                lines.append(line)
                 if line.startswith(_SERVES):
                     break
             else:
-                raise AppError(f"The pit's pages are not served: {''.join(said[-3:]).strip()}")
+                raise AppError(f"The pit's pages are not served: {''.join(lines[-3:]).strip()}")
             start_thread(server.stderr.read, name="floor page's words")
             yield line.removeprefix(_SERVES).strip(), people
         finally:

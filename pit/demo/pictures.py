@@ -1,4 +1,4 @@
-"""What a simulated table's camera sees: a rendered felt while it matters, else a small picture that says so."""
+"""What a simulated table's camera sees: a rendered felt, or a small picture with the words “simulated: not drawn”."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -13,7 +13,7 @@ from vision.felt.layout import TableLayout
 from vision.synthetic.render import render_table
 
 SCALE: Final = 0.35
-"""A tenth of a second of processor time each, and cards that a person can read."""
+"""Of the pictures: a person can still read the cards, and each takes a tenth of a second of processor time."""
 QUALITY: Final = 70
 SMALL: Final = (180, 320, 3)
 
@@ -21,9 +21,9 @@ Felt = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class HandPictures:
-    """Pictures of a felt, as JPEG. While `renders`, they show its cards; later ones only say that nothing was drawn.
+    """Pictures of a felt, as JPEG. While `renders` is true, they show its cards; otherwise they are not drawn.
 
-    Six tables would fill a disk and a processor with pictures that nobody opens.
+    Always drawing would fill a disk and a processor with six tables' pictures that nobody opens.
     """
 
     def __init__(self, seed: int, *, renders: bool) -> None:
@@ -34,12 +34,12 @@ class HandPictures:
     def __call__(self, felt: Felt) -> bytes:
         """Return the picture of a felt: by place and row, the cards' codes."""
         if not self.renders:
-            return _none()
+            return _not_drawn()
         return _jpeg(render_table(felt, self._layout, seed=self._seed, scale=SCALE).frame)
 
 
 @cache
-def _none() -> bytes:
+def _not_drawn() -> bytes:
     picture = np.full(SMALL, 60, np.uint8)
     cv2.putText(picture, "simulated: not drawn", (24, 96), cv2.FONT_HERSHEY_SIMPLEX, 0.75, (235, 235, 235), 2)
     return _jpeg(picture)

@@ -161,7 +161,7 @@ def answer(
     keys = authority.keys
     words = wire.words(authority.der, keys, request)
     refused: Message | None = None
-    said: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     with database.transaction() as connection:
         row = connection.execute(
             f"SELECT {_SEEN}, code_key, renews, certificate, ends_at < now() FROM enrolment"
@@ -183,11 +183,11 @@ def answer(
                 (text_to_store(refused), one.number),
             )
         elif certificate is not None:
-            said = {"certificate": certificate, "name": one.name}
+            answer = {"certificate": certificate, "name": one.name}
     if refused is not None:
         log(f"an enrolment of {one.name!r} was refused: {refused}")
         raise EnrolmentRefused(refused)
-    data = json.dumps(vars(keys) | said).encode()
+    data = json.dumps(vars(keys) | answer).encode()
     return data, wire.of_pit(bytes(key), body, data)
 
 

@@ -14,7 +14,7 @@ def site(listen: str, doors: Sequence[Path], authority: Path, repository: Path, 
     """Return nginx's whole configuration.
 
     `listen`: the tables' address and port; `doors`: the doors' Unix sockets; `authority`: the folder of the
-    certificates; `repository`: that of the files that go down; `folder`: nginx's own.
+    certificates; `repository`: that of the files that tables fetch; `folder`: nginx's own.
     """
     text = SITE.read_text(encoding="utf-8")
     servers = "\n        ".join(f'server "unix:{door}";' for door in doors)

@@ -1,1 +1,1 @@
-"""What goes down to the tables: files, and who is asked to fetch them."""
+"""Files for the tables (profiles, decks, releases), and which tables are asked to fetch them."""

@@ -116,7 +116,7 @@ def offer(
     maker_root: Path = MAKER_ROOT,
     machine: str | None = None,
 ) -> HouseFile:
-    """Store what tables may be asked to fetch; twice is once. What kind a file is its content says.
+    """Store what tables may be asked to fetch, if it is not there yet. A file's content says what kind it is.
 
     A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
     sentence for a file that no table could use, FilesError where it cannot be stored.

@@ -226,12 +226,12 @@ def disputes(database: Database) -> list[Dispute]:
             " WHERE hand.disputed ORDER BY least(e.wall_ms, c.ms)",
             (HandDisputed.type,),
         )
-        said = [
+        details = [
             (row.pop("since_ms"), row.pop("came_ms"), _reason(row.pop("payload")), row.pop("actor"))
             for row in rows
         ]
         hands = _with_seats(connection, [FoundHand(**row) for row in rows])
-    return [Dispute(hand, *one) for hand, one in zip(hands, said, strict=True)]
+    return [Dispute(hand, *one) for hand, one in zip(hands, details, strict=True)]
 
 
 def _reason(payload: str) -> str:

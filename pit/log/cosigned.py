@@ -1,6 +1,7 @@
 """What tables hold of the log: checkpoints that they have checked and cosigned.
 
-The door notes it in memory; the keeper looks at it with each turn. What is lost by a crash comes again.
+The door notes in memory what each table reports; the keeper of the log stores it at each of its turns. What a crash
+loses, the tables report again.
 """
 
 import logging
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 
 HEARD: Final = """SELECT DISTINCT table_id FROM record JOIN head USING (record_id) JOIN gaming_table USING (table_id)
 WHERE heard_at > now() - interval '10 minutes' AND struck_at IS NULL"""
-"""The tables that count: a checkpoint is proven when more than half of them have cosigned it (FLEET section 7)."""
+"""The tables that count: a checkpoint is proven when more than half of them have cosigned it."""
 _PROVEN: Final = f"""
 WITH heard AS ({HEARD})
 INSERT INTO proven (epoch, size, signers, heard)
@@ -49,14 +50,14 @@ class HeldCheckpoint:
 
 
 class Cosignatures:
-    """What the tables hold, the newest of each."""
+    """The newest checkpoint that each table holds."""
 
     def __init__(self, public: bytes) -> None:
         """`public`: of the log's key."""
         self._public = public
         self._lock = threading.Lock()
         self._new: dict[int, HeldCheckpoint] = {}
-        self._looking: dict[int, tuple[Checkpoint, HeldCheckpoint]] = {}
+        self._to_store: dict[int, tuple[Checkpoint, HeldCheckpoint]] = {}
         self._stored: dict[int, Checkpoint] = {}
         self._known: dict[Checkpoint, None] = {}
 
@@ -65,7 +66,7 @@ class Cosignatures:
         with self._lock:
             self._new[table_id] = held
 
-    def doubted(self, connection: Connection) -> list[str]:
+    def take_unknown(self, connection: Connection) -> list[str]:
         """Return checkpoints that this log's key has signed and this database does not know, oldest first."""
         with self._lock:
             new, self._new = self._new, {}
@@ -80,16 +81,16 @@ class Cosignatures:
                 log.warning("Table %s says that it holds a checkpoint, and it is none: %s", table_id, error)
                 continue
             self._known[checkpoint] = None
-            self._looking[table_id] = checkpoint, held
+            self._to_store[table_id] = checkpoint, held
         while len(self._known) > MOST_KNOWN:
             del self._known[next(iter(self._known))]
         order = sorted(unknown, key=lambda one: (epoch_of(one.origin, self._public), one.size), reverse=True)
         return [without_cosignatures(unknown[one]) for one in order]
 
     def store(self, connection: Connection) -> int:
-        """Store the cosignatures that hold, and what is proven by them; return how many tables count."""
-        looking, self._looking = self._looking, {}
-        new = {one: had for one, had in looking.items() if self._stored.get(one) != had[0]}
+        """Store the valid cosignatures, and which checkpoints they prove; return how many tables count."""
+        held_now, self._to_store = self._to_store, {}
+        new = {table_id: one for table_id, one in held_now.items() if self._stored.get(table_id) != one[0]}
         if new:
             keys: dict[int, bytes | None] = dict(connection.execute(KEY_OF, (list(new),)).fetchall())
             rows = []
@@ -118,7 +119,7 @@ class Cosignatures:
 
 
 def _learn(connection: Connection, table_id: int, witness: bytes) -> bool:
-    """Store the key with which a table cosigns; return whether it is no other table's."""
+    """Store the key with which a table cosigns; return False if it is another table's key."""
     try:
         with connection.transaction():
             connection.execute(

@@ -42,7 +42,11 @@ class SignedHead:
 
 @dataclass
 class Mark:
-    """How far a record was looked at, and what was found."""
+    """How far a record was looked at: up to row `seq`.
+
+    `announced`: the last key that it names and that is not yet accepted; `bad`: the first row whose signature does not
+    hold, and why.
+    """
 
     seq: int = 0
     announced: bytes | None = None
@@ -51,7 +55,7 @@ class Mark:
 
 @dataclass
 class HeadCheck:
-    """What new rows hold."""
+    """The heads that count in new rows, the marks by record, and how many rows were looked at."""
 
     heads: list[SignedHead] = field(default_factory=list)
     marks: dict[int, Mark] = field(default_factory=dict)
@@ -59,7 +63,7 @@ class HeadCheck:
 
 
 def new_heads(connection: Connection) -> HeadCheck:
-    """Look at signed heads that were not looked at; the marks are not stored yet."""
+    """Look at the rows after each record's stored mark. The new marks are not stored yet: `store_marks`."""
     return look_at(connection.execute(_NEW).fetchall())
 
 
@@ -95,17 +99,17 @@ def why_bad(anchor: Anchor | None, seq: int, previous: str) -> str:
 
 
 def anchor_in(payload: str) -> Anchor | None:
-    """Return the anchor in a row's payload, its signature unchecked; None if it is none."""
+    """Return the anchor in a row's payload, its signature unchecked; None if the payload holds no anchor."""
     try:
         value = json.loads(payload)
         anchor = Anchor(*(value[name] for name in _FIELDS))
-        return anchor if anchor.is_written_so() else None
+        return anchor if anchor.is_well_formed() else None
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def key_of_row(payload: str) -> bytes | None:
-    """Return the key that a row announces, None if it is none."""
+    """Return the key that a row announces; None if what it holds cannot be a key."""
     try:
         key = bytes.fromhex(json.loads(payload)["key"])
     except (ValueError, LookupError, TypeError, RecursionError):

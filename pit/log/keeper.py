@@ -34,7 +34,7 @@ from pit.store.facts import set_fact
 log = logging.getLogger(__name__)
 
 EVERY_S: Final = 10.0
-"""Seconds between two checkpoints (FLEET section 7); more where more than `MOST_A_SECOND` tables would cosign."""
+"""Seconds between two checkpoints; more where more than `MOST_A_SECOND` tables would cosign."""
 FOLLOWS_S: Final = 2.0
 """Seconds between two looks of a process that does not sign at what was signed."""
 MOST_A_SECOND: Final = 10
@@ -190,7 +190,7 @@ class Keeper:
     def _unknown(self, connection: Connection) -> str:
         """Return a checkpoint of this log that the database does not have, "" if there is none."""
         filed = self._file.read()
-        for note in [filed] * bool(filed) + self._cosigned.doubted(connection):
+        for note in [filed] * bool(filed) + self._cosigned.take_unknown(connection):
             if not epochs.is_known(connection, open_note(note, self.key.public)):
                 is_told = connection.execute("SELECT FROM epoch WHERE unknown = %s", (note,)).fetchone()
                 if is_told is None and self._is_newer(connection, note):

@@ -118,7 +118,7 @@ class FloorLive(SnapshotFollower[Floor]):
     def now(self) -> Floor:
         """Look, and return the current floor."""
         self.refresh()
-        return self._moment
+        return self._snapshot
 
     def refresh(self) -> None:
         """Read the tables' heads, and publish a floor if any tile says something else."""
@@ -130,14 +130,14 @@ class FloorLive(SnapshotFollower[Floor]):
             except DatabaseError as error:
                 self._publish(Floor(trouble=error.sentence))
 
-    def failed(self) -> None:
+    def publish_failure(self) -> None:
         """Show that the floor could not be made."""
         self._publish(
             Floor(trouble=Message("The page met an error of its own. The tables go on; look at the log."))
         )
 
     def _publish(self, floor: Floor) -> None:
-        before = self._moment
+        before = self._snapshot
         if replace(floor, version=before.version) != before or not before.version:
             self.publish(replace(floor, version=before.version + 1))
 
@@ -221,13 +221,13 @@ class FloorMessages:
     def __init__(self, app: Flask) -> None:
         self._app = app
         self._lock = threading.Lock()
-        self._spoken: dict[str, _LanguageMessages] = {}
+        self._by_language: dict[str, _LanguageMessages] = {}
 
-    def text(self, moment: Floor, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
+    def text(self, snapshot: Floor, has: int | None = None, language: str = SOURCE) -> tuple[str, int]:
         """Return the message for a receiver that `has` an earlier floor, and the floor that it then has."""
         with self._lock:
-            spoken = self._spoken.setdefault(language, _LanguageMessages(self._app, language))
-            return spoken.text(moment, has)
+            in_language = self._by_language.setdefault(language, _LanguageMessages(self._app, language))
+            return in_language.text(snapshot, has)
 
 
 class _LanguageMessages:
@@ -240,21 +240,21 @@ class _LanguageMessages:
         self._texts: dict[int | None, str] = {}
         self._order: dict[str, list[str]] = {}
 
-    def text(self, moment: Floor, has: int | None) -> tuple[str, int]:
-        if self._version < moment.version:
-            self._render(moment)
+    def text(self, snapshot: Floor, has: int | None) -> tuple[str, int]:
+        if self._version < snapshot.version:
+            self._render(snapshot)
         if has not in self._texts:
             parts = {n: html for n, html in self._parts.items() if has is None or self._changed[n] > has}
             head = {"language": html_language(self._language), "order": self._order}
             self._texts[has] = json.dumps({**head, "parts": parts}, separators=(",", ":"))
         return self._texts[has], self._version
 
-    def _render(self, moment: Floor) -> None:
+    def _render(self, snapshot: Floor) -> None:
         with self._app.app_context(), speaking(self._language):
-            what: dict[str, Any] = {f"tile-{one.table_id}": one for one in moment.tiles}
+            what: dict[str, Any] = {f"tile-{one.table_id}": one for one in snapshot.tiles}
             what["sums"] = (
-                *(moment.hour, len(moment.tiles), moment.dealing),
-                *(moment.trouble, moment.epoch_ms, moment.stopped, moment.certificates),
+                *(snapshot.hour, len(snapshot.tiles), snapshot.dealing),
+                *(snapshot.trouble, snapshot.epoch_ms, snapshot.stopped, snapshot.certificates),
             )
             for name in self._parts.keys() - what.keys():
                 del self._parts[name], self._shown[name]
@@ -263,11 +263,11 @@ class _LanguageMessages:
                     continue
                 self._shown[name] = one
                 html = (
-                    render_template("pit/sums.html", floor=moment)
+                    render_template("pit/sums.html", floor=snapshot)
                     if name == "sums"
                     else render_template("pit/tile.html", one=one)
                 ).strip()
                 if self._parts.get(name) != html:
-                    self._parts[name], self._changed[name] = html, moment.version
-        self._order = {band.value: [f"tile-{t.table_id}" for t in moment.band(band)] for band in Band}
-        self._version, self._texts = moment.version, {}
+                    self._parts[name], self._changed[name] = html, snapshot.version
+        self._order = {band.value: [f"tile-{t.table_id}" for t in snapshot.band(band)] for band in Band}
+        self._version, self._texts = snapshot.version, {}

@@ -138,8 +138,8 @@ def tile(
     if going and made.need and going.need == made.need and now_ms - going.at_ms < GOING_MS:
         made = replace(made, going=going.person)
     if not status.is_well:
-        said = {"silent": Lack.HEARD, "process": Lack.PROCESS, "fork": Lack.RECORD}.get(made.need)
-        lacks = tuple(status.words(lack) for lack, _ in status.lacks if lack is not said)
+        title_lack = {"silent": Lack.HEARD, "process": Lack.PROCESS, "fork": Lack.RECORD}.get(made.need)
+        lacks = tuple(status.words(lack) for lack, _ in status.lacks if lack is not title_lack)
         tone = Tone.SILENT if made.tone is Tone.WELL else made.tone
         made = replace(made, silent=True, tone=tone, notes=(*made.notes, *lacks))
     return made

@@ -256,9 +256,9 @@ def is_current(url: str) -> bool:
 
 def _revisions() -> tuple[frozenset[str], str]:
     """Return all revisions of the schema and the newest, from the files: Alembic takes a second to load."""
-    said = "".join(path.read_text(encoding="utf-8") for path in MIGRATIONS.glob("*.py"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in MIGRATIONS.glob("*.py"))
     known, before = (
-        frozenset(re.findall(rf'(?m)^{name} = "(.+)"$', said)) for name in ("revision", "down_revision")
+        frozenset(re.findall(rf'(?m)^{name} = "(.+)"$', sources)) for name in ("revision", "down_revision")
     )
     (newest,) = known - before
     return known, newest

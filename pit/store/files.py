@@ -1,4 +1,4 @@
-"""Images that tables have sent, and files that go down to tables, named by their hash."""
+"""Images that tables have sent, and files that tables fetch, each named by its hash."""
 
 import os
 import tempfile
@@ -27,7 +27,7 @@ class Files:
         return self.folder / digest[:2] / digest
 
     def keep(self, digest: str, data: bytes) -> None:
-        """Store bytes durably under their hash; twice is once. Raises FilesError.
+        """Store bytes durably under their hash, if they are not there yet. Raises FilesError.
 
         A file that the disk has damaged is replaced.
         """
@@ -49,13 +49,13 @@ class Files:
 
     @contextmanager
     def part(self) -> Iterator[Path]:
-        """Yield where a file may be written that `take` then stores; nothing lies there before, nor after."""
+        """Yield a temporary path: write a file there, then give it to `take`. What is left there is removed."""
         make_folder(self.folder)
         with tempfile.TemporaryDirectory(prefix=".offered-", dir=self.folder) as folder:
             yield Path(folder) / "part"
 
     def take(self, part: Path, digest: str) -> None:
-        """Store a file that lies in `part`, durably written, under its hash. Raises OSError."""
+        """Move a file from `part` to its place under its hash. The caller has synced it to the disk. Raises OSError."""
         path = self.path(digest)
         make_folder(path.parent)
         part.chmod(FILE_MODE)
@@ -63,7 +63,7 @@ class Files:
         sync_folder(path.parent)
 
     def remove(self, digest: str) -> None:
-        """Remove a file; twice is once. Raises FilesError."""
+        """Remove a file, if it is there. Raises FilesError."""
         try:
             self.path(digest).unlink(missing_ok=True)
         except OSError as error:

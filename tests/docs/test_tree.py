@@ -74,7 +74,7 @@ def test_every_map_and_page_of_a_folder_is_what_the_tree_makes() -> None:
 
 def test_the_maps_name_every_folder_of_the_product_with_what_it_is_for() -> None:
     folders = {file.parent for file in modules()} - {Path(top) for top in PRODUCT}
-    listed = {folder for top in tree.TOPS for folder in tree.rooms(top)}
+    listed = {folder for top in tree.TOPS for folder in tree.subfolders(top)}
     assert folders - listed == set()
     assert [folder for folder in listed if not tree.sentence(folder)] == []
     assert {f"{folder.name}/" for folder in listed} <= set(tree.long_map().split())

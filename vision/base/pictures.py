@@ -17,9 +17,9 @@ SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"}
 MIN_SIDE_PX = 32
 MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
 MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, uncompressed
-MOST_SCANS = (
-    1_000  # of a JPEG: a camera's has one, a progressive one a dozen; a video behind it says some by chance
-)
+MOST_SCANS = 1_000
+"""The most scan markers in a JPEG's file. A camera's has one, a progressive one a dozen; in a video that a phone adds
+behind the picture the same bytes occur some times by chance."""
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 
 
@@ -42,7 +42,7 @@ def load_picture(path: Path) -> Image:
 
 
 def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Image:
-    """Return the picture in a file's bytes, as `load_picture` does; errors name it `file`.
+    """Return the picture in a file's bytes, as `load_picture` does. `file`: its name in errors.
 
     Raises:
         PictureError: it is no picture, half a picture, or one that is too small or too large.
@@ -73,12 +73,12 @@ def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Imag
 
 
 def decode_picture(data: bytes) -> Image | None:
-    """Return a picture as BGR uint8 (h × w × 3); None for what is none or has more than MAX_PIXELS."""
+    """Return a picture as BGR uint8 (h × w × 3); None for bytes that are no picture, or more than MAX_PIXELS."""
     return _decode(data) if 0 < _pixels(data) <= MAX_PIXELS else None
 
 
 def _decode(data: bytes) -> Image | None:
-    """Return a picture whose size is known: a damaged header could make OpenCV allocate gigabytes."""
+    """Decode a picture. Check its size before: a damaged header could make OpenCV allocate gigabytes."""
     try:
         picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error:  # more pixels than OpenCV agrees to hold
@@ -87,7 +87,7 @@ def _decode(data: bytes) -> Image | None:
 
 
 def _oddity(data: bytes) -> str:
-    """Return why a picture may show something else than a camera saw, a template; "" if nothing speaks for that."""
+    """Return why a picture may not show what a camera saw, as an error's template; "" if there is no such reason."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with Pillow.open(BytesIO(data)) as picture:
@@ -116,11 +116,15 @@ def _read_bytes(path: Path) -> bytes:
 
     A stick may hold a pipe, or a link to a device: reading those would block for ever, or exhaust the memory.
     """
-    seen = path.stat()
-    if not stat.S_ISREG(seen.st_mode) and not path.is_dir():  # for a folder the system's error is good enough
+    facts = path.stat()
+    if (
+        not stat.S_ISREG(facts.st_mode) and not path.is_dir()
+    ):  # for a folder the system's error is good enough
         raise PictureFileError(f"{path} is no plain file.")
-    if seen.st_size > MOST_BYTES:
-        raise PictureError(f"{path} has {seen.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read.")
+    if facts.st_size > MOST_BYTES:
+        raise PictureError(
+            f"{path} has {facts.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read."
+        )
     return path.read_bytes()
 
 

@@ -107,14 +107,14 @@ def find_markers(grey: Image, layout: TableLayout) -> list[FoundMarker]:
     known = {marker.id for marker in layout.markers.at}
     found: list[FoundMarker] = []
     for longest in (SEARCH_PX, max(grey.shape)):
-        small, times = reduce_picture(grey, longest)
+        small, factor = reduce_picture(grey, longest)
         corners, ids, _ = _detector(layout.markers.dictionary).detectMarkers(small)
         found = [
-            FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * times - 0.5)
+            FoundMarker(int(number), (np.asarray(points, float).reshape(4, 2) + 0.5) * factor - 0.5)
             for number, points in zip([] if ids is None else np.ravel(ids), corners, strict=True)
             if _not_cut(np.asarray(points, float), small)
         ]
-        if times == 1 or len(known & {marker.id for marker in found}) >= 4:
+        if factor == 1 or len(known & {marker.id for marker in found}) >= 4:
             break
     return [FoundMarker(marker.id, refine_corners(grey, marker.corners)) for marker in found]
 

@@ -27,7 +27,7 @@ MAX_EDGE_MM = 1.3
 one another and 6, 8 and 9 grow alike."""
 
 MIN_PX_PER_MM = 1.2
-"""At 1.0 px/mm the prototype read 79 of 100 cards, at 1.3 98."""
+"""Of 100 cards the prototype read 79 at 1.0 px/mm, and 98 at 1.3 px/mm."""
 
 MIN_WHITE = 70.0
 """Below, red ink (a third of white) and black (a tenth) are closer than 20 of 255 grey levels, and the sensor's

@@ -90,21 +90,21 @@ def reduce_picture(picture: Image, longest: int) -> tuple[Image, int]:
     """
     least = max(1, math.ceil(max(picture.shape[:2]) / longest))
     power = 1 << (least - 1).bit_length()
-    times = 3 * power // 4 if least <= 3 * power // 4 else power
-    return (picture, 1) if times == 1 else (average(picture, times), times)
+    factor = 3 * power // 4 if least <= 3 * power // 4 else power
+    return (picture, 1) if factor == 1 else (average(picture, factor), factor)
 
 
-def average(picture: Image, times: int) -> Image:
+def average(picture: Image, factor: int) -> Image:
     """Shrink a picture by a whole factor to the averages of its pixels, by halving while possible."""
-    height, width = (max(1, n // times) for n in picture.shape[:2])
-    small = picture[: height * times, : width * times]
-    while times % 2 == 0:
-        times //= 2
-        size = (width * times, height * times)
+    height, width = (max(1, n // factor) for n in picture.shape[:2])
+    small = picture[: height * factor, : width * factor]
+    while factor % 2 == 0:
+        factor //= 2
+        size = (width * factor, height * factor)
         small = np.asarray(cv2.resize(small, size, interpolation=cv2.INTER_AREA), np.uint8)
-    if times > 1:  # every mean of so many pixels, and of these one: that is twice as fast
-        means = np.asarray(cv2.blur(small, (times, times)), np.uint8)
-        small = np.ascontiguousarray(means[times // 2 :: times, times // 2 :: times])
+    if factor > 1:  # every mean of so many pixels, and of these one: that is twice as fast
+        means = np.asarray(cv2.blur(small, (factor, factor)), np.uint8)
+        small = np.ascontiguousarray(means[factor // 2 :: factor, factor // 2 :: factor])
     return small
 
 

@@ -87,19 +87,19 @@ def survey(
 ) -> Survey:
     """Survey a frame (BGR, h × w × 3); with the calibration in force, also what moved since.
 
-    `trouble`: why four sheets cannot be used; their markers are then shown, and no felt is looked for.
+    `trouble`: why the four marker sheets in place of a felt cannot be used. Then only their markers are shown.
 
     Raises:
-        PictureError: it is not a usable picture.
+        PictureError: the frame is not a usable picture.
     """
     grey = as_grey(frame)
     height, width = grey.shape
-    small, times = reduce_picture(frame, SHOWN_PX)
+    small, factor = reduce_picture(frame, SHOWN_PX)
     picture = jpeg(small)
     shown = (small.shape[1], small.shape[0])
 
     def outline(name: str, corners: Points) -> Outline:
-        return Outline(name, (corners + 0.5) / times - 0.5)
+        return Outline(name, (corners + 0.5) / factor - 0.5)
 
     name = layout.markers.name
     known = {marker.id for marker in layout.markers.at} if trouble is None else {*SHEETS}

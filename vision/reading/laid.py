@@ -16,7 +16,9 @@ from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters
 from vision.reading.network import Floats, Indices
 from vision.reading.pairs import Stance, index_inset_mm, learnt_stance, lie_as_one
 
-_OF_ITS_OWN = 6.0  # nats of evidence: a real card on top of another shows its index as clearly as any
+_REAL_CARD = (
+    6.0  # nats of evidence: from here on an index inside another card's outline is a real card on top of it
+)
 _CONCENTRIC_MM = 15.0
 _COURTS = "JQK"
 _STRAY_MM = 12.0  # how far outside its zone a card's middle may lie
@@ -51,9 +53,9 @@ class CardPlace:
             step, along = indices.places[m] - indices.places[first], indices.directions[first]
             turned = np.array([[across, over], [-over, across]]) @ step
             turned /= np.linalg.norm(turned) + 1e-9
-            longer = np.linalg.norm(step) / np.hypot(across, over)
-            larger = indices.sizes[m] / indices.sizes[first]
-            if turned @ along > _SAME_TURN and 0.8 < longer < 1.25 and 0.625 < larger < 1.6:
+            length_ratio = np.linalg.norm(step) / np.hypot(across, over)
+            size_ratio = indices.sizes[m] / indices.sizes[first]
+            if turned @ along > _SAME_TURN and 0.8 < length_ratio < 1.25 and 0.625 < size_ratio < 1.6:
                 along, middle = turned, indices.places[first] + step / 2
                 break
         else:
@@ -83,10 +85,11 @@ def cards_on(
     hosts = [(cluster, place) for cluster, place in laid if len(cluster.members) > 1]
     cards = {c.members: (c, place) for c, place in laid if not _is_print(indices, c, place, hosts)}
     if look is not None:
-        seen = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
-        text = look([place for _, place in seen], [c.likeliest for c, _ in seen])
-        for (c, place), one in zip(seen, text, strict=True):
-            cards[c.members] = replace(c, whole=_of_a_court(one) if c.likeliest[0] in _COURTS else one), place
+        clear = [(c, place) for c, place in cards.values() if c.evidence > CLEARLY_THERE]
+        evidence = look([place for _, place in clear], [c.likeliest for c, _ in clear])
+        for (c, place), one in zip(clear, evidence, strict=True):
+            whole = _without_court_rank(one) if c.likeliest[0] in _COURTS else one
+            cards[c.members] = replace(c, whole=whole), place
     named = name([cluster for cluster, _ in cards.values()], conflicts=True)
     if stance is not None:
         named = _one_name_each(indices, named, stance)
@@ -94,17 +97,18 @@ def cards_on(
 
 
 def _one_name_each(indices: Indices, named: list[NamedCluster], stance: Stance) -> list[NamedCluster]:
-    """Mark the less clear of two names whose indices lie as the two of one card; nobody knows then which it is.
+    """Make two names unsure whose indices lie as if they were the two of one card, and mark the less clear one.
 
-    A neighbour often covers half of a card's second index, which then looks like another card's.
+    A neighbour often covers half of a card's second index, which then looks like another card's. Which of the two names
+    is the card's, nobody knows.
     """
     alone = sorted((n for n in named if len(n.cluster.members) == 1), key=lambda n: -n.cluster.evidence)
     if len(alone) < 2:
         return named
     rows = np.array([n.cluster.members[0] for n in alone])
-    one = lie_as_one(indices, rows, stance)
+    one_card = lie_as_one(indices, rows, stance)
     changed: dict[tuple[int, ...], NamedCluster] = {}
-    for clear, other in zip(*np.nonzero(np.triu(one)), strict=True):
+    for clear, other in zip(*np.nonzero(np.triu(one_card)), strict=True):
         first, second = alone[clear].cluster.members, alone[other].cluster.members
         if first not in changed and second not in changed:
             changed[first] = replace(alone[clear], margin=0.0)
@@ -112,7 +116,7 @@ def _one_name_each(indices: Indices, named: list[NamedCluster], stance: Stance) 
     return [changed.get(n.cluster.members, n) for n in named]
 
 
-def _of_a_court(whole: Floats) -> Floats:
+def _without_court_rank(whole: Floats) -> Floats:
     """Reduce a court's evidence beyond its indices to its suit and the fact that it is a court.
 
     Its picture differs from deck to deck: if it is taken for a pip card, it gives no evidence of a rank.
@@ -126,12 +130,12 @@ def _of_a_court(whole: Floats) -> Floats:
 def _is_print(
     indices: Indices, cluster: Cluster, place: CardPlace, hosts: list[tuple[Cluster, CardPlace]]
 ) -> bool:
-    """Return whether a cluster is print: wholly inside a card that shows both of its own indices.
+    """Return whether a cluster is no card but print, wholly inside a card (its host) of which both indices are seen.
 
-    A clearly named card stays: neighbours overlap, and an outline computed from indices is accurate to a few
-    millimetres only. So does a pair, unless it is the host's figure, point-symmetric around the host's own centre.
+    A clearly named cluster is a card: neighbours overlap, and an outline computed from indices is accurate to a few
+    millimetres only. A pair of indices is a card, too, unless it is the host's figure, symmetric about its centre.
     """
-    if cluster.evidence >= _OF_ITS_OWN:
+    if cluster.evidence >= _REAL_CARD:
         return False
     at = indices.places[list(cluster.members)].tolist()
     return any(

@@ -45,7 +45,10 @@ STANDARD = Style()
 
 @dataclass(frozen=True)
 class _Index:
-    """The geometry of the corner index: the middle of its column, its top, the heights of rank and suit; mm."""
+    """The geometry of the corner index in mm.
+
+    `x`: the middle of its column; `rank`, `suit`: their heights, with `gap` between them; `widest`: of the rank.
+    """
 
     x: float
     top: float
@@ -61,7 +64,7 @@ _JUMBO = _Index(x=8.9, top=4.0, rank=16.0, suit=9.0, gap=1.8, widest=13.4)
 _BLANK = Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)
 
 _LEFT, _MID, _RIGHT = -1.0, 0.0, 1.0
-# The pips of the upper half and of the middle, as (column, row); rows run from -1 (top) to 0 (middle).
+# The pips of the upper half, as (column, row), drawn in the lower half too; rows run from -1 (top) to 0 (middle).
 _PIPS: dict[str, list[tuple[float, float]]] = {
     "2": [(_MID, -1)],
     "3": [(_MID, -1)],
@@ -73,7 +76,7 @@ _PIPS: dict[str, list[tuple[float, float]]] = {
     "9": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3)],
     "T": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3), (_MID, -2 / 3)],
 }
-# Pips without a partner in the lower half.
+# Pips that are drawn once: those of the middle row, and a seven's one in the upper half.
 _LONE: dict[str, list[tuple[float, float]]] = {
     "3": [(_MID, 0)],
     "5": [(_MID, 0)],
@@ -97,7 +100,7 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
     >>> card_svg("Th")[:26]
     '<svg xmlns="http://www.w3.'
     """
-    return _card(code, style).svg(f"c{code}{_mark(style)}", _title(code))
+    return _card(code, style).svg(f"c{code}{_style_letters(style)}", _title(code))
 
 
 def signs_svg() -> str:
@@ -108,20 +111,20 @@ def signs_svg() -> str:
     symbols = []
     for rank in RANKS:
         paths, width = rank_paths(rank)
-        drawn = "".join(f'<path d="{path.placed(0, 0, _SIGN).svg()}"/>' for path in paths)
+        drawn = "".join(f'<path d="{path.placed(0, 0, _SIGN_SCALE).svg()}"/>' for path in paths)
         symbols.append(_symbol(f"rank-{rank}", width, drawn))
     for suit in SUITS:
-        drawn = f'<path d="{suit_path(suit).placed(50 * _SIGN, 50 * _SIGN, _SIGN).svg()}"/>'
+        drawn = f'<path d="{suit_path(suit).placed(50 * _SIGN_SCALE, 50 * _SIGN_SCALE, _SIGN_SCALE).svg()}"/>'
         symbols.append(_symbol(f"suit-{suit}", 100, drawn))
     return f'<svg class="sprite" aria-hidden="true" focusable="false">{"".join(symbols)}</svg>'
 
 
-_SIGN = 0.1
-"""A sign's box is 100 high and becomes 10 mm of the drawing's units."""
+_SIGN_SCALE = 0.1
+"""Millimetres for one unit of `rank_paths` and `suit_path`: a sign is 100 units high there, and 10 mm here."""
 
 
 def _symbol(name: str, width: float, drawn: str) -> str:
-    box = f"0 0 {round(width * _SIGN * SVG_UNITS_PER_MM)} {round(100 * _SIGN * SVG_UNITS_PER_MM)}"
+    box = f"0 0 {round(width * _SIGN_SCALE * SVG_UNITS_PER_MM)} {round(100 * _SIGN_SCALE * SVG_UNITS_PER_MM)}"
     return f'<symbol id="{name}" viewBox="{box}" fill-rule="evenodd">{drawn}</symbol>'
 
 
@@ -129,7 +132,8 @@ def _symbol(name: str, width: float, drawn: str) -> str:
 def card_picture(code: str, px_per_mm: float, style: Style = STANDARD) -> Image:
     """Draw a whole card as pixels: (88.9 · px_per_mm) × (63.5 · px_per_mm) × 3, rounded, BGR; not writable.
 
-    Its corners are square and white outside the rounding; cut them off before placing the card on a background.
+    The picture is a rectangle, white outside the card's rounded corners: cut those off before placing the card on a
+    background.
 
     Raises:
         UnknownCardError: ``code`` is none of the 52.
@@ -167,7 +171,7 @@ def _title(code: str) -> str:
     return f"{_RANK_NAMES[code[0]]} of {_SUIT_NAMES[code[1]]}"
 
 
-def _mark(style: Style) -> str:
+def _style_letters(style: Style) -> str:
     return "4" * style.four_colour + "j" * style.jumbo
 
 

@@ -164,5 +164,5 @@ class UvcCamera(TimedCamera):
             self._capture = None
 
 
-def _taken(name: str, asked: float, took: float | None, unit: str = "") -> TakenSetting:
-    return TakenSetting(name, f"{asked:g}{unit}", "" if took is None else f"{took:g}{unit}")
+def _taken(name: str, wanted: float, took: float | None, unit: str = "") -> TakenSetting:
+    return TakenSetting(name, f"{wanted:g}{unit}", "" if took is None else f"{took:g}{unit}")

@@ -80,8 +80,8 @@ class Anchor:
         """The key's fingerprint in words."""
         return fingerprint(bytes.fromhex(self.key))
 
-    def is_written_so(self) -> bool:
-        """Return whether its text reads as an anchor: each part has its form. Raises ValueError for no hex."""
+    def is_well_formed(self) -> bool:
+        """Return whether each part has the form that an anchor's text needs. Raises ValueError for no hex."""
         return _TEXT.fullmatch(self.text) is not None
 
     def is_signed(self) -> bool:

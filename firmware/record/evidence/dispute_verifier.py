@@ -386,10 +386,10 @@ class Report:
         """Return the lines to print. The verdict comes first and last, so that long output cannot hide it."""
         verdict = "All of it holds." if self.ok else "This file does not hold."
         verdict += "" if self.is_signed else " The hand is NOT signed."
-        told = [f"holds: {sentence}" for sentence in self.holds]
-        told += [f"does not reach: {sentence}" for sentence in self.beside]
-        told += [f"WRONG: {sentence}" for sentence in self.wrong]
-        return [verdict, *told, verdict]
+        lines = [f"holds: {sentence}" for sentence in self.holds]
+        lines += [f"does not reach: {sentence}" for sentence in self.beside]
+        lines += [f"WRONG: {sentence}" for sentence in self.wrong]
+        return [verdict, *lines, verdict]
 
 
 def escaped(text: object) -> str:

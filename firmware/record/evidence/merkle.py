@@ -36,7 +36,7 @@ __all__ = (
 Subtree = Callable[[int, int], bytes]
 """Level and number of a whole subtree → its root, 32 bytes."""
 MOST_HASHES: Final = 63
-"""Hashes of any proof (C2SP tlog-witness)."""
+"""The most hashes that a proof may have (C2SP tlog-witness)."""
 _EMPTY: Final = hashlib.sha256().digest()
 
 
@@ -90,7 +90,9 @@ def consistency(tree: Subtree, old: int, size: int) -> list[bytes]:
         else:
             proof.append(_range(tree, first, middle))
             first = middle
-    if first:  # the old tree is no subtree of the new one: its last part is a part of the proof
+    if (
+        first
+    ):  # otherwise the old tree is one subtree of the new one, and its root is known to anyone who checks
         proof.append(_range(tree, first, end))
     return proof[::-1]
 
@@ -107,18 +109,18 @@ def extends(old: int, old_root: bytes, size: int, new_root: bytes, proof: Sequen
     number, last = old - 1, size - 1
     while number & 1:
         number, last = number >> 1, last >> 1
-    is_old = is_new = path[0]
+    old_hash = new_hash = path[0]
     for one in path[1:]:
         if not last:
             return False
         if number & 1 or number == last:
-            is_old, is_new = node_hash(one, is_old), node_hash(one, is_new)
+            old_hash, new_hash = node_hash(one, old_hash), node_hash(one, new_hash)
             while not number & 1 and number:
                 number, last = number >> 1, last >> 1
         else:
-            is_new = node_hash(is_new, one)
+            new_hash = node_hash(new_hash, one)
         number, last = number >> 1, last >> 1
-    return last == 0 and is_old == old_root and is_new == new_root
+    return last == 0 and old_hash == old_root and new_hash == new_root
 
 
 def _split(count: int) -> int:
@@ -127,7 +129,7 @@ def _split(count: int) -> int:
 
 
 def _range(tree: Subtree, first: int, end: int) -> bytes:
-    """Return the root over the leaves from `first` to before `end`; both as a proof's parts begin and end."""
+    """Return the root over the leaves from `first` to before `end`: a part of a tree as it is split for a proof."""
     count = end - first
     if count & (count - 1) == 0:
         level = count.bit_length() - 1

@@ -107,12 +107,12 @@ class Verification:
     @property
     def verdict(self) -> str:
         """One line for the first and the last of a report."""
-        said = [] if self.problems or self.unproven else [Message("All of it holds.")]
+        sentences = [] if self.problems or self.unproven else [Message("All of it holds.")]
         if self.problems:
-            said.append(Message("This record does not hold."))
+            sentences.append(Message("This record does not hold."))
         if self.unproven:
-            said.append(Message("NOT signed as a whole.") if self.anchors else Message("NOT signed."))
-        return " ".join(map(str, said))
+            sentences.append(Message("NOT signed as a whole.") if self.anchors else Message("NOT signed."))
+        return " ".join(map(str, sentences))
 
 
 def verify(

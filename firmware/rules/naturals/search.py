@@ -1,7 +1,8 @@
 """Finds a house's own naturals in thirteen cards, exactly.
 
-Counts decide most of it. Rows that may be arranged from all cards are searched for: every straight and every flush that
-the cards hold, one row after the other, until what is left holds the groups.
+Most conditions are decided by counting ranks and suits. Only where rows may be made of any of the cards, they are
+searched for: each straight or flush among the cards is tried for the first row, among the remaining ones for the next,
+until the cards that remain have the pairs, trips and quads, too.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,7 +48,7 @@ class OwnNaturalFinder(NaturalFinder):
         self._straight_ranks = {frozenset(ranks) for found in self._straights.values() for ranks in found}
 
     def bits(self, front: Cards, middle: Cards, back: Cards) -> int:
-        """Return every kind in 3, 5 and 5 known, different cards as a number."""
+        """Return all kinds that 13 known, different cards hold, as a number with a bit for each."""
         found = super().bits(front, middle, back)
         cards = (*front, *middle, *back)
         ranks, suits = count_ranks(cards), [0] * _SUITS
@@ -70,26 +71,28 @@ class OwnNaturalFinder(NaturalFinder):
             return self._can_be_arranged(needs, [(size, hand) for _, size, hand in named], cards)
         others = [card for row, held in enumerate(rows) if not needs.rows[row] for card in held]
         return _groups_fit(needs, count_ranks(others)) and all(
-            self._is(hand, rows[row]) for row, _size, hand in named
+            self._is_row(hand, rows[row]) for row, _size, hand in named
         )
 
-    def _is(self, hand: RowHand, row: Cards) -> bool:
+    def _is_row(self, hand: RowHand, row: Cards) -> bool:
+        """Return whether a row is such a hand: a straight, a flush, or both at once."""
         ranks = frozenset(card.rank for card in row)
-        in_order = len(ranks) == len(row) and ranks in self._straight_ranks
-        return (in_order or hand == "flush") and (hand == "straight" or len({card.suit for card in row}) == 1)
+        is_straight = len(ranks) == len(row) and ranks in self._straight_ranks
+        is_flush = len({card.suit for card in row}) == 1
+        return (is_straight or hand == "flush") and (is_flush or hand == "straight")
 
     def _can_be_arranged(self, needs: Conditions, wanted: list[tuple[int, RowHand]], cards: Cards) -> bool:
-        """Return whether cards hold these rows, and needs' groups among the others."""
+        """Return whether these rows can be made of the cards, and the groups that are needed of the remaining ones."""
         if not wanted:
             return _groups_fit(needs, count_ranks(cards))
         (size, hand), *others = wanted
         return any(
             self._can_be_arranged(needs, others, [card for card in cards if card not in row])
-            for row in self._held(size, hand, cards)
+            for row in self._rows_in(size, hand, cards)
         )
 
-    def _held(self, size: int, hand: RowHand, cards: Cards) -> Iterator[Cards]:
-        """Yield every such row in cards."""
+    def _rows_in(self, size: int, hand: RowHand, cards: Cards) -> Iterator[Cards]:
+        """Yield every row of this size and hand that can be made of the cards."""
         if hand == "flush":
             for suit in range(_SUITS):
                 yield from combinations([card for card in cards if card.suit == suit], size)
@@ -123,7 +126,10 @@ def _counts_fit(needs: Conditions, ranks: Sequence[int], suits: Sequence[int]) -
 
 
 def _groups_fit(needs: Conditions, ranks: Sequence[int]) -> bool:
-    """Return whether cards hold as many quads, trips and pairs at once. Trips come first from three cards."""
+    """Return whether cards hold the quads, trips and pairs that are needed, all at once.
+
+    Trips are taken from three of a kind first, then from a quad that is left; what remains counts as pairs.
+    """
     fours, threes, twos = ranks.count(4), ranks.count(3), ranks.count(2)
     fours -= needs.quads
     threes_left = threes - needs.trips

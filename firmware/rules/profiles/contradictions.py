@@ -72,8 +72,8 @@ def _limits(profile: Profile) -> _Findings:
     if 0 < limits.buy_in < limits.min_points:
         yield _contradiction(
             "limits.buy_in",
-            "Who buys in for %(least)s times the table limit has fewer than the %(points)s points that it "
-            "takes to be dealt in.",
+            "A player who buys in for %(least)s times the table limit has fewer than the %(points)s points that "
+            "it takes to be dealt in.",
             least=limits.buy_in,
             points=limits.min_points,
         )
@@ -147,7 +147,7 @@ def _lowball(profile: Profile) -> _Findings:
         yield _contradiction(
             path,
             "%(option)s names %(hands)s; hands.middle has the lowest hand win, so a middle is named as in %(example)s. "
-            "Write such a table, or an empty one; without it the file has that of the game that it extends.",
+            "Write such a table, or an empty one: if the file has none, the table of the game that it extends counts.",
             option=path,
             hands=", ".join(hands),
             example=f'"{profile.hands.middle}:8"',
@@ -280,8 +280,8 @@ def _between_hands(profile: Profile) -> _Findings:
 
 
 def _weaker_pays_more(profile: Profile) -> _Findings:
-    """Yield the options that give a weaker hand or result more points, unless `weaker_pays_more` lists them; and those
-    that it lists although they do not.
+    """Yield the options that give more points for a weaker hand or result, but are not in `weaker_pays_more`; and the
+    options in that list that do not.
     """
     found = {
         path: next(((one, other) for one, other in pairwise(ranked) if one.points > other.points), None)
@@ -332,7 +332,7 @@ def _ranked(profile: Profile) -> dict[str, list[_Award]]:
     words = {"two": Message("two rows won"), "three": Message("all three rows won")}
     return {
         **{
-            f"bonus.{row}": _hands(
+            f"bonus.{row}": _row_awards(
                 getattr(profile.bonus, row),
                 front=row == "front",
                 second_highest=profile.hands.wheel == "second_highest",
@@ -345,25 +345,30 @@ def _ranked(profile: Profile) -> dict[str, list[_Award]]:
     }
 
 
-def _hands(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | None) -> list[_Award]:
-    """Return every hand of a row with its bonus; 0 for one that the table does not name."""
+def _row_awards(pairs: Pairs, *, front: bool, second_highest: bool, low: Category | None) -> list[_Award]:
+    """Return every hand of a row, from weak to strong, with its bonus in the table `pairs`: 0 for one not in it.
+
+    `low`: the kind of low that wins the row, if the lowest hand does.
+    """
     points = {Target.parse(hand, front=front): value for hand, value in pairs}
     if low is not None:
-        alone = Target(low, None)
-        found = [_Award(hand.words, points.get(hand, points.get(alone, 0))) for hand in Target.ranked(low)]
+        any_rank = Target(low, None)
+        found = [_Award(hand.words, points.get(hand, points.get(any_rank, 0))) for hand in Target.ranked(low)]
         best = Target(low, BEST)
         return [*found, _Award(best.words, points[best])] if best in points else found
     categories = [Category.ONE_PAIR, Category.THREE_OF_A_KIND] if front else filter(None, HIGHS.values())
     by_rank = {target.category for target in points if target.rank is not None}
-    royal, whole = Target(Category.ROYAL_FLUSH, None), Target(Category.STRAIGHT_FLUSH, None)
+    royal, straight_flush = Target(Category.ROYAL_FLUSH, None), Target(Category.STRAIGHT_FLUSH, None)
     found = []
     for category in categories:
-        alone = Target(category, None)
-        if alone == royal and royal not in points:  # then it is a straight flush
-            if whole.category in by_rank:
-                found.append(_Award(royal.words, points.get(whole, 0)))
+        any_rank = Target(category, None)
+        if (
+            any_rank == royal and royal not in points
+        ):  # a table without royal flushes pays them as straight flushes
+            if straight_flush.category in by_rank:
+                found.append(_Award(royal.words, points.get(straight_flush, 0)))
             continue
         ranked = front or category in by_rank
-        hands = Target.ranked(category, second_highest=second_highest) if ranked else (alone,)
-        found += [_Award(hand.words, points.get(hand, points.get(alone, 0))) for hand in hands]
+        hands = Target.ranked(category, second_highest=second_highest) if ranked else (any_rank,)
+        found += [_Award(hand.words, points.get(hand, points.get(any_rank, 0))) for hand in hands]
     return found

@@ -1,4 +1,4 @@
-"""The blocks of a document, for Markdown here and for print elsewhere; and the changes made by a house."""
+"""The house-rules document as a list of blocks, which become Markdown here and pages elsewhere; a house's changes."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class Paragraph(NamedTuple):
 
     text: str
     is_quoted: bool = False
-    """Whether it stays in the document's words, which are English."""
+    """Whether it quotes the rules' source document, whose English words are not translated."""
 
 
 class DocumentTable(NamedTuple):
@@ -62,7 +62,7 @@ SECTION_TITLES = {
 
 
 def option_name(path: str) -> Text:
-    """Name an option as the index of its house-rules page does; one of another release by its path.
+    """Return an option's name as in the index of the house-rules page; its path, if only another release has it.
 
     >>> str(option_name("scoring.row"))
     'Scoring: Row'

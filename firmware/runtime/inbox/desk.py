@@ -116,11 +116,11 @@ class Inbox:
         self._next = self._clock() + EVERY_S
         before = {one.key: one for one in self._notes}
         lying = [self._judge(one, before.get(one.key), table) for one in read_list(self._folder / LIST)]
-        asked = {one.key for one in lying}
+        listed = {one.key for one in lying}
         gone = [
             one if one.is_over else replace(one, state="withdrawn", why=WITHDRAWN)
             for one in self._notes
-            if one.key not in asked
+            if one.key not in listed
         ]
         now = (*lying, *gone[:MOST_GONE])
         if now == self._notes:

@@ -1,1 +1,1 @@
-"""Whether the table answers and its screen shows what push-buttons do."""
+"""Whether the table answers, and whether its screen shows what a press of a push-button would do."""

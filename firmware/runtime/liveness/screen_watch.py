@@ -122,7 +122,7 @@ class ScreenWatch:
         nothing, with its `number` and age in seconds, for as long as the page says it.
         """
         now = self._clock()
-        told: dict[str, Any] = {
+        status: dict[str, Any] = {
             "expected": self.is_expected,
             "silent_s": None if self._heard_at is None else round(now - self._heard_at, 1),
             "leaving": self._leaving,
@@ -131,5 +131,5 @@ class ScreenWatch:
         if self._notice is not None:
             number, why = self._notice
             if self._notice_from is None or now - self._notice_from <= NOTICE_S:
-                told["notice"] = {"number": number, "why": why.to_json()}
-        return told
+                status["notice"] = {"number": number, "why": why.to_json()}
+        return status

@@ -205,7 +205,7 @@ class CameraBench:
 
     def _lens_view(self, job: CameraJob) -> JobDone:
         frame = self._frame()
-        small, times = reduce_picture(frame, SHOWN_PX)
+        small, factor = reduce_picture(frame, SHOWN_PX)
         view = find_board(frame)
         if view is not None and self._views and view.size != self._views[0].size:
             self._views = []  # the camera's mode has changed: earlier views do not match
@@ -216,7 +216,7 @@ class CameraBench:
             why = "same view"
         else:
             self._views = [*self._views, view][-MOST_VIEWS:]
-        outline = [] if view is None else np.round((view.outline + 0.5) / times - 0.5, 1).tolist()
+        outline = [] if view is None else np.round((view.outline + 0.5) / factor - 0.5, 1).tolist()
         shown = {"shown": [small.shape[1], small.shape[0]], "outline": outline, "why": why}
         return JobDone(job.number, {**self._of_views(), **shown}, picture=jpeg(small))
 

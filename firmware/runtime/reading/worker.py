@@ -75,11 +75,11 @@ def serve(line: Connection, spec: ReaderSpec, setup: ReaderSetup) -> None:
                 while not line.poll(TROUBLED_EVERY if trouble else WATCH_EVERY):
                     trouble = worker.camera_trouble()
                     line.send(ReaderState(trouble, worker.taken))
-                asked = line.recv()
-                if isinstance(asked, ReaderSetup):
-                    worker.use(asked)
+                message = line.recv()
+                if isinstance(message, ReaderSetup):
+                    worker.use(message)
                     continue
-                attempt, job = asked
+                attempt, job = message
                 if isinstance(job, CameraJob):
                     line.send(worker.do(job, line.send))
                 else:
@@ -105,7 +105,7 @@ class _Worker:
         cv2.setNumThreads(spec.threads)  # more would wait for work by spinning
         self._camera = spec.camera()
         self._is_open = False
-        self._seen: Image | None = None
+        self._last_image: Image | None = None
         self._memory = TableMemory()
         self._watch = TableWatch(self._reader, memory=self._memory)
         self._lens: Lens | None = None
@@ -179,14 +179,14 @@ class _Worker:
 
         A watched table is read when it has changed, and only new content is stored. Raises CameraHung.
         """
-        self._seen = None
+        self._last_image = None
         layout = of_places(self._layout, job.places)
         try:
             if job.watch is not None:
                 seen = self._watch.check(self._frame_image, layout, job.watch)
                 if not isinstance(seen, tuple):
                     return NothingNew(job.number, seen)
-                return self._send_new(job, job.watch, layout, *seen)
+                return self._store_new(job, job.watch, layout, *seen)
             self._watch.forget()
             encoded: list[EncodedPictures] = []
             _, reading = self._look(layout, ahead=lambda frame: encoded.append(self._encode(frame, layout)))
@@ -208,9 +208,10 @@ class _Worker:
             return ReadingLost(job.number, why, fault=False, frame=self._evidence(job))
         return ReadingDone(job.number, facts | {"frame": frame})
 
-    def _send_new(
+    def _store_new(
         self, job: ReadingJob, watch: Watch, layout: TableLayout, image: Image, reading: TableReading
     ) -> ReadingDone:
+        """Return a watched table's reading; store crops of the zones with new cards, the frame if anything is odd."""
         assert reading.view is not None
         facts = self._to_dict(reading, layout)
         strange = not watch.changes and any(other["zones"] for other in facts["others"])
@@ -224,8 +225,8 @@ class _Worker:
                 new = is_new(zone["cards"], known)
             zone["capture"] = None
             if new:
-                at = self._layout.zone(zone["place"], zone["row"])
-                zone["capture"] = self._pictures.save_crop(job.name, image, reading.view, at)
+                on_felt = self._layout.zone(zone["place"], zone["row"])
+                zone["capture"] = self._pictures.save_crop(job.name, image, reading.view, on_felt)
         frame = self._pictures.save_frame(f"{job.name}-frame.jpg", image) if strange else None
         return ReadingDone(job.number, facts | {"frame": frame})
 
@@ -254,10 +255,11 @@ class _Worker:
     ) -> tuple[Image, TableReading]:
         """Return the last of the frames that agree, and their reading.
 
-        `dealt`: the cards are not in a deck's order. `ahead`: receives the first of the frames, once it has been read.
+        `dealt`: the cards were shuffled and dealt; false where a whole deck is spread in order. `ahead`: receives the
+        first of the frames, once it has been read.
 
-        Its times are those of the last frame. "frames" and "all_frames" are the total times for waiting for frames and
-        for reading them, "longest_frame" the longest time for reading one.
+        The reading's times are those of the last frame. "frames" and "all_frames" are the total times for waiting for
+        frames and for reading them, "longest_frame" the longest time for reading one.
         """
         still = StillReader(
             layout, self._reader, lens=self._lens, felt=self._calibration, dealt=dealt, memory=self._memory
@@ -267,17 +269,17 @@ class _Worker:
         answer: TableReading | WaitReason = WaitReason.FIRST
         while True:
             began = time.monotonic()
-            self._seen = self._frame().image
+            self._last_image = self._frame().image
             came = time.monotonic()
-            before, answer = answer, still.offer(self._seen)
+            before, answer = answer, still.offer(self._last_image)
             took = time.monotonic() - came
             waited, looked, longest = waited + came - began, looked + took, max(longest, took)
             if not isinstance(answer, WaitReason):
                 whole = {"frames": waited, "all_frames": looked, "longest_frame": longest}
                 facts = {stage: round(1000 * seconds, 2) for stage, seconds in whole.items()}
-                return self._seen, replace(answer, ms=answer.ms | facts)
-            if ahead and answer is WaitReason.MORE is not before:
-                ahead(self._seen)
+                return self._last_image, replace(answer, ms=answer.ms | facts)
+            if ahead and answer is WaitReason.MORE and before is not WaitReason.MORE:
+                ahead(self._last_image)
             # A reading that has begun is completed, however slow the machine: the table is at rest.
             if answer not in (WaitReason.FIRST, WaitReason.MORE) and time.monotonic() > deadline:
                 raise _RestlessError(
@@ -303,15 +305,15 @@ class _Worker:
         return self._camera.frame()
 
     def _frame_image(self) -> Image:
-        self._seen = self._frame().image
-        return self._seen
+        self._last_image = self._frame().image
+        return self._last_image
 
     def _evidence(self, job: ReadingJob) -> dict[str, Any] | None:
-        """Store the image of a table that could not be read. The reason is valid without it too."""
-        if self._seen is None:
+        """Store the image of a table that could not be read; None if that fails: the reason is reported without it."""
+        if self._last_image is None:
             return None
         try:
-            return self._pictures.save_frame(f"{job.name}-frame.jpg", self._seen)
+            return self._pictures.save_frame(f"{job.name}-frame.jpg", self._last_image)
         except CaptureError:
             return None
 

@@ -32,7 +32,7 @@ REOPENS: Final = frozenset(
 )
 """Events after which a settled hand may settle again."""
 
-DOES: Final[Mapping[str, frozenset[str]]] = {
+EVENTS_OF: Final[Mapping[str, frozenset[str]]] = {
     "next": frozenset(
         {"hand_opened", "phase_advanced", "looked_again", "payment_marked", "hand_archived", "puck_awaited"}
     ),
@@ -75,7 +75,7 @@ class Problem:
 class Auditor:
     """Processes the journal's rows one by one; `problems` are the errors, `counts` the number of each occurrence.
 
-    The dealer passes in what they did (`said`), the true cards (`dealt`), and the table's answers.
+    The dealer passes in the true cards (`dealt`) and the commands that the table answered (`note_answer`).
     """
 
     def __init__(
@@ -90,10 +90,11 @@ class Auditor:
         self.dealt: dict[int, DealtHand] = {}
         self._faults = faults
         self._given = given
-        self._own = {"profile": profile} if profile.endswith(".toml") else {}
+        self._own_rules = {"profile": profile} if profile.endswith(".toml") else {}
         self._hand: AuditedHand | None = None
         self._stacks: dict[str, int | None] = {}
-        self._lucky: dict[str, int] = {}
+        self._fantasyland: dict[str, int] = {}
+        """How many cards each player has earned for the next hand in Fantasy Land."""
         self._seq = 0
         self._monotonic_ns = 0
         self._wall_ms = 0
@@ -102,7 +103,7 @@ class Auditor:
 
     # ---- input from the dealer ----
 
-    def answered(self, command: Mapping[str, Any], seq: int) -> None:
+    def note_answer(self, command: Mapping[str, Any], seq: int) -> None:
         """Record that the table acknowledged a command with this row: the row must have the same content."""
         self._answered.append((seq, command))
 
@@ -204,8 +205,8 @@ class Auditor:
                     "lost",
                     f"{seat['player']} had {had} cents; hand {payload['hand']} opens with {seat['stack']}.",
                 )
-            lucky = self._lucky.get(seat["player"], 0)
-            if (seat.get("fantasyland_cards", 13) if seat.get("fantasyland") else 0) != lucky:
+            earned = self._fantasyland.get(seat["player"], 0)
+            if (seat.get("fantasyland_cards", 13) if seat.get("fantasyland") else 0) != earned:
                 self.problem(
                     "lost",
                     f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what they earned.",
@@ -252,11 +253,11 @@ class Auditor:
     def _card_placed(self, payload: Mapping[str, Any]) -> None:
         hand, card = self._open, payload["card"]
         self.counts["cards_placed"] += 1
-        self._need_given(payload["seat"], payload["row"], card)
+        self._need_reading(payload["seat"], payload["row"], card)
         hand.cards.setdefault((payload["seat"], payload["row"]), []).append(Card(card["card"], card["sure"]))
 
     def _card_reread(self, payload: Mapping[str, Any]) -> None:
-        self._need_given(payload["seat"], payload["row"], payload["card"])
+        self._need_reading(payload["seat"], payload["row"], payload["card"])
         row = self._open.row(payload["seat"], payload["row"])
         if row[payload["index"]].sure:
             self.problem(
@@ -265,7 +266,7 @@ class Auditor:
             )
         row[payload["index"]] = Card(payload["card"]["card"], payload["card"]["sure"])
 
-    def _need_given(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
+    def _need_reading(self, seat: int, row: str, card: Mapping[str, Any]) -> None:
         """Check that a card placed by the camera is in a reading that was given."""
         if self._given is None:
             return
@@ -371,7 +372,7 @@ class Auditor:
             self.problem("unasked", f"Hand {hand.number} settled with {what}.")
         if self._surely_wrong(hand):
             self.counts["shown_surely_misread"] += 1
-        expected = settle_json({**hand.to_json(), **self._own})
+        expected = settle_json({**hand.to_json(), **self._own_rules})
         if expected != payload["settlement"]:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
@@ -399,10 +400,12 @@ class Auditor:
             return
         self._stacks |= hand.settlement.get("stacks", {})
         player = {seat["seat"]: seat["player"] for seat in hand.opened["seats"]}
-        self._lucky = {name: cards for name, cards in self._lucky.items() if name not in player.values()}
+        self._fantasyland = {
+            name: cards for name, cards in self._fantasyland.items() if name not in player.values()
+        }
         for one in hand.settlement.get("hands", ()):
             if one["fantasyland_next"]:
-                self._lucky[player[one["seat"]]] = one.get("fantasyland_cards", 13)
+                self._fantasyland[player[one["seat"]]] = one.get("fantasyland_cards", 13)
         self._compare(hand)
 
     def _compare(self, hand: AuditedHand) -> None:
@@ -439,6 +442,7 @@ class Auditor:
 
     @property
     def _open(self) -> AuditedHand:
+        """The hand on the table; an empty one, number 0, before the first."""
         if self._hand is None:
             self._hand = AuditedHand(0, {"seats": []}, None)
         return self._hand
@@ -446,7 +450,7 @@ class Auditor:
 
 def _agrees(type_: str, row: Mapping[str, Any], command: Mapping[str, Any]) -> bool:
     """Return whether a row is what a command requested."""
-    if type_ not in DOES.get(command["do"], ()):
+    if type_ not in EVENTS_OF.get(command["do"], ()):
         return False
     payload = dict(row)
     if type_ == "row_keyed":

@@ -121,7 +121,7 @@ def simulate_pixels(
                 table,
                 Players(seed, table.house.rules),
                 JournalReader(data),
-                _WatchedLink(config.socket, answered=auditor.answered),
+                _WatchedLink(config.socket, answered=auditor.note_answer),
                 seed,
             )
             strikes.plan(time.monotonic())

@@ -47,7 +47,7 @@ class _ReaderRequest:
 
     job: ReadingJob
     due: float
-    tried: int = 1
+    attempts: int = 1
 
 
 class SteppedReadings:
@@ -72,18 +72,18 @@ class SteppedReadings:
         self._store = CaptureStore(data)
         self._faults = faults
         self._rng = rng
-        self._asked: list[_ReaderRequest] = []
+        self._requests: list[_ReaderRequest] = []
         self._put: Callable[[Any], None] | None = None
         self._trouble = ""
         self._now = 0.0
         self._last: ReadingDone | None = None
-        self._told_of: Felt | None = None
-        self._told_at = 0.0
+        self._reported_felt: Felt | None = None
+        self._reported_at = 0.0
 
     def start(self, put: Callable[[Any], None]) -> None:
         """Start; see `Readings.start`."""
-        self._put, self._asked, self._trouble, self._last = put, [], "", None
-        self._told_of = None
+        self._put, self._requests, self._trouble, self._last = put, [], "", None
+        self._reported_felt = None
 
     def use(self, setup: ReaderSetup) -> None:
         """See `Readings.use`: the modelled reader needs no calibration."""
@@ -92,11 +92,11 @@ class SteppedReadings:
         """Request a reading; see `Readings.request`. This table has no set-up."""
         if isinstance(job, CameraJob):
             return
-        self._asked.append(_ReaderRequest(job, self._now + self._rng.uniform(*TAKES)))
+        self._requests.append(_ReaderRequest(job, self._now + self._rng.uniform(*TAKES)))
 
     def close(self) -> None:
         """End; see `Readings.close`."""
-        self._put, self._asked = None, []
+        self._put, self._requests = None, []
 
     def step(self, now: float) -> None:
         """Answer the requests that are due by now."""
@@ -104,9 +104,9 @@ class SteppedReadings:
         if self._put is None:
             return
         self._report(NO_CAMERA if self._faults.on("camera-unplugged") else "")
-        for asked in [asked for asked in self._asked if asked.due <= now]:
-            self._asked.remove(asked)
-            self._answer(asked)
+        for request in [request for request in self._requests if request.due <= now]:
+            self._requests.remove(request)
+            self._answer(request)
 
     def _report(self, trouble: str) -> None:
         if self._put is not None and trouble != self._trouble:
@@ -115,19 +115,19 @@ class SteppedReadings:
             self._trouble = trouble
             self._put(ReaderState(trouble))
 
-    def _answer(self, asked: _ReaderRequest) -> None:
-        faults, job = self._faults, asked.job
+    def _answer(self, request: _ReaderRequest) -> None:
+        faults, job = self._faults, request.job
         if faults.on("camera-unplugged"):
             self._lose(job, NO_CAMERA)
         elif faults.on("reader-killed"):
             faults.strike("reader-killed")
-            self._again(asked, DEAD, 3.0)
+            self._replace_process(request, DEAD, 3.0)
         elif faults.on("late-frames"):
             faults.strike("late-frames")
             if self._rng.random() < 0.5:  # late, but in time
                 self._done(job)
             else:
-                self._again(asked, LATE, WITHIN)
+                self._replace_process(request, LATE, WITHIN)
         elif faults.on("disk-full"):
             faults.strike("disk-full")
             self._lose(job, NO_ROOM)
@@ -137,24 +137,24 @@ class SteppedReadings:
                 if job.watch
                 else ReadingLost(job.number, RESTLESS, fault=False)
             )
-        elif job.watch and not job.watch.fresh and self._looks_as_told():
+        elif job.watch and not job.watch.fresh and self._is_unchanged():
             self._put_answer(NothingNew(job.number))
         else:
             self._done(job)
 
-    def _looks_as_told(self) -> bool:
+    def _is_unchanged(self) -> bool:
         """Return whether the felt is unchanged since the last report; sometimes it is read again anyway."""
-        return self.felt == self._told_of and self._now - self._told_at < READ_ANYWAY
+        return self.felt == self._reported_felt and self._now - self._reported_at < READ_ANYWAY
 
-    def _again(self, asked: _ReaderRequest, why: str, after: float) -> None:
-        """Simulate a replaced process; its request is retried once, then abandoned."""
-        if asked.tried > 1:
-            self._lose(asked.job, why)
+    def _replace_process(self, request: _ReaderRequest, why: str, after: float) -> None:
+        """Simulate that the process is replaced: the request is tried once more, then abandoned."""
+        if request.attempts > 1:
+            self._lose(request.job, why)
             return
         self._trouble = why
         if self._put is not None:
             self._put(ReaderState(why))
-        self._asked.append(_ReaderRequest(asked.job, self._now + after, asked.tried + 1))
+        self._requests.append(_ReaderRequest(request.job, self._now + after, request.attempts + 1))
 
     def _lose(self, job: ReadingJob, why: str) -> None:
         self._trouble = why
@@ -162,7 +162,7 @@ class SteppedReadings:
 
     def _done(self, job: ReadingJob) -> None:
         reading = self._model.read(self.felt, job.places)
-        self._told_of, self._told_at = deepcopy(self.felt), self._now
+        self._reported_felt, self._reported_at = deepcopy(self.felt), self._now
         if self._model.surely_wrong:
             self._faults.strike("sure-misread")
         name = f"{job.name}-1-frame.jpg"

@@ -145,7 +145,7 @@ class SteppedRun:
         if answer is None:
             return None
         if answer["ok"]:
-            self._auditor.answered(command, answer["seq"])
+            self._auditor.note_answer(command, answer["seq"])
             return answer
         self._refused = str(answer["error"])
         if "the disk is full" in self._refused:
@@ -184,10 +184,10 @@ class SteppedRun:
         blank = state.phase is Phase.REVIEW and not state.questions and hand.laid
         self._blank += blank
         if hand.turns == STUCK_AFTER:
-            asked = ", ".join(f"{q.what} {q.seat} {q.row} {q.index}" for q in state.questions)
+            questions = ", ".join(f"{q.what} {q.seat} {q.row} {q.index}" for q in state.questions)
             why = f" The table's last refusal: {self._refused}" if self._refused else ""
             self._auditor.problem(
-                "lost", f"Hand {state.hand} cannot be ended in {state.phase} ({asked}).{why}"
+                "lost", f"Hand {state.hand} cannot be ended in {state.phase} ({questions}).{why}"
             )
         if blank and self._blank == BLANK_AFTER:
             self._auditor.problem(

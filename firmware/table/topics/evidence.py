@@ -97,7 +97,7 @@ class KeyAnnounced(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class HeadSigned(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A signed head of the chain, which is the row right before this one: an anchor to be printed.
+    """The chain's head, the row right before this one, was signed: this is the anchor, which can be printed.
 
     `hands` is how many hands had been opened, `wall_ms` the time of signing; the public `key` and the `signature` are
     hex. The signed text is the anchor's (`firmware.record.evidence.anchors`).
@@ -115,9 +115,9 @@ class HeadSigned(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class NoteBegun(Event, leads=EVERY_PHASE, in_doubt=True):
-    """This box had no note of what it signed last, in this record of earlier hands; it begins one after row `seq`.
+    """The record holds hands, but the box had no note of the head that it signed last. A note begins after row `seq`.
 
-    `reason`: "missing": a new card or key, or an earlier release; "unusable": there was one that cannot be used.
+    `reason`: "missing": a new memory card or key, or an earlier release; "unusable": the note cannot be used.
     Nobody can say whether the rows up to `seq` are those that were signed last.
     """
 

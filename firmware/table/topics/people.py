@@ -27,7 +27,7 @@ from firmware.table.people import (
 from firmware.table.state import State
 
 _PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-"""Roles whose events must have a PIN. Not auditors: older releases recorded them without one; commands require it."""
+"""Roles whose events must have a PIN. An auditor's need not, as older releases recorded none; its command must."""
 
 
 class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -180,7 +180,7 @@ class LoggedOff(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class LogOn(Command, roles=AT_TABLE):
-    """Log a dealer on, which begins a down. Without a `person` the sender, by name and PIN."""
+    """Log a dealer on, which begins a down. Without a `person` it is the sender (`access.control.with_sender`)."""
 
     do: Literal["log_on"] = "log_on"
     person: str = ""
@@ -219,13 +219,13 @@ class Stay(Command, roles=PIN_ROLES):
 
 
 class EndWait(Command, roles=HOUSE):
-    """End the screen's wait after wrong PINs. Sent from the console, with a PIN; the console counts its own tries."""
+    """End the screen's wait after wrong PINs. Sent from the console, with a PIN: wrong PINs there are counted apart."""
 
     do: Literal["end_wait"] = "end_wait"
 
 
 class ListBadge(Command, roles=TECHNICIAN):
-    """List the badge that lies on an antenna of the puck reader for a person; `off`: take the person's off the list."""
+    """List for a person the badge that lies on the puck reader; with `off`, take the person's badge off the list."""
 
     do: Literal["list_badge"] = "list_badge"
     person: str
@@ -244,8 +244,8 @@ class ListPerson(Command, roles=HOUSE):
         """Return the person's name as it is or will be listed. Raises CommandRefused."""
         return check_name(self.person, (person.name for person in state.people))
 
-    def listed(self, name: str, pin: str = "") -> tuple[Event, ...]:
-        """Return its events; `name` as listed, `pin` the id of the new PIN's verifier. Raises CommandRefused."""
+    def events(self, name: str, pin: str = "") -> tuple[Event, ...]:
+        """Return the events. `name`: from `self.name`; `pin`: the id of a verifier. Raises CommandRefused."""
         if self.role in PIN_ROLES and not pin:
             raise CommandRefused("A %(role)s needs a PIN; give one.", role=self.role)
         return (PersonListed(name, self.role, pin),)

@@ -97,9 +97,9 @@ class Inbox:
         """Take over what the pit asks for now: all that is open. What it does not name any more is removed."""
         if not isinstance(files, list):
             return
-        asked = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
-        if asked.keys() != self._requests.keys():
-            self._requests = {key: self._requests.get(key, one) for key, one in asked.items()}
+        wanted = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
+        if wanted.keys() != self._requests.keys():
+            self._requests = {key: self._requests.get(key, one) for key, one in wanted.items()}
             self._house.named.clear()  # what is new is looked up together with the rest
             self._wait_until.clear()
             self._keep()

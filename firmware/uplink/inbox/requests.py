@@ -1,7 +1,7 @@
 """A file that a table is asked to fetch: the same for pit, uplink, table process and page.
 
-The pit's answer to an offer of rows lists all requests that are open, by number and SHA-256. What these files are, the
-house's signed repository says. A request has a number of its own: the same file may be asked for again.
+The pit's answer to an offer of rows lists all requests that are open, by number and SHA-256. The house's signed
+repository says what these files are. A request has a number of its own: the same file may be asked for again.
 
 The inbox is a folder that the uplink writes and the table process reads. `LIST` holds the requests with how far each
 is; files lie in `TARGETS` under their SHA-256, and are whole once the list says so; beside them is the metadata
@@ -31,7 +31,7 @@ OVER: Final = frozenset({"in_force", "refused", "withdrawn"})
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
 MOST_OPEN: Final = 20
 """Requests of one table that are open at a time: all of them are in each answer."""
-MOST_WHY, MOST_SAID = 600, 780
+MOST_WHY, MOST_REPORT = 600, 780
 """Bytes of a reason and of a whole request, as JSON, in what a table says to the pit."""
 FOLDER: Final = Path("var/lib/feltwatch-inbox")
 """Where the service keeps the inbox, from the root of the file system."""
@@ -56,7 +56,7 @@ class FileRequest:
 
     @property
     def key(self) -> tuple[int, str]:
-        """What tells it from every other request: a pit with a new database counts from one again."""
+        """What identifies it. Its number is not enough: a pit with a new database counts from one again."""
         return self.number, self.sha256
 
     @property
@@ -99,7 +99,7 @@ class FileRequest:
 
 
 def requests_of(values: object) -> tuple[FileRequest, ...]:
-    """Return the requests in another program's list, in order; the first of each number, and nothing that is none."""
+    """Return the requests in another program's list, in order: the first of each number. Anything else is left out."""
     found: dict[int, FileRequest] = {}
     for value in values if isinstance(values, list) else ():
         with suppress(ValueError):
@@ -113,7 +113,7 @@ def requests_from_table(values: object) -> list[FileRequest]:
     with suppress(ValueError, RecursionError):  # half of a surrogate pair is no text
         if isinstance(values, list) and len(values) <= MOST_OPEN:
             texts = [json.dumps(value, ensure_ascii=False) for value in values]
-            if all(len(text.encode()) <= MOST_SAID and "\\u0000" not in text for text in texts):
+            if all(len(text.encode()) <= MOST_REPORT and "\\u0000" not in text for text in texts):
                 return [FileRequest.from_json(value) for value in values]
     raise WireError("The body does not say how far the table's files are.")
 
@@ -124,7 +124,7 @@ def inbox_path(folder: Path, sha256: str) -> Path:
 
 
 def read_list(path: Path) -> tuple[FileRequest, ...]:
-    """Return the requests in a file of either side, in order; none where it is missing or is of no release."""
+    """Return the requests in `LIST` or `NOTES`, in order; none if the file is missing, or no release wrote it."""
     try:
         return requests_of(json.loads(read_plain(path, MOST_LIST)))
     except (OSError, ValueError, RecursionError):
@@ -132,6 +132,6 @@ def read_list(path: Path) -> tuple[FileRequest, ...]:
 
 
 def write_list(path: Path, requests: Iterable[FileRequest]) -> None:
-    """Replace a file of either side, for the other user of the group. Raises OSError."""
+    """Replace `LIST` or `NOTES`; the other program's user may read it, by their group. Raises OSError."""
     write_whole(path, json.dumps([one.to_json() for one in requests]).encode())
     path.chmod(FILE_MODE)

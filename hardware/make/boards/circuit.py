@@ -1,4 +1,4 @@
-"""Both circuit boards, as they were drawn in KiCad: their nets, held against the pins that the code uses.
+"""Both circuit boards, as they were drawn in KiCad: their nets, compared with the pins that the code uses.
 
 UNTESTED on hardware: nobody has ordered or fitted one.
 """

@@ -1,4 +1,4 @@
-"""Codes that bring tables in; what goes down to tables, through which channel; triggers that hold what is evidence.
+"""Codes that enrol tables; files for tables, and the channels of releases; triggers that protect evidence.
 
 A code's row stays after its end: a second use is recognised, and answered with the reason. The bytes of a file lie in
 the house's repository. A request's end stays: what was asked of a table, when, and how it went.

@@ -404,7 +404,8 @@ def report(evenings: Sequence[Evening], seed: int) -> str:
         "",
         "    python -m tests.campaigns.browser.clumsy_evening --write docs/clumsy-evening.md",
         "",
-        f"Seed {seed}; {machine}. A real Chromium at 800×480, a real table process; no camera: the cards are reported.",
+        f"Seed {seed}; {machine}. A real Chromium at 800×480, a real table process; no camera: the program reports "
+        "the cards.",
         "",
         "| game | hands | closed | void, misdealt | closings taken back | steps | stray touches | problems |",
         "|---|---|---|---|---|---|---|---|",

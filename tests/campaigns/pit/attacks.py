@@ -238,7 +238,7 @@ def shows_a_table_another_history(scene: Scene) -> str:
     for table in other.tables[1:]:
         table.deal()
         table.send()
-    with mock.patch("pit.log.cosigned.Cosignatures.doubted", return_value=[]):  # the pit itself lies
+    with mock.patch("pit.log.cosigned.Cosignatures.take_unknown", return_value=[]):  # the pit itself lies
         other.keeper.turn()
         other.tables[1].ask(other.answers)
     return str(other.tables[1].witness.state.trouble)

@@ -2,9 +2,9 @@
 
     python -m tests.campaigns.security.load --hands 30 --write docs/security-load.md
 
-A table of the product on simulated devices plays on, hand after hand, in turn at rest and while others ask the page
-for all that it gives as fast as it answers. The page is a process of its own and as low in priority as its unit has it.
-Those who ask are as low as can be: they are other machines, or an `ssh -L`, and take no processor of the box.
+A table of the product on simulated devices plays on, hand after hand, in turn at rest and while clients request every
+page as fast as they are answered. The page is a process of its own, with its unit's priority. The clients have the
+lowest priority: in a card room they are other machines, or an `ssh -L`, and take no processor of the box.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ LIMIT_MS: Final = 100.0
 CONNECTIONS: Final = 32
 STREAMS: Final = 16
 IN_TURN: Final = 5
-"""Hands at rest, then as many under load, and so on: what else the machine does falls on both."""
+"""Hands at rest, then as many under load, and so on: other work of the machine then disturbs both alike."""
 WARM_UP: Final = 3
 PAGES: Final = ("/", "/view.json", "/review", "/rules", "/healthz?checks", "/health", "/profiles", "/metrics")
-TOLD_AFTER: Final = TOGETHER + BOUNCE + SETTLE
+WAITS_S: Final = TOGETHER + BOUNCE + SETTLE
 KINDS: Final = {
-    "frame": "a frame through the card reader, the longest of a look",
-    "look": "from the signal to the last of several frames that must agree (not judged: each of them is)",
-    "button": f"from a finger on the white push-button to the row; {1000 * TOLD_AFTER:.0f} ms wait for a second finger",
-    "puck": "from the puck being laid to the row, the reader's sweeps in it",
-    "command": "from a command on the table's socket to its answer, durable",
+    "frame": "one frame through the card reader; of the frames of one reading, the longest",
+    "look": "from the signal to the last of the frames that must agree (not judged as a whole: each frame is)",
+    "button": f"from a finger on the white push-button to the row; {1000 * WAITS_S:.0f} ms wait for a second finger",
+    "puck": "from the puck being laid to the row, with the puck reader's scans of all antennas between them",
+    "command": "from a command on the table's socket to its answer, which comes once the row is on the disk",
 }
-"""What is timed. Frames by the reading process itself, the others from here."""
-TOGETHER_ONLY: Final = frozenset({"look"})
-"""Several frames after one another: told, and not judged, as each of them is."""
+"""What is timed: frames by the reading process itself, the others by this program."""
+NOT_JUDGED: Final = frozenset({"look"})
+"""Reported only: several frames after one another, of which each is judged by itself."""
 
 
 @dataclass
@@ -69,7 +69,7 @@ class Times:
     ms: dict[str, list[float]] = field(default_factory=lambda: {kind: [] for kind in KINDS})
 
     def add(self, kind: str, ms: float) -> None:
-        """Take one."""
+        """Add one time."""
         self.ms[kind].append(ms)
 
 
@@ -91,7 +91,7 @@ class Delay:
 
 
 def delays(rest: Times, load: Times) -> list[Delay]:
-    """Set the two against each other."""
+    """Return what the load does to each kind."""
     found = []
     for kind in KINDS:
         still, busy = rest.ms[kind], load.ms[kind]
@@ -101,11 +101,11 @@ def delays(rest: Times, load: Times) -> list[Delay]:
 
 
 class UnexpectedState(Exception):
-    """The table does not stand as anyone who plays believes."""
+    """The table is in another state than the player expects."""
 
 
 class Player:
-    """Plays hands at a table, and times what comes of what it does."""
+    """Plays hands at a table, and times from each act to its row in the journal."""
 
     def __init__(self, table: SimulatedTable, config: Config, seed: int) -> None:
         self._table, self._rng = table, random.Random(seed)
@@ -113,27 +113,30 @@ class Player:
         self._places = {seat.seat: seat.place for seat in table.house.seats}
 
     def hands(self, times: Times, count: int) -> int:
-        """Play so many hands and time them; return how many more were thrown away.
+        """Play so many hands and time them; return how many more were discarded.
 
-        A finger whose bounces last, as the machine has no time for them, counts as two: such a hand is played again.
+        On a machine that is late, one touch's bounces may count as a second touch: such a hand is played again.
         """
-        thrown = 0
+        discarded = 0
         while count:
             one = Times()
             try:
                 self._hand(one)
             except UnexpectedState:
-                thrown += 1
+                discarded += 1
                 self._table.clear()
                 self._link.send({"do": "void", "reason": "the finger slipped"})
                 continue
             count -= 1
             for kind, values in one.ms.items():
                 times.ms[kind] += values
-        return thrown
+        return discarded
 
     def _hand(self, times: Times) -> None:
-        """Play one hand. A card that the reader is not sure of voids it: it is timed all the same. Raises Refused."""
+        """Play one hand, and void it if the reader is not sure of a card: its times count anyway.
+
+        Raises UnexpectedState.
+        """
         seq = self._reader.head()[0]
         seat = self._rng.choice([one for one in self._places if one != self._reader.recover()[0].puck.seat])
         began = time.monotonic()
@@ -199,14 +202,14 @@ class Player:
 
 
 def page_nice() -> int:
-    """How low in priority the page's unit has it."""
+    """Return the priority (`nice`) that the page's unit sets."""
     found = re.search(r"^Nice=(\d+)$", UNIT.read_text(encoding="utf-8"), re.MULTILINE)
     return int(found[1]) if found else 0
 
 
 @contextmanager
 def page(data: Path) -> Iterator[int]:
-    """Serve the page from a process of its own, as low as its unit has it; yield its port."""
+    """Serve the page from a process of its own, with its unit's priority; yield its port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = int(probe.getsockname()[1])
     order = [sys.executable, "-m", "firmware.cli", "ui", "--data", str(data), "--port", str(port)]
@@ -232,8 +235,8 @@ def page(data: Path) -> Iterator[int]:
 
 @contextmanager
 def crowd(port: int) -> Iterator[list[int]]:
-    """Let a crowd ask the page meanwhile; the list yielded holds, afterwards, how many answers it got."""
-    asked: list[int] = []
+    """Let a crowd ask the page meanwhile; yield a list to which the number of answers is added at the end."""
+    counted: list[int] = []
     process = subprocess.Popen(
         ["nice", "-n", "19", sys.executable, "-m", "tests.campaigns.security.load", "crowd", str(port)],
         stdin=subprocess.PIPE,
@@ -245,14 +248,14 @@ def crowd(port: int) -> Iterator[list[int]]:
     try:
         if process.stdout.readline() != "asking\n":
             raise click.ClickException("Nobody could be made to ask the page.")
-        yield asked
+        yield counted
     finally:
-        told, _ = process.communicate(timeout=60)
-        asked.append(int(told or 0))
+        number, _ = process.communicate(timeout=60)
+        counted.append(int(number or 0))
 
 
 class Crowd:
-    """Asks for everything over and over, on connections that are kept; follows the table on streams next to them."""
+    """Requests every page again and again, on connections that stay open; others receive the table's changes."""
 
     def __init__(self, port: int) -> None:
         self.answers = 0
@@ -264,7 +267,7 @@ class Crowd:
             thread.start()
 
     def stop(self) -> None:
-        """Ask no more."""
+        """End all connections."""
         self._over.set()
         for thread in self._threads:
             thread.join()
@@ -321,7 +324,7 @@ class Result:
     """What a run found."""
 
     hands: int
-    thrown: int
+    discarded: int
     delays: list[Delay]
     answers_per_s: float
     load_before: float
@@ -329,7 +332,7 @@ class Result:
     @property
     def holds(self) -> bool:
         """Whether nothing came later by more than the limit."""
-        return all(one.worst <= LIMIT_MS for one in self.delays if one.kind not in TOGETHER_ONLY)
+        return all(one.worst <= LIMIT_MS for one in self.delays if one.kind not in NOT_JUDGED)
 
     def text(self) -> str:
         """Say it as Markdown."""
@@ -342,29 +345,29 @@ class Result:
         return f"""# The table under a full load of requests
 
 Written by `make security-load` on {datetime.now(UTC).date()}: {machine()}; {self.load_before:.1f} other processes
-wanted the processor at the start. {self.hands} hands at rest and {self.hands} under load, in turn; {self.thrown} more
-were thrown away, as the simulated finger slipped.
+wanted the processor at the start. {self.hands} hands at rest and {self.hands} under load, in turn; {self.discarded}
+more hands do not count, because the simulated finger's bounces were taken for a second touch.
 
-{CONNECTIONS} connections are kept and ask the page for all that it gives, two of them with commands that the table
-itself refuses; {STREAMS} streams follow. The page answered {self.answers_per_s:.0f} requests a second, which is all
-that it can, at the priority of its unit (`Nice={page_nice()}`). The clients of the requests run at the lowest priority:
-on a box they would be other machines.
+{CONNECTIONS} connections stay open and request every page again and again, without a pause; two of them send commands
+that the table itself refuses. {STREAMS} more connections receive each change of the table's page. The page answered
+{self.answers_per_s:.0f} requests a second, which is all that it can, at its unit's priority (`Nice={page_nice()}`).
+The clients of the requests run at the lowest priority: on a box they would be other machines.
 
 {verdict}: under load the latest frame or event may be at most {LIMIT_MS:.0f} ms later than the latest one at rest.
 
-| milliseconds | timed | at rest, median | longest | under load, median | longest | later |
+| milliseconds | times | at rest, median | longest | under load, median | longest | longest: later by |
 |---|---:|---:|---:|---:|---:|---:|
 {rows}
 
-Frame and look are timed by the reading process, an event from what caused it to its row in the journal. Simulated
-devices, on cores that page, reader and table share; a Raspberry Pi 5 has four: UNTESTED there.
+The reading process times its frames. An event's time runs from its cause to its row in the journal. Simulated
+devices, on cores that page, reader and table share; a Raspberry Pi 5 has four cores: UNTESTED there.
 """
 
 
 def measure(hands: int, seed: int = 1, scale: float = 1.0) -> Result:
     """Play so many hands at rest and as many under load. Raises click.ClickException where the table does not go on."""
     load_before = os.getloadavg()[0]
-    rest, busy, answers, seconds, thrown = Times(), Times(), 0, 0.0, 0
+    rest, busy, answers, seconds, discarded = Times(), Times(), 0, 0.0, 0
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="feltwatch-load-")))
         (folder / "room").mkdir()
@@ -380,15 +383,15 @@ def measure(hands: int, seed: int = 1, scale: float = 1.0) -> Result:
         left = hands
         while left:
             now = min(IN_TURN, left)
-            thrown += player.hands(rest, now)
-            with crowd(port) as asked:
-                thrown += player.hands(Times(), 1)  # until all of them ask
+            discarded += player.hands(rest, now)
+            with crowd(port) as counted:
+                discarded += player.hands(Times(), 1)  # until the whole crowd is at work
                 began = time.monotonic()
-                thrown += player.hands(busy, now)
+                discarded += player.hands(busy, now)
                 seconds += time.monotonic() - began
-            answers += asked[0]
+            answers += counted[0]
             left -= now
-    return Result(hands, thrown, delays(rest, busy), answers / seconds, load_before)
+    return Result(hands, discarded, delays(rest, busy), answers / seconds, load_before)
 
 
 @click.group(invoke_without_command=True)
@@ -412,11 +415,11 @@ def main(context: click.Context, hands: int, write: Path | None) -> None:
 @click.argument("port", type=int)
 def crowd_command(port: int) -> None:
     """Ask the page until the input ends; print how many answers came."""
-    those = Crowd(port)
+    clients = Crowd(port)
     click.echo("asking")
     sys.stdin.read()
-    those.stop()
-    click.echo(those.answers)
+    clients.stop()
+    click.echo(clients.answers)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from dealer_ui.profiles.house_rules import house_rules
 from dealer_ui.profiles.house_rules_numbered import is_without, rules_of
-from dealer_ui.profiles.house_rules_said import Values
+from dealer_ui.profiles.house_rules_sentences import Values
 from dealer_ui.text.rule_words import option_says
 from firmware.rules import Profile, load_profile, profile_names
 from firmware.rules.profiles.dealt_cards import Count, FrontCards

@@ -125,7 +125,7 @@ def test_a_session_ends_with_its_time_and_lasts_on_while_it_is_used() -> None:
     token = sessions.begin({"session": "t", "role": "floor", "name": "Bo", "expires_s": 120})
     now = 119.0
     assert sessions.role(token, people) is Role.FLOOR
-    sessions.used(token)
+    sessions.extend(token)
     now = 238.0
     assert sessions.role(token, people) is Role.FLOOR
     now = 239.0

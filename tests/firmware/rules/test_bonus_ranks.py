@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dealer_ui.profiles.form import sections
-from dealer_ui.profiles.house_rules_said import Values, bonus_table
+from dealer_ui.profiles.house_rules_sentences import Values, bonus_table
 from dealer_ui.view.rules_sheet import sheet
 from firmware.rules import CARDS, Card, ProfileError, contradictions, parse_cards
 from firmware.rules.cards import RANKS
