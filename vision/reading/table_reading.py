@@ -333,6 +333,10 @@ def judge_cards(
     indices = _fitting(fuse(Indices.joined(parts)))
     laid = cards_on(indices, layout, look if reader.pips else None)
     names = [named for named, _ in laid]
+    doubted = {place.seen for named, place in laid if named.denied > 0}
+    looks = {} if looks is None else looks
+    for key in [key for key in looks if key[1] in doubted]:
+        del looks[key]  # to be looked at in every frame
     worth = reader.calibrations.whole if is_whole_deck(names) else reader.calibrations.part
     where = homes([place for _, place in laid], layout)
     suits, clear = judge_suits(names, [zone.name if zone else "" for zone in where], dealt=dealt)
