@@ -1,13 +1,11 @@
 """What tables have shown of the releases that go to them, from their rows. Rows that no release wrote say nothing."""
 
-import json
 from typing import Final
 
 from firmware.messages import Message, Text, text_from
 from firmware.table.events import TableStarted
 from firmware.update.house import MOST_NAME
 from pit.channels.judge import Cards, Mark, Member, Start, first_start
-from pit.errors import UNREADABLE, reason
 from pit.status.freshness import FORKS, NEWEST
 from pit.status.table_facts import TableFacts
 from pit.store.database import Connection
@@ -35,7 +33,8 @@ LEFT JOIN record own ON own.record_id = h.record_id LEFT JOIN table_now n ON n.r
 LEFT JOIN {FORKS} k ON k.table_id = t.table_id
 """
 _STARTS: Final = f"""
-SELECT x.record_id, e.seq, e.payload, extract(epoch FROM e.taken_at)::float8
+SELECT x.record_id, e.seq, left(substring(e.payload FROM '"software":"feltwatch ([^"]+)"'), {MOST_NAME}),
+       extract(epoch FROM e.taken_at)::float8
 FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, after) CROSS JOIN LATERAL (
     SELECT seq, payload, taken_at FROM entry WHERE entry.record_id = x.record_id AND entry.seq > x.after
     AND type = '{TableStarted.type}' ORDER BY seq DESC LIMIT {MOST_STARTS}) e
@@ -84,19 +83,10 @@ class Facts:
     def _read_starts(self, connection: Connection, records: list[int]) -> None:
         known = {record: self._starts.get(record, frozenset()) for record in records}
         after = [max((start.seq for start in known[record]), default=0) for record in records]
-        for record, seq, payload, at in connection.execute(_STARTS, (records, after)):
-            if (release := _release(payload)) is not None:
+        for record, seq, release, at in connection.execute(_STARTS, (records, after)):
+            if release is not None:  # a row that no release wrote names none
                 known[record] |= {Start(seq, release, at)}
         self._starts = known
-
-
-def _release(payload: str) -> str | None:
-    """Return the release that a start names: "2.0.0-1a2b3c4d" of "feltwatch 2.0.0-1a2b3c4d"."""
-    try:
-        software = json.loads(payload).get("software", "")
-    except UNREADABLE:
-        return None
-    return reason(software.removeprefix("feltwatch "))[:MOST_NAME] if isinstance(software, str) else None
 
 
 def _trouble(fork: int | None, facts: str | None, is_cloned: bool) -> Text:

@@ -121,13 +121,15 @@ def judge(one: Member, release: str, now: float, listening: float, *, is_stopped
     `listening`: since when the pit has been there to hear: nobody was silent before.
     """
     runs = first_start(one.starts, release)
+    # the release ran, another one did, and now it runs again: what it showed before counts no more
+    is_back = runs is not None and any(s.release == release and s.seq < runs.seq for s in one.starts)
     if runs is None:
         found = _not_there(one, release)
     elif asks_twice(one.before, one.after):
         shares = {"after": one.after.share, "before": one.before.share}
         why = Message("Asked about %(after)s of 100 cards, before the release %(before)s.", **shares)
         return Judgement(Mark.ASKS, runs.at, why)
-    elif (one.was_updated and not _ran_before(one, runs)) or (one.settled and not one.trouble):
+    elif (one.was_updated and not is_back) or (one.settled and not one.trouble):
         return Judgement(Mark.UPDATED, runs.at)
     else:
         found = Judgement(Mark.RUNS, runs.at, one.trouble)
@@ -142,11 +144,6 @@ def judge(one: Member, release: str, now: float, listening: float, *, is_stopped
     if now - one.reached_at >= WITHIN_S:
         return Judgement(Mark.LATE, one.reached_at, found.why)
     return found
-
-
-def _ran_before(one: Member, runs: Start) -> bool:
-    """Return whether the release ran, another one did, and now it runs again: what it showed before counts no more."""
-    return any(start.release == runs.release and start.seq < runs.seq for start in one.starts)
 
 
 def _not_there(one: Member, release: str) -> Judgement:

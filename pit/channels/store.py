@@ -203,11 +203,9 @@ def note(connection: Connection, by: str, what: Message) -> None:
     connection.execute("INSERT INTO channel_note (person, what) VALUES (%s, %s)", (by, text_to_store(what)))
 
 
-def history(connection: Connection, most: int = 100) -> list[tuple[datetime, str, Text]]:
-    """Return what was decided, the newest first: when, by whom, "" for the pit itself, and what."""
-    rows = connection.execute(
-        "SELECT at, person, what FROM channel_note ORDER BY note_id DESC LIMIT %s", (most,)
-    )
+def history(connection: Connection) -> list[tuple[datetime, str, Text]]:
+    """Return the newest 100 decisions, the last one first: when, by whom, "" for the pit itself, and what."""
+    rows = connection.execute("SELECT at, person, what FROM channel_note ORDER BY note_id DESC LIMIT 100")
     return [(at, by, text_from(what)) for at, by, what in rows]
 
 
@@ -223,11 +221,11 @@ def _tables(channels: Channels) -> list[ChannelTable]:
 
 def _holding(connection: Connection, sha256: str) -> list[Channel]:
     """Return the channels that hold a release, locked. Raises PitError if there is none."""
-    if held := [
-        one for one in read_channels(connection, is_locked=True).values() if sha256 and one.sha256 == sha256
-    ]:
-        return held
-    raise PitError("It is in no channel any more. Look again.")
+    channels = read_channels(connection, is_locked=True).values()
+    held = [one for one in channels if sha256 and one.sha256 == sha256]
+    if not held:
+        raise PitError("It is in no channel any more. Look again.")
+    return held
 
 
 def _put(connection: Connection, tables: Collection[ChannelTable], to: Name, by: str) -> None:

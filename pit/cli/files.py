@@ -111,6 +111,7 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
     """
     from pit.authority import Authority
     from pit.files import offers
+    from pit.files.requests import remove as remove_offered
     from pit.files.requests import requests
     from pit.store.database import Database, migrate
 
@@ -122,7 +123,9 @@ def files_command(is_json: bool, remove: str | None, yes: bool, by: str, url: st
             what = f"{file.kind} {file.title}, {file.size:,} bytes, offered by {file.by}"
             if not yes:
                 click.confirm(f"Remove {escape(what)} from this server?", abort=True)
-            offers.remove(database, offers.HouseRepository(folder, Authority(folder / "authority")), file, by)
+            remove_offered(
+                database, offers.HouseRepository(folder, Authority(folder / "authority")), file, by
+            )
             say(f"removed: {what}")
             return
         with database.transaction() as connection:

@@ -173,40 +173,6 @@ def list_removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]
     return [(HouseFile(*row), at, by) for at, by, *row in rows]
 
 
-def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) -> None:
-    """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
-
-    Raises PitError while a table is still to fetch or to take it, or while a channel holds it;
-    FilesError.
-    """
-    by = name_of_sender(by)
-    with database.transaction() as connection:
-        # a request, or a channel that takes it at this moment waits for this row, or is seen here
-        connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))
-        tables = connection.execute(
-            "SELECT name FROM file_request JOIN gaming_table USING (table_id) WHERE sha256 = %s AND ended_at IS NULL"
-            " AND ends_at > now() ORDER BY length(name), name",
-            (one.sha256,),
-        ).fetchall()
-        if tables:
-            raise PitError(
-                "%(tables)s: still to be fetched or taken there. Withdraw it first: feltwatch pit send FILE --withdraw",
-                tables=", ".join(name for (name,) in tables),
-            )
-        if connection.execute("SELECT FROM channel WHERE sha256 = %s", (one.sha256,)).fetchone() is not None:
-            raise PitError(
-                "A channel holds %(release)s. Withdraw it first: feltwatch pit channels withdraw %(release)s",
-                release=one.version,
-            )
-        connection.execute(
-            "UPDATE offered_file SET removed_at = now(), removed_by = %s WHERE sha256 = %s AND removed_at IS NULL",
-            (by, one.sha256),
-        )
-        house.publish(connection, remove=one.sha256)
-    house.files.remove(one.sha256)
-    log.info("%s %s was removed by %s", one.kind, one.title, by)
-
-
 def _text(path: Path) -> tuple[str, str, bytes]:
     """Return kind, name and bytes of a profile or a deck. Raises PitError."""
     kind = {".toml": "profile", ".json": "deck"}.get(path.suffix)

@@ -3,6 +3,7 @@
 A request that nobody ends is withdrawn after `LASTS`. What a table says of it comes with its heartbeat.
 """
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,14 +13,15 @@ from firmware.messages import Message, message_of, text_from, text_to_store
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, WITHDRAWN, FileRequest
 from pit.errors import PitError
-from pit.files.offers import COLUMNS, find_offered
-from pit.store.database import Connection
+from pit.files.offers import COLUMNS, HouseRepository, find_offered, name_of_sender
+from pit.store.database import Connection, Database
+
+log = logging.getLogger(__name__)
 
 LASTS: Final = timedelta(days=30)
 """A table that was off for weeks still finds what it was asked for."""
 LATE: Final = Message("The table did not take it within 30 days.")
 NEWER: Final = Message("Another one of its kind was asked for.")
-STRUCK_OFF: Final = Message("The table was struck off.")
 FILES: Final = """(SELECT coalesce(json_agg(json_build_object('number', request_id, 'sha256', sha256)
     ORDER BY request_id), '[]') FROM file_request
     WHERE file_request.table_id = gaming_table.table_id AND ended_at IS NULL AND ends_at > now())"""
@@ -64,14 +66,11 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     if file is None:
         raise PitError("There is no such file. Offer it first: feltwatch pit send FILE")
     _end_late(connection)
-    _end(
-        connection,
+    others: LiteralString = (
         "table_id = %(table)s AND sha256 <> %(sha256)s"
-        " AND sha256 IN (SELECT sha256 FROM offered_file WHERE kind = %(kind)s AND name = %(name)s)",
-        vars(file) | {"table": table_id},
-        NEWER,
-        by,
+        " AND sha256 IN (SELECT sha256 FROM offered_file WHERE kind = %(kind)s AND name = %(name)s)"
     )
+    _end(connection, others, vars(file) | {"table": table_id}, NEWER, by)
     rows = connection.execute(
         "SELECT sha256, request_id FROM file_request WHERE table_id = %s AND ended_at IS NULL", (table_id,)
     )
@@ -109,13 +108,43 @@ def requests(connection: Connection, table_id: int | None = None) -> list[TableR
     return [_request(*row) for row in connection.execute(_NEWEST, {"table": table_id})]
 
 
+def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) -> None:
+    """Remove an offered file's bytes; its row and what was asked of tables stay. Offered again it is back.
+
+    Raises PitError while a table is still to fetch or to take it, or while a channel holds it;
+    FilesError.
+    """
+    by = name_of_sender(by)
+    with database.transaction() as connection:
+        # a request, or a channel that takes it at this moment waits for this row, or is seen here
+        connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))
+        asked = (each for each in requests(connection) if each.sha256 == one.sha256 and not each.is_over)
+        if tables := sorted((each.table for each in asked), key=lambda name: (len(name), name)):
+            raise PitError(
+                "%(tables)s: still to be fetched or taken there. Withdraw it first: feltwatch pit send FILE --withdraw",
+                tables=", ".join(tables),
+            )
+        if connection.execute("SELECT FROM channel WHERE sha256 = %s", (one.sha256,)).fetchone() is not None:
+            raise PitError(
+                "A channel holds %(release)s. Withdraw it first: feltwatch pit channels withdraw %(release)s",
+                release=one.version,
+            )
+        connection.execute(
+            "UPDATE offered_file SET removed_at = now(), removed_by = %s WHERE sha256 = %s AND removed_at IS NULL",
+            (by, one.sha256),
+        )
+        house.publish(connection, remove=one.sha256)
+    house.files.remove(one.sha256)
+    log.info("%s %s was removed by %s", one.kind, one.title, by)
+
+
 def may_fetch(connection: Connection, table_id: int, sha256: str) -> bool:
     """Return whether a table is asked to fetch a file now."""
-    row = connection.execute(
+    found = connection.execute(
         "SELECT FROM file_request WHERE table_id = %s AND sha256 = %s AND ended_at IS NULL AND ends_at > now()",
         (table_id, sha256),
-    ).fetchone()
-    return row is not None
+    )
+    return found.fetchone() is not None
 
 
 def keep_progress(
@@ -128,13 +157,8 @@ def keep_progress(
     """
     for one in said:
         if one.state in FROM_TABLE:
-            more = {
-                "is_over": one.is_over,
-                "why": text_to_store(one.why),
-                "table": table_id,
-                "release": release,
-            }
-            connection.execute(_SAYS, vars(one) | more)
+            stored = {"is_over": one.is_over, "why": text_to_store(one.why)}
+            connection.execute(_SAYS, vars(one) | stored | {"table": table_id, "release": release})
     row = connection.execute(f"SELECT {FILES} FROM gaming_table WHERE table_id = %s", (table_id,)).fetchone()
     return list(row[0]) if row else []
 

@@ -12,7 +12,7 @@ from firmware.messages import Message, text_to_store
 from firmware.names import NameRefused, new_name, normal_spelling
 from firmware.uplink.enrolment import STRUCK
 from pit.errors import NotEnrolledError, PitError
-from pit.files.requests import STRUCK_OFF, withdraw
+from pit.files.requests import withdraw
 from pit.status import freshness
 from pit.status.freshness import Freshness
 from pit.status.table_health import TableHealth, health_of
@@ -22,6 +22,7 @@ WHO: Final = "table_id, name, serial, struck_at"
 """What is read of a table to know who sends."""
 FORMER_WITNESS: Final = "former witness "
 """Facts of the house that begin with it name a table's number and a key, in hex, with which it has cosigned."""
+STRUCK_OFF: Final = Message("The table was struck off.")
 
 
 @dataclass(frozen=True)

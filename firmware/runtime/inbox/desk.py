@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 from firmware.access.control import Who
 from firmware.messages import Message
-from firmware.record.journal.clocks import Clock, Timestamp
+from firmware.record.journal.clocks import Clock
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.config import PitConfig
 from firmware.runtime.inbox.install_request import InstallDesk
@@ -51,8 +51,6 @@ INSTALL_WITHIN_S: Final = 8 * 3600.0
 """Seconds after which an update without a result counts as ended: longer than root's program waits for the table."""
 MOST_GONE: Final = 10
 """Files that the pit does not ask for any more, and that the page still shows."""
-TRUST: Final = "house"
-"""The folder of what was verified of the house's repository, in the record's."""
 HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
 NOT_HERE: Final = Message("That file does not wait here any more.")
@@ -99,10 +97,10 @@ class Inbox:
     ) -> None:
         """Decide about what lies in `folder`.
 
-        `data`: the folder of the record; `house_key`: file of the house's public key; `running`: the release that runs;
-        `clock`: monotonic seconds.
+        `data`: the folder of the record, in which what was verified is kept, too; `house_key`: file of the house's
+        public key; `running`: the release that runs; `clock`: monotonic seconds.
         """
-        self._notes_path, self._house = data / NOTES, HouseTrust(data / TRUST, house_key)
+        self._notes_path, self._house = data / NOTES, HouseTrust(data / HOUSE_FOLDER, house_key)
         self._folder, self._installs, self._config = folder, installs, config
         self._reader = JournalReader(data)
         self._wall, self._running, self._clock = wall, running, clock
@@ -115,14 +113,14 @@ class Inbox:
             return  # a record in doubt takes nothing new
         self._next = self._clock() + EVERY_S
         before = {one.key: one for one in self._notes}
-        lying = [self._judge(one, before.get(one.key), table) for one in read_list(self._folder / LIST)]
-        listed = {one.key for one in lying}
+        listed = read_list(self._folder / LIST)
+        lying = {one.key: self._judge(one, before.get(one.key), table) for one in listed}
         gone = [
             one if one.is_over else replace(one, state="withdrawn", why=WITHDRAWN)
             for one in self._notes
-            if one.key not in listed
+            if one.key not in lying
         ]
-        now = (*lying, *gone[:MOST_GONE])
+        now = (*lying.values(), *gone[:MOST_GONE])
         if now == self._notes:
             return
         for one in now:
@@ -237,23 +235,18 @@ class Inbox:
                 )
         if release == self._running:
             return None
-        if not actor and (why := self._why_not_by_itself(now)) is not None:
-            return why
+        if not actor:
+            if not self._config.release_hours:
+                return NO_HOURS
+            if now.clock != "synchronised":
+                return NO_CLOCK
+            if not self._config.is_release_hour(time.localtime(now.wall_ms / 1000)):
+                return Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
         if not between:
             return HAND
         installs.ask(one)  # nothing is stopped for it before the row is written
         table.write([update], actor or f"pit:{one.file.by}")
         return INSTALLING
-
-    def _why_not_by_itself(self, now: Timestamp) -> Message | None:
-        """Return why no release is installed now without a person."""
-        if not self._config.release_hours:
-            return NO_HOURS
-        if now.clock != "synchronised":
-            return NO_CLOCK
-        if self._config.is_release_hour(time.localtime(now.wall_ms / 1000)):
-            return None
-        return Message("The hours for updates are %(hours)s.", hours=self._config.release_hours)
 
     def _bytes(self, file: HouseFile) -> bytes:
         """Return a small file's bytes, checked. Raises CommandRefused, OSError."""

@@ -149,15 +149,17 @@ class Inbox:
                 )
             served = f"{REPOSITORY}/{TARGETS}/{file.sha256[:2]}/{file.sha256}"
             data, size = client.piece(served, have, min(have + PIECE, file.size))
-            if size != file.size or not 0 < len(data) <= missing:
-                raise self._unlike(number, path)
-            make_folder(path.parent)
-            with path.open("ab") as begun:
-                begun.write(data)
-            if len(data) < missing:
+            is_piece = size == file.size and 0 < len(data) <= missing
+            if is_piece:
+                make_folder(path.parent)
+                with path.open("ab") as begun:
+                    begun.write(data)
+            if is_piece and len(data) < missing:
                 return False
-        if sha256_of(path) != file.sha256:
-            raise self._unlike(number, path)
+        if not path.exists() or sha256_of(path) != file.sha256:
+            self._remove(path)
+            self._tries[number] = self._tries.get(number, 0) + 1
+            raise (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
         path.chmod(FILE_MODE)
         with path.open("rb") as written:
             os.fsync(written.fileno())
@@ -176,21 +178,12 @@ class Inbox:
         return WASTED if self._wasted >= MOST_WASTED else None
 
     def _check_maker(self, file: HouseFile, client: Client) -> None:
-        """Raise UpdateRefused unless the maker has signed this release.
-
-        Raises OSError, PitUnreachable, PitRefusal, too.
-        """
+        """Raise UpdateRefused unless the maker has signed this release; OSError, PitUnreachable, PitRefusal, too."""
         trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
         named = trust.refresh(_getter(client, MAKER_FOLDER)).values()
         signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
         if (file.sha256, file.size, file.version) not in signed:
             raise NeverTaken(NOT_THE_MAKERS)
-
-    def _unlike(self, number: int, path: Path) -> UpdateRefused:
-        """Remove a file whose bytes are not the announced ones; return the error to raise. Raises OSError."""
-        self._remove(path)
-        self._tries[number] = self._tries.get(number, 0) + 1
-        return (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
 
     def _make_room(self) -> None:
         """Remove releases where the record needs their room: they are fetched again once there is more."""

@@ -13,7 +13,7 @@ others write as untrusted input.
 import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -77,10 +77,10 @@ class FileRequest:
 
     def report(self) -> dict[str, Any]:
         """Return what the table says of it to the pit."""
-        one = replace(self, file=NOT_KNOWN)
-        if self.why is not None and len(json.dumps(self.why.to_json())) > MOST_WHY:
-            one = replace(one, why=Message("The reason is too long to be sent; look at the table."))
-        return one.to_json()
+        why = self.why
+        if why is not None and len(json.dumps(why.to_json())) > MOST_WHY:
+            why = Message("The reason is too long to be sent; look at the table.")
+        return FileRequest(*self.key, self.state, why).to_json()
 
     @classmethod
     def from_json(cls, value: Any) -> Self:

@@ -15,8 +15,8 @@ from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import history, move, try_again, withdraw
 from pit.errors import PitError
-from pit.files.offers import find_offered, remove
-from pit.files.requests import ask
+from pit.files.offers import find_offered
+from pit.files.requests import ask, remove
 from pit.files.requests import withdraw as withdraw_request
 from tests.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room, RoomTable
 

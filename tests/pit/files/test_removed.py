@@ -20,9 +20,8 @@ from pit.files.offers import (
     list_offered,
     list_removed,
     offer,
-    remove,
 )
-from pit.files.requests import ask, keep_progress, requests, withdraw
+from pit.files.requests import ask, keep_progress, remove, requests, withdraw
 from pit.status.tables import enrol
 from pit.store.database import Database
 from tests.pit.files.conftest import PROFILE, deck_text

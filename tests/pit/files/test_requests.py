@@ -19,7 +19,6 @@ from pit.files.offers import HouseRepository, find_offered, list_offered, offer
 from pit.files.requests import (
     LATE,
     NEWER,
-    STRUCK_OFF,
     TableRequest,
     ask,
     keep_progress,
@@ -27,7 +26,7 @@ from pit.files.requests import (
     requests,
     withdraw,
 )
-from pit.status.tables import enrol, strike
+from pit.status.tables import STRUCK_OFF, enrol, strike
 from pit.store.database import Database
 from tests.pit.files.conftest import MADE, PROFILE, asked_now, deck_text, ended_by, packed, state_of
 
