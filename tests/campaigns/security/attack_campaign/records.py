@@ -99,10 +99,13 @@ def _lay_key(folder: Path) -> None:
 
 
 @contextmanager
-def at_table(data: Path, journal: Journal, key: Path, *, notes: bool = False) -> Iterator[TableProcess]:
+def at_table(
+    data: Path, journal: Journal, key: Path, *, notes: bool = False, is_kept: bool = True
+) -> Iterator[TableProcess]:
     """Start the table process of `feltwatch run` on a journal, without devices and camera, and end it.
 
-    Without `notes` it has a copy of the key's folder: what it signs is no news to the box of the next attack.
+    Without `notes` it has a copy of the key's folder: what it signs is no news to the box of the next attack. Without
+    `is_kept` nothing is signed, and no thread reads the record beside the table.
     """
     with TemporaryDirectory() as own:
         if not notes:
@@ -118,7 +121,7 @@ def at_table(data: Path, journal: Journal, key: Path, *, notes: bool = False) ->
             None,
             0.0,
             clock=lambda: next(ticks) * 0.3,
-            keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()),
+            keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()) if is_kept else None,
         )
         try:
             table.begin()
