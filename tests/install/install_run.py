@@ -583,7 +583,8 @@ def test_a_table_that_keeps_failing_shows_the_fault_page_until_it_is_started(box
 def test_a_fault_page_whose_unit_is_stopped_while_it_begins_is_taken_away(box: Machine) -> None:
     unit, fault = "feltwatch-fault@feltwatch-other.service", "/run/feltwatch-fault/feltwatch-other.html"
     slow = "/etc/systemd/system/feltwatch-fault@.service.d/slow.conf"
-    box.file(slow, "[Service]\nExecStart=sleep infinity\n")
+    write = "/opt/feltwatch/current/system/fault/write %i"
+    box.file(slow, f"[Service]\nExecStart=\nExecStart={write}\nExecStart=sleep infinity\n")
     box.run("systemctl", "daemon-reload", check=True)
     box.run("systemctl", "start", "--no-block", unit, check=True)
     box.wait(lambda: box.run("test", "-e", fault).returncode == 0, "the fault page is written")
