@@ -47,9 +47,8 @@ def _flow(blocks: Sequence[Block], kind: Type) -> list[Flowable]:
     flow: list[Flowable] = []
     for block, after in zip(blocks, [*blocks[1:], None], strict=True):
         parts = _flowables(block, kind)
-        if isinstance(block, Heading) and isinstance(
-            after, DocumentTable
-        ):  # no title above an empty foot of a page
+        # no title above an empty foot of a page
+        if isinstance(block, Heading) and isinstance(after, DocumentTable):
             flow.append(_together([*parts, *_flowables(DocumentTable(after.head, after.rows[:1]), kind)]))
         flow += parts
     return flow

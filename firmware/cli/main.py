@@ -82,9 +82,8 @@ class LazyGroup(click.Group):
         except click.ClickException as error:
             if isinstance(error, NoArgsIsHelpError):
                 raise  # our own text, of many lines
-            vars(error)["message"] = escape(
-                error.message
-            )  # click prints it; it is declared final, hence `vars`
+            # click prints it; it is declared final, hence `vars`
+            vars(error)["message"] = escape(error.message)
             raise
         except Exception as error:
             if (code := _exit_code(error)) is not None:

@@ -128,9 +128,8 @@ class Rc522(Reader):
             if len(answer) > 5 - full_bytes or (len(answer) < 5 - full_bytes and collided_at is None):
                 raise GarbledAnswer
             for number, byte in enumerate(answer):
-                mask = (
-                    0xFF << odd_bits & 0xFF if number == 0 else 0xFF
-                )  # the low bits are those that were sent
+                # the low bits are those that were sent
+                mask = 0xFF << odd_bits & 0xFF if number == 0 else 0xFF
                 known[full_bytes + number] = known[full_bytes + number] & ~mask & 0xFF | byte & mask
             if collided_at is None:
                 part = bytes(known[:4])

@@ -158,9 +158,8 @@ def join(
         settings.KEY: key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
         settings.HOUSE: f"{keys.house}\n".encode(),
         settings.LOG: f"{keys.log}\n".encode(),
-        settings.FILE: settings.text_of(
-            own
-        ).encode(),  # written last: once it is there, the enrolment is complete
+        # written last: once it is there, the enrolment is complete
+        settings.FILE: settings.text_of(own).encode(),
     }
     _write(folder, files)
 

@@ -44,11 +44,10 @@ from vision.reading.pips import COUNTS, HIDDEN, SIZE
 CARDS_SHOWN, SEED = 300_000, 5
 BATCH = 64
 _PHOTOGRAPHS = ("bidly_cards", "rrrrhys_cards")
-_POOL, _FRESH = (
-    40,
-    0.02,
-)  # how many random decks are in use, and how often one of them is replaced by a new one
-_KEPT = 4000  # how many faces, made small, are kept to be laid again
+_POOL, _FRESH = 40, 0.02
+"""How many random decks are in use, and how often one of them is replaced by a new one."""
+_KEPT = 4000
+"""How many faces, made small, are kept to be laid again."""
 
 
 class PipNet(nn.Module):

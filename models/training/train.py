@@ -200,9 +200,8 @@ def train(data: Path | None, crops: int, seed: int, run: Path) -> Path:
     if data and has(data, BOXED):
         for share in PAUSES:
             until = int(share * job.crops)
-            if (
-                Trainer(job).done < until + BATCH
-            ):  # an earlier run that went on after this pause is a batch beyond it
+            # an earlier run that went on after this pause is a batch beyond it
+            if Trainer(job).done < until + BATCH:
                 train_until(replace(job, until=until))
                 label_photographs(data, export(run, run), run)
     return train_until(job)

@@ -32,7 +32,6 @@ class Cards:
     lying: dict[str, Rows] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
     put: Callable[[Any], None] = lambda answer: None
-    looks: int = 0
     _waits: ReadingJob | None = None
     _seen: object = None
     """What lay there at the last look."""
@@ -71,7 +70,6 @@ class Cards:
             self.lying.clear()
 
     def _answer(self, job: ReadingJob) -> None:
-        self.looks += 1
         self._seen = (dict(self.lying), self.unsure)
         seen = {place: dict(rows) for place, rows in self.lying.items() if place in job.places}
         self.put(ReadingDone(job.number, reading_json(seen, self.unsure)))

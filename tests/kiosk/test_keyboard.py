@@ -107,9 +107,8 @@ area.addEventListener("input", () => say(`text ${area.value}`));
 setInterval(() => { area.focus(); say(`focus ${document.hasFocus()}`); }, 300);
 """
 KEYS: Final = [
-    *(
-        [CTRL[0], key] for key in (32, N, 28, 46, 33, 39, 25, 24, 43, 44, 40, 30, 21, 20, 41)
-    ),  # o n t l p s w q h j d u + - f
+    # o n t l p s w q h j d u + - f
+    *([CTRL[0], key] for key in (32, N, 28, 46, 33, 39, 25, 24, 43, 44, 40, 30, 21, 20, 41)),
     *([CTRL[0], SHIFT[0], key] for key in (31, N, 24, 44, 25, 119)),  # i n q j w Delete
     *([ALT[0], key] for key in (40, 41, 26, 70, 110, 113, 114, 65)),  # d f e F4 Home Left Right space
     *([key] for key in FUNCTION if key != 78),

@@ -158,9 +158,8 @@ def test_a_locked_row_of_the_follower_leaves_nothing_green(room: Room) -> None:
     until(room.is_green)
     link = TableLink(room.house.data[0] / SOCKET)
     with psycopg.connect(room.house.url) as holder:
-        until(
-            lambda: holder.execute("SELECT FROM table_now FOR UPDATE").rowcount
-        )  # none before its first row
+        # there is none before its first row
+        until(lambda: holder.execute("SELECT FROM table_now FOR UPDATE").rowcount)
         assert link.send({"do": "call_floor"}, within=DEADLINE)["ok"], "a row, whether anybody deals or not"
         until(lambda: "rows not followed" in " ".join(map(str, room.tile().tile.notes)))
         assert not room.is_green()

@@ -117,9 +117,8 @@ def _read_bytes(path: Path) -> bytes:
     A stick may hold a pipe, or a link to a device: reading those would block for ever, or exhaust the memory.
     """
     facts = path.stat()
-    if (
-        not stat.S_ISREG(facts.st_mode) and not path.is_dir()
-    ):  # for a folder the system's error is good enough
+    # for a folder the system's error is good enough
+    if not stat.S_ISREG(facts.st_mode) and not path.is_dir():
         raise PictureFileError(f"{path} is no plain file.")
     if facts.st_size > MOST_BYTES:
         raise PictureError(

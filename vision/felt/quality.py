@@ -135,9 +135,8 @@ def judge(
     shrunk, near = small or view.smaller(frame, SMALL_PX_PER_MM)
     level = as_grey(shrunk) if level is None else level
     if before is not None:
-        coloured = (
-            before["colour"] if before["colour"].ok else colour(shrunk)
-        )  # once in colour, a camera stays so
+        # once in colour, a camera stays so
+        coloured = before["colour"] if before["colour"].ok else colour(shrunk)
         return {**before, "glare": _glare(level, near, layout), "colour": coloured}
     grey = as_grey(frame) if grey is None else grey
     verdicts = [

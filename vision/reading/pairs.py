@@ -21,10 +21,8 @@ _OPPOSITE = -0.85  # cosine below which two indices read in opposite directions
 _TURN = math.radians(22)  # the network's error in the direction of each of a card's indices
 _SLIM = 0.17  # half of an index's least width, in its heights
 _REACH_MM = (40.0, 100.0)  # from one index of a card to the other, whatever the deck
-_STEEP = (
-    math.radians(30),
-    math.radians(68),
-)  # the steepness of that line; an ace's fourth index is straight below
+_STEEP = math.radians(30), math.radians(68)
+"""The steepness of that line; an ace's fourth index is straight below."""
 _ONE_NAME = math.log(0.5)  # log-probability of naming the same card, above which two indices are one card's
 _OTHER_NAME = math.log(0.002)  # below which they must match the stance very exactly: one of them was misread
 _TWO_CARDS = -13.0  # nats below which they are two cards', wherever they lie

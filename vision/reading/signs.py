@@ -28,9 +28,8 @@ _USUAL_MM = 63.0, 88.0  # the card that the windows are measured on
 _PIP_MM, _ACE_MM = 17.0, (18.0, 36.0)  # sides of windows
 _NEAR, _FAR = (19 / 63, 17 / 88), (44 / 63, 71 / 88)
 _LOOKED_AT = 2  # signs of a card
-_INNER = np.array(
-    [(0, 0), (-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)]
-)  # of a window that must be free
+_INNER = np.array([(0, 0), (-0.3, -0.3), (0.3, -0.3), (0.3, 0.3), (-0.3, 0.3)])
+"""Points of a window that must be free, in windows from its middle."""
 
 _TWINS = [SUITS.index(ALIKE[suit]) for suit in SUITS]
 

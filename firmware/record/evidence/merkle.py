@@ -90,9 +90,8 @@ def consistency(tree: Subtree, old: int, size: int) -> list[bytes]:
         else:
             proof.append(_range(tree, first, middle))
             first = middle
-    if (
-        first
-    ):  # otherwise the old tree is one subtree of the new one, and its root is known to anyone who checks
+    # without `first` the old tree is one subtree of the new one, and its root is known to anyone who checks
+    if first:
         proof.append(_range(tree, first, end))
     return proof[::-1]
 

@@ -362,9 +362,8 @@ def _row_awards(pairs: Pairs, *, front: bool, second_highest: bool, low: Categor
     found = []
     for category in categories:
         any_rank = Target(category, None)
-        if (
-            any_rank == royal and royal not in points
-        ):  # a table without royal flushes pays them as straight flushes
+        # a table without royal flushes pays them as straight flushes
+        if any_rank == royal and royal not in points:
             if straight_flush.category in by_rank:
                 found.append(_Award(royal.words, points.get(straight_flush, 0)))
             continue

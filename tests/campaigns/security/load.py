@@ -35,9 +35,11 @@ from firmware.bench.harness import machine
 from firmware.devices.panel.debounce import BOUNCE, SETTLE, TOGETHER
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.rules import CARDS
-from firmware.runtime.config import Config, TimesConfig
+from firmware.runtime.config import Config, ScreenConfig, TimesConfig
+from firmware.runtime.liveness.presses import SEEN_S
 from firmware.simulation.live.table import SimulatedTable
 from firmware.table import Phase
+from firmware.table.dealing import due_button
 from firmware.table.events import ROWS
 from firmware.table_client import TableLink
 
@@ -135,15 +137,14 @@ class Player:
     def _hand(self, times: Times) -> None:
         """Play one hand, and void it if the reader is not sure of a card: its times count anyway.
 
-        Raises UnexpectedState.
+        Timed is the puck's move to the seat at which it is due. Raises UnexpectedState.
         """
-        seq = self._reader.head()[0]
-        seat = self._rng.choice([one for one in self._places if one != self._reader.recover()[0].puck.seat])
-        began = time.monotonic()
-        self._table.puck.move_to(seat)
-        seq = self._row(
-            seq, "puck_seen", began, "puck", times, lambda row: json.loads(row.payload)["seat"] == seat
-        )
+        state = self._reader.recover()[0]
+        seat = due_button(state, self._table.house) or self._rng.choice(list(self._places))
+        if state.puck.seat == seat:  # after a voided hand it is due where it lies
+            self._move_puck(self._rng.choice([one for one in self._places if one != seat]), Times())
+        seq = self._move_puck(seat, times)
+        time.sleep(SEEN_S)  # a press before that does not count: nobody has seen what it would do
         began = time.monotonic()
         self._table.panel.press("next")
         seq = self._row(seq, "hand_opened", began, "button", times)
@@ -161,6 +162,14 @@ class Player:
         else:
             self._do("void", times, reason="a card that is not sure")
         self._table.clear()
+
+    def _move_puck(self, seat: int, times: Times) -> int:
+        seq = self._reader.head()[0]
+        began = time.monotonic()
+        self._table.puck.move_to(seat)
+        return self._row(
+            seq, "puck_seen", began, "puck", times, lambda row: json.loads(row.payload)["seat"] == seat
+        )
 
     def _do(self, do: str, times: Times, **more: Any) -> None:
         began = time.monotonic()
@@ -375,6 +384,7 @@ def measure(hands: int, seed: int = 1, scale: float = 1.0) -> Result:
             data=folder / "data",
             profile="washington-1-unit",
             times=TimesConfig(turn_up=0.0, reading=60.0, reading_start=120.0),
+            screen=ScreenConfig(kiosk=False),
         )
         table = stack.enter_context(SimulatedTable(config, folder / "room", seed, scale=scale))
         player = Player(table, config, seed)

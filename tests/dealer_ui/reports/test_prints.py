@@ -256,10 +256,8 @@ def test_a_report_of_nothing_says_so() -> None:
         ("Ada|\u200b+1", "Ada|'\u200b+1"),
         ("Ada\t-1", "Ada\t'-1"),
         ("\uff1d1+2", "'\uff1d1+2"),
-        (
-            "\u3164\uff20A",
-            "\u3164\uff20A",
-        ),  # the blank letter is a letter: no spreadsheet goes on to a formula
+        # the blank letter is a letter: no spreadsheet goes on to a formula
+        ("\u3164\uff20A", "\u3164\uff20A"),
         (" =1", "' =1"),
         ("\ttab", "'\ttab"),
         ("Jean-Luc", "Jean-Luc"),

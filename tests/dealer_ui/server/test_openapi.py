@@ -96,9 +96,8 @@ def test_the_description_is_given_by_the_page_itself(client: FlaskClient) -> Non
     assert response.get_json()["openapi"].startswith("3.1")
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # schemathesis closes no WSGI file
+# schemathesis closes no WSGI file
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("role", "examples"),
