@@ -50,6 +50,7 @@ class Cards:
         if isinstance(job, CameraJob):
             return  # nobody sets this table up
         with self._felt:
+            self._waits = None  # the reading process takes one job at a time: the one before is over
             if job.watch is not None and not job.watch.fresh and self._seen == (self.lying, self.unsure):
                 self._waits = job
             else:
