@@ -97,6 +97,19 @@ class MessageError(Exception):
         self.sentence = message if isinstance(message, Message) else Message(message, **args)
         super().__init__(str(self.sentence))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return what makes it again in another process, whatever its `__init__` takes."""
+        return _error_again, (type(self), self.args, vars(self))
+
+
+def _error_again(
+    kind: type[MessageError], args: tuple[object, ...], values: dict[str, object]
+) -> MessageError:
+    error = kind.__new__(kind)
+    error.args = args
+    vars(error).update(values)
+    return error
+
 
 def text_of(data: object) -> Text:
     """Return a text that came as JSON: a message's, or a plain one. Raises ValueError for a message that is none."""
