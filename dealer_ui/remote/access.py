@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from dealer_ui.web.passphrases import (
     IDLE_S,
+    LONGEST_PASSPHRASE,
     LONGEST_S,
-    MOST,
     AccessError,
     check_name,
     check_passphrase,
@@ -32,8 +32,9 @@ MOST_SESSIONS: Final = 64
 
 
 class RemotePeople:
-    """The people with access, in a folder of secrets. Read again when the file has changed: changes take effect at
-    once.
+    """The people with access, in a folder of secrets.
+
+    The file is read again whenever it has changed, so that a change takes effect at once.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -65,14 +66,17 @@ class RemotePeople:
             raise AccessError("%(name)s is not listed; see: feltwatch review list", name=name)
         self._store(people)
 
-    def matches(self, name: str, passphrase: str) -> str | None:
+    def identify(self, name: str, passphrase: str) -> str | None:
         """Return the passphrase's id if it is this person's; None for a wrong one, or a name that is not listed.
 
-        Both cases take the same time. Checks run one at a time: each needs 32 MB. Raises AccessError.
+        A name that is not listed takes as long as a listed one. Checks run one at a time: each needs 32 MB.
+        Raises AccessError.
         """
         stored = self._load().get(" ".join(name.split()))
         with self._one_at_a_time:
-            right = matches_verifier(stored or self._dummy_verifier, normalize(passphrase)[:MOST])
+            right = matches_verifier(
+                stored or self._dummy_verifier, normalize(passphrase)[:LONGEST_PASSPHRASE]
+            )
         return str(stored["id"]) if stored and right else None
 
     def has(self, name: str, passphrase_id: str) -> bool:
@@ -105,7 +109,10 @@ class RemotePeople:
 
 
 class RemoteSessions(Sessions):
-    """Sessions of this process's lifetime, all auditors'. Each ends when idle, too old, or without its passphrase."""
+    """Sessions in this process's memory, each with the role of an auditor.
+
+    A session ends when it is idle or too old, and when its person gets another passphrase or is removed.
+    """
 
     cookie = "__Host-feltwatch_review"
     """Browsers take a cookie of such a name over TLS only, and from no other host."""
@@ -125,12 +132,14 @@ class RemoteSessions(Sessions):
         return token
 
     def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
-        """Return the role of an open session, and extend it; None without one. The table's `people` have none here."""
+        """Return an open session's role, and extend it; None without one. The table's `people` do not count here."""
         began = self._began.get(token or "")
         name, left = self.person_and_seconds(token or "")
         if token is None or began is None:
             return None
-        if left <= 0 or self._clock() - began[1] >= LONGEST_S or not self._people.has(name, began[0]):
+        passphrase_id, began_at = began
+        is_over = left <= 0 or self._clock() - began_at >= LONGEST_S
+        if is_over or not self._people.has(name, passphrase_id):
             self.end(token)
             return None
         self.extend(token)

@@ -1,4 +1,4 @@
-"""The review of a past hand: its cards, its settlement with every clause, and another settlement to compare. Pure."""
+"""A past hand in review: its cards, its settlement with every clause, the same under other rules to compare. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ from firmware.table.state import State
 
 
 @dataclass(frozen=True)
-class Clause:
-    """One line of a payment, with its clause of the house rules."""
+class ExchangeLine:
+    """One line of an exchange: its points, and the clause of the house rules that they follow from."""
 
     text: str
     points: str
@@ -41,12 +41,12 @@ class Clause:
 
 @dataclass(frozen=True)
 class PairExchange:
-    """One pair's exchange; `differs` if the compared settlement has another."""
+    """One pair's exchange; `differs`: the settlement that it is compared with has another sum or other points."""
 
     label: str
     words: str
     amount: str
-    lines: tuple[Clause, ...]
+    lines: tuple[ExchangeLine, ...]
     short: str = ""
     differs: bool = False
 
@@ -86,7 +86,7 @@ class RowView:
     text: str = ""
     bonus: int = 0
     by_hand: tuple[int, ...] = ()
-    """Which of the cards a person named, counted from 0."""
+    """The positions, from 0, of the cards that a person named."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Correction:
 
 @dataclass(frozen=True)
 class HandView:
-    """A past hand's head, cards and settlement."""
+    """A past hand: when and under which rules it was played, its cards, its settlement and its corrections."""
 
     hand: int
     when: str
@@ -135,9 +135,9 @@ class HandView:
 def hand_view(recalled: PastHand, rules: Profile | None, paybacks: Iterable[Payback] = ()) -> HandView:
     """Return a hand's review; `rules` are those it was played under, None if they are not available.
 
-    `paybacks` are the table's, with their marks.
+    `paybacks` are all paybacks that the table knows; each says whether it was marked as paid.
     """
-    end, settlement = recalled.last.end, _recorded(recalled.settlement)
+    end, settlement = recalled.last.end, _read(recalled.settlement)
     first = recalled.play.first.entry
     corrections = [chapter for chapter in recalled.corrections if not _was_closed_too_soon(chapter)]
     title = _("Settled") if not corrections else _("Settled, as corrected")
@@ -165,7 +165,7 @@ def _void(recalled: PastHand) -> str:
     return _("This hand is void: %(reason)s.", reason=reason)
 
 
-def _recorded(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
+def _read(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None:
     return read_settlement(settlement) if settlement is not None else None
 
 
@@ -173,7 +173,7 @@ def _recorded(settlement: Mapping[str, Any] | None) -> RecordedSettlement | None
 
 
 def _undeclared_naturals(recalled: PastHand, rules: Profile | None) -> Mapping[int, RankedNatural]:
-    """Return the undeclared naturals by seat: the rows were compared, so they may be named."""
+    """Return the undeclared naturals by seat, once the rows were compared: only then may a natural be named."""
     if recalled.settlement is None or rules is None:
         return {}
     try:
@@ -260,25 +260,27 @@ def exchanges(
 ) -> tuple[PairExchange, ...]:
     """Return every pair's exchange with its reasons, the differences from `other` marked."""
     pays, _current = payments(settlement, frozenset())
-    beside = {pair.seats: pair for pair in other.pairs} if other else {}
+    others = {pair.seats: pair for pair in other.pairs} if other else {}
     pairs = []
     for pair, pay in zip(settlement.pairs, pays, strict=True):
-        twin = beside.get(pair.seats)
+        counterpart = others.get(pair.seats)
         lines = tuple(
-            Clause(
+            ExchangeLine(
                 payment_line.text,
                 payment_line.points,
                 say(option_name(line.clause)),
-                twin is not None and line not in twin.lines,
+                counterpart is not None and line not in counterpart.lines,
             )
             for line, payment_line in zip(pair.lines, pay.lines, strict=True)
         )
         direction = (
             ""
-            if pay.state == "still"
+            if pay.state == "nothing"
             else _("seat %(payer)s pays seat %(winner)s", payer=pay.payer, winner=pay.winner)
         )
-        differs = twin is not None and (twin.paid, twin.points) != (pair.paid, pair.points)
+        differs = counterpart is not None and (
+            (counterpart.paid, counterpart.points) != (pair.paid, pair.points)
+        )
         pairs.append(PairExchange(pay.label, direction, pay.amount, lines, pay.short, differs))
     return tuple(pairs)
 
@@ -292,10 +294,10 @@ def _nets(settlement: RecordedSettlement, end: State, other: RecordedSettlement 
 
 def settle_again(recalled: PastHand, rules: Profile, title: str) -> tuple[SettlementView, SettlementView]:
     """Settle a hand's cards under a profile; return the recorded and the new settlement, the differences marked."""
-    end, recorded = recalled.last.end, _recorded(recalled.settlement)
+    end, recorded = recalled.last.end, _read(recalled.settlement)
     why = ""
     try:
-        resettled = _recorded(settle(end, rules))
+        resettled = _read(settle(end, rules))
     except CommandRefused as error:
         resettled, why = None, say(error)
     if resettled is not None and resettled.is_irregular:
@@ -322,7 +324,7 @@ def _correction(chapter: StepSequence, hand: int, paybacks: Iterable[Payback]) -
     assert isinstance(event, HandReopened)
     end = chapter.end
     before = read_settlement(event.settlement)
-    after = None if chapter.is_void else _recorded(end.settlement)
+    after = None if chapter.is_void else _read(end.settlement)
     why_none = (
         _("The hand was made void: all is paid back.") if chapter.is_over else _("Not settled again yet.")
     )

@@ -176,7 +176,7 @@ def _phase(
         case Phase.SETTLED:
             if current is None:
                 return _("All paid"), _after_the_payments(refused, puck)
-            moving = [pay for pay in pays if pay.state != "still"]
+            moving = [pay for pay in pays if pay.state != "nothing"]
             number = moving.index(pays[current]) + 1
             return _("Payment %(number)s of %(all)s", number=number, all=len(moving)), ""
         case Phase.ARCHIVED:

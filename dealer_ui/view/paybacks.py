@@ -40,7 +40,7 @@ def _after(state: State, player: str, cents: int) -> tuple[str, str, str]:
 
 
 def _seats(state: State, player: str) -> str:
-    return "+".join(str(seat.seat) for seat in state.house.of(player))
+    return "+".join(str(seat.seat) for seat in state.house.seats_of(player))
 
 
 def refund_actions(may: Offers) -> tuple[Action, ...]:

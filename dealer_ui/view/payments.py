@@ -168,7 +168,7 @@ def _payment(pair: RecordedPair, paid: frozenset[Pair], names: Mapping[int, str]
     return Payment(
         label=label_of(payer, winner) if pair.paid else f"{pair.a}–{pair.b}",
         amount=money(pair.paid) if pair.paid else _("short") if pair.short else _("even"),
-        state="still" if not pair.paid else "now" if now else "paid" if pair.seats in paid else "later",
+        state="nothing" if not pair.paid else "now" if now else "paid" if pair.seats in paid else "later",
         payer=payer,
         winner=winner,
         points=points_with_sign(sign * pair.points),

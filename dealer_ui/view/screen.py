@@ -225,11 +225,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Payment:
-    """One pair's exchange: `winner` collects from `payer`. If `still`, nothing moves: even, or all short."""
+    """One pair's exchange: `winner` collects from `payer`. In state "nothing" no chips move: even, or all short."""
 
     label: str
     amount: str
-    state: Literal["paid", "now", "later", "still"]
+    state: Literal["paid", "now", "later", "nothing"]
     payer: int
     winner: int
     points: str

@@ -41,7 +41,7 @@ def players(state: State, rules: Profile, may: Offers, *, answering: bool = True
 
 def _player(state: State, rules: Profile, name: str, next_in: frozenset[str], may: Offers) -> Player:
     stack = state.stack_of(name)
-    seats = tuple(seat.seat for seat in state.house.of(name))
+    seats = tuple(seat.seat for seat in state.house.seats_of(name))
     return Player(
         player=name,
         seats=seats,

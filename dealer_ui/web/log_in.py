@@ -42,8 +42,8 @@ OPEN: Final = frozenset({"static", "log_in.log_in", "log_in.check"})
 class People(Protocol):
     """The people with access."""
 
-    def matches(self, name: str, passphrase: str) -> str | None:
-        """Return the passphrase's id if it is this person's."""
+    def identify(self, name: str, passphrase: str) -> str | None:
+        """Return the passphrase's id if it is this person's, else None."""
 
 
 class OpenSessions(Protocol):
@@ -127,11 +127,11 @@ def check() -> AnyResponse | tuple[str, int]:
             log.warning("log-ins put off: too many tries, the last from %s; said once a minute", _address())
         return _too_often(wait)
     try:
-        found = access().people.matches(name, passphrase)
+        passphrase_id = access().people.identify(name, passphrase)
     except AccessError:
         log.exception("nobody can log in")
         abort(503, _("Nobody can log in now; a technician sees why in the log."))
-    if found is None:
+    if passphrase_id is None:
         log.warning("log-in refused to %s", _address())  # without the name: people type passphrases there
         return _log_in_page(_("Name or passphrase is wrong.")), 403
     name = " ".join(name.split())
@@ -141,7 +141,7 @@ def check() -> AnyResponse | tuple[str, int]:
     answer = redirect(url_for(access().home), 303)
     answer.set_cookie(
         access().sessions.cookie,
-        access().sessions.open(name, found),
+        access().sessions.open(name, passphrase_id),
         secure=access().secure,
         httponly=True,
         samesite="Strict",

@@ -1,4 +1,4 @@
-"""People who log in with a name and a passphrase: what both may be, and how long a session lasts."""
+"""People who log in with a name and a passphrase: what a name and a passphrase may be, and how long a session lasts."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from dealer_ui.web.errors import PageError
 from firmware.messages import MessageError
 from firmware.names import NameRefused, new_name
 
-LEAST: Final = 12
-"""Letters of a passphrase; at the pace that is let through even a poor one stands for years."""
-MOST: Final = 200
+SHORTEST_PASSPHRASE: Final = 12
+"""Letters. So few log-ins are let through that even a poor passphrase of this length is not guessed in years."""
+LONGEST_PASSPHRASE: Final = 200
 IDLE_S: Final = 15 * 60.0
 """Seconds without a request after which a session is over."""
 LONGEST_S: Final = 10 * 3600.0
-"""Seconds after which it is over whatever is asked: a shift."""
+"""Seconds after which a session is over even if requests still come: a shift."""
 
 
 class AccessError(PageError, MessageError, ValueError):
@@ -32,9 +32,11 @@ def check_name(name: str, listed: Iterable[str]) -> str:
 def check_passphrase(passphrase: str, name: str) -> str:
     """Return a passphrase of this person in its stored form. Raises AccessError for an invalid one."""
     passphrase = normalize(passphrase)
-    if not LEAST <= len(passphrase) <= MOST:
+    if not SHORTEST_PASSPHRASE <= len(passphrase) <= LONGEST_PASSPHRASE:
         raise AccessError(
-            "A passphrase has %(least)s to %(most)s letters: several words do.", least=LEAST, most=MOST
+            "A passphrase has %(least)s to %(most)s letters: several words do.",
+            least=SHORTEST_PASSPHRASE,
+            most=LONGEST_PASSPHRASE,
         )
     if len(set(passphrase)) < 6 or name.casefold() in passphrase.casefold():
         raise AccessError(

@@ -34,15 +34,15 @@ def list_command(data: Path, is_json: bool) -> None:
         say_json([_to_json(entry, event, in_use) for entry, event in found])
         return
     for entry, event in found:
-        made = event.calibration
-        state = " in use" if made.hash == in_use else ""
-        say(f"{made.hash[:12]}  {_day(entry)}  {made.name}  by {entry.actor}{state}")
+        deck = event.calibration
+        state = " in use" if deck.hash == in_use else ""
+        say(f"{deck.hash[:12]}  {_minute(entry)}  {deck.name}  by {entry.actor}{state}")
     if not found:
-        say("This table has learnt no deck. A technician does it at the table: Set-up, Deck.")
+        say("This table has learnt no deck. A technician lets it learn one: Set-up, Deck.")
 
 
 @command.command("export")
-@click.argument("deck", metavar="NAME|HASH")
+@click.argument("deck")
 @click.option(
     "--out", type=FILE, required=True, help="The file to write, such as blue-backs.json. It must not exist."
 )
@@ -50,29 +50,28 @@ def list_command(data: Path, is_json: bool) -> None:
 def export_command(deck: str, out: Path, data: Path) -> None:
     """Write a deck of this table into a file for other tables with the same card reader.
 
-    DECK is its name, or the first eight or more digits of its hash; of several with one name, the last. Take the file
-    to the pit's server, and send it there: feltwatch pit send FILE --to TABLE
+    DECK is the deck's name, or at least the first eight digits of its hash. If several decks have that name, the last
+    one is written. Take the file to the pit's server, and send it there: feltwatch pit send FILE --to TABLE
     """
     if out.suffix != ".json":
         raise click.UsageError(f"{out} does not end in .json: the pit knows a deck by that.")
     reader, found = _decks(data)
-    match = [event for _, event in found if deck == event.calibration.name]
-    match = match or [
-        event for _, event in found if len(deck) >= 8 and event.calibration.hash.startswith(deck)
-    ]
-    if not match:
+    decks = [event.calibration for _, event in found]
+    matches = [one for one in decks if one.name == deck]
+    matches = matches or [one for one in decks if len(deck) >= 8 and one.hash.startswith(deck)]
+    if not matches:
         raise click.UsageError(f"This table has learnt no deck {deck}. See: feltwatch deck list")
-    made = match[0].calibration
-    text = reader.content(made.hash)
+    chosen = matches[0]
+    text = reader.content(chosen.hash)
     if text is None:
-        raise click.ClickException(f"The text of the deck {made.name} is missing from the record.")
-    with out.open("xb") as file:  # never over another file
+        raise click.ClickException(f"The text of the deck {chosen.name} is missing from the record.")
+    with out.open("xb") as file:  # fails if the file exists
         file.write(text)
-    say(f"{out}: {made.name}, {len(text):,} bytes, {made.hash}")
+    say(f"{out}: {chosen.name}, {len(text):,} bytes, {chosen.hash}")
 
 
 def _decks(data: Path) -> tuple[JournalReader, list[tuple[Entry, DeckEnrolled]]]:
-    """Return the record's reader, and each deck once, with the row of its last use, the last one first."""
+    """Return the record's reader, and each deck once with the row that last put it in use, the last one first."""
     from firmware.record.journal.journal import JournalReader
     from firmware.table.events import DeckEnrolled
 
@@ -86,17 +85,17 @@ def _decks(data: Path) -> tuple[JournalReader, list[tuple[Entry, DeckEnrolled]]]
     return reader, list(found.values())
 
 
-def _day(entry: Entry) -> str:
+def _minute(entry: Entry) -> str:
     return f"{datetime.fromtimestamp(entry.wall_ms / 1000):%Y-%m-%d %H:%M}"
 
 
 def _to_json(entry: Entry, event: DeckEnrolled, in_use: str) -> dict[str, object]:
-    made = event.calibration
+    deck = event.calibration
     return {
-        "name": made.name,
-        "hash": made.hash,
-        "model": made.stands_on.get("model", ""),
+        "name": deck.name,
+        "hash": deck.hash,
+        "model": deck.stands_on.get("model", ""),
         "wall_ms": entry.wall_ms,
         "by": entry.actor,
-        "in_use": made.hash == in_use,
+        "in_use": deck.hash == in_use,
     }

@@ -21,7 +21,7 @@ UNITS: Final = ("feltwatch-table.service", "feltwatch-ui.service", "feltwatch-ki
 OPTIONAL_UNITS: Final = ("feltwatch-training.service", "feltwatch-review.socket", "feltwatch-photo.socket")
 """Units that run only if they were enabled by hand."""
 HEALTH_WITHIN: Final = 5.0
-"""Seconds in which a table that works tells its facts."""
+"""Seconds within which a working table has answered with its facts."""
 _WORDS: Final = {"ok": "ok", "look": "LOOK", "bad": "BAD", "unknown": "?", "absent": "none"}
 
 
@@ -61,23 +61,27 @@ def command(
 
 
 def examine(data: Path, key_folder: Path | None = None, *, full: bool = False) -> tuple[Check, ...]:
-    """Collect all facts and run the checks on them. Without `key_folder` nothing is compared with the box's note."""
+    """Collect all facts and run the checks on them.
+
+    `key_folder` also holds the signed note of the record's last row that this box signed. Without the folder the record
+    is not compared with that note.
+    """
     from firmware.health.checks import judge
     from firmware.health.facts import Facts
     from firmware.health.record_facts import LAST_ROWS, note_facts, record_facts
-    from firmware.record.journal.ground import in_memory
+    from firmware.record.journal.ground import find_memory
     from firmware.record.journal.journal import JournalReader
 
     now_ms = time.time_ns() // 1_000_000
     reader = JournalReader(data)
     record = record_facts(reader, now_ms, None if full else LAST_ROWS)
     record |= note_facts(reader, key_folder) if key_folder else {}
-    if (what := in_memory(data)) and not record.get("record_wrong"):
-        record["record_wrong"] = what
-    return judge(Facts.from_json({**record, **(_of_table(data) or _of_box(data)), "services": services()}))
+    if (problem := find_memory(data)) and not record.get("record_wrong"):
+        record["record_wrong"] = problem
+    return judge(Facts.from_json({**record, **(_ask_table(data) or _read_box(data)), "services": services()}))
 
 
-def _of_table(data: Path) -> dict[str, Any] | None:
+def _ask_table(data: Path) -> dict[str, Any] | None:
     """Return the running table's facts; None if no table answers."""
     from firmware.record_folder import SOCKET
     from firmware.table_client import TableLink, TableUnreachable
@@ -89,8 +93,8 @@ def _of_table(data: Path) -> dict[str, Any] | None:
     return dict(answer.get("facts", {})) if answer["ok"] else None
 
 
-def _of_box(data: Path) -> dict[str, Any]:
-    """Return the box's facts while no table runs. The last state of its devices does not count."""
+def _read_box(data: Path) -> dict[str, Any]:
+    """Return the box's facts while no table runs. Nothing of its devices: their faults in the record may be over."""
     from firmware.devices.power import Power
     from firmware.runtime.host_facts import BoxFacts, facts_of_pi
 
@@ -144,7 +148,7 @@ def _look(data: Path, by: str | None, within: float) -> None:
         if answer["state"] == "done":
             return
         time.sleep(0.2)
-    raise click.ClickException("The camera took no picture in time; see what the page says of it.")
+    raise click.ClickException("The camera took no picture in time; see what the page says about the camera.")
 
 
 def as_text(checks: tuple[Check, ...]) -> list[str]:

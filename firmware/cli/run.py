@@ -50,7 +50,7 @@ def run(config: Config) -> None:
     """Run the table until SIGINT or SIGTERM. Raises AppError, TableError."""
     with loading():
         from firmware.cli.dispute_pdf_hook import dispute_pdf
-        from firmware.record.journal.ground import in_memory
+        from firmware.record.journal.ground import find_memory
         from firmware.record.stick_request import StickDesk
         from firmware.runtime.device_factory import make_camera, open_devices
         from firmware.runtime.house_config import prepare_house, rules_to_start_with
@@ -67,7 +67,7 @@ def run(config: Config) -> None:
         from firmware.table.errors import JournalError
         from firmware.uplink.join_request import JoinDesk
 
-    if not config.in_memory and (what := in_memory(config.data)):
+    if not config.in_memory and (what := find_memory(config.data)):
         raise JournalError(what)
     manager = ServiceManager.from_environment()
     rules_to_start_with(config)  # reports an invalid configuration before anything is created

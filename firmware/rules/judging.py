@@ -30,7 +30,7 @@ _EXCUSED = Declaration("not_borne_out", "naturals.excused_by_surrender")
 
 
 class JudgedHand(NamedTuple):
-    """A seat's hand, evaluated. It is one of the kinds below; this one itself while the table's hand is irregular."""
+    """A seat's hand, evaluated: one of the subclasses below, or this class itself if the game's cards are irregular."""
 
     seat: int
     owner: str
@@ -43,14 +43,14 @@ class JudgedHand(NamedTuple):
     strengths: Strengths = _NOTHING
     """Of front, middle and back; 0 for a row that is irregular or missing."""
     bonuses: tuple[int, int, int] = _NOTHING
-    """The table's bonus for each row, even if a foul or a natural cancels it."""
+    """Each row's bonus by the profile, even if a foul or a natural cancels it."""
     holds: RankedNatural | None = None
     """The natural that the hand could claim, declared or not: not to be shown before rows are compared."""
     declaration: Declaration | None = None
     """The result of the seat's declaration; None if it declared no natural."""
     fantasyland_next: bool = False
     fault: Fault | None = None
-    """Why the hand is a foul: of a `FoulHand`."""
+    """Why the hand is a foul; only a `FoulHand` has one."""
     acted: int | None = None
     """When the seat declared or surrendered (`SeatHand.acted`)."""
     fantasyland_cards: int = 0
@@ -108,8 +108,8 @@ class Judge:
         self._profile = profile
         self._scale = profile.scale
         self._bonuses = profile.bonuses
-        self._naturals = profile.natural_finder.bits
-        self._highest = profile.natural_ranking
+        self._find_naturals = profile.natural_finder.bits
+        self._highest_of = profile.natural_ranking
         self._foul_voids = profile.naturals.foul_voids
         self._automatic = profile.naturals.declared == "automatic"
         self._false_is_foul = profile.naturals.false_declaration == "foul"
@@ -129,10 +129,10 @@ class Judge:
         """Return the player whom all others settle with; None where everybody settles with everybody."""
         if not self._has_banker:
             return None
-        seat = banker_seat([seat.seat for seat in hand.seats], hand.button, self._profile)
-        return next(owner for one, owner in zip(hand.seats, hand.owners, strict=True) if one.seat == seat)
+        number = banker_seat([seat.seat for seat in hand.seats], hand.button, self._profile)
+        return next(owner for seat, owner in zip(hand.seats, hand.owners, strict=True) if seat.seat == number)
 
-    def hands(self, hand: Hand) -> list[JudgedHand]:
+    def judge_irregular(self, hand: Hand) -> list[JudgedHand]:
         """Return the seats of an irregular hand with the strengths of their regular rows only."""
         holder = button_holder(hand)
         unsound = {(found.seat, found.row) for found in hand.irregularities}
@@ -167,7 +167,7 @@ class Judge:
         if not front < middle < back:
             wrong_order = order_fault(strengths, rows, self._profile)
         if not wrong_order or not self._foul_voids:
-            holds = self._highest[self._naturals(front_cards, middle_cards, back_cards)]
+            holds = self._highest_of[self._find_naturals(front_cards, middle_cards, back_cards)]
         is_natural = holds is not None and (seat.declares or self._automatic)
         fault = None if is_natural else wrong_order
         if seat.declares:
@@ -175,7 +175,7 @@ class Judge:
             if declaration is _NOT_BORNE_OUT and self._false_is_foul:
                 fault = fault or Fault.FALSE_DECLARATION
         fantasyland_next, fantasyland_cards = False, 0
-        # Evaluated on the rows as set: a natural does not correct their order.
+        # Rows in the wrong order earn no Fantasy Land, even where a natural saves the hand from being a foul.
         if self._has_fantasyland and not (wrong_order or fault):
             fantasyland_next = earns_fantasyland(strengths, self._profile, inside=seat.fantasyland)
             if fantasyland_next and self._deals_more:
@@ -197,7 +197,7 @@ class Judge:
             seat.acted,
             fantasyland_cards,
         )
-        return tuple.__new__(kind, made)  # a third quicker than by its names
+        return tuple.__new__(kind, made)  # a third quicker than a call with the names of the fields
 
     def _declaration(
         self, seat: SeatHand, owner: str, counts: bool, wrong_order: bool, hand: Hand
@@ -205,14 +205,19 @@ class Judge:
         """Return the result of a seat's declaration."""
         if counts:
             return _COUNTS
-        if wrong_order and self._foul_voids and seat.rows and self._highest[self._naturals(*seat.rows)]:
+        if (
+            wrong_order
+            and self._foul_voids
+            and seat.rows
+            and self._highest_of[self._find_naturals(*seat.rows)]
+        ):
             return _VOIDED
         naturals = self._profile.naturals
         if self._false_is_foul and naturals.excused_by_surrender:
-            unknown = naturals.order_unknown == "excused"
+            if_unknown = naturals.order_unknown == "excused"
             banker = self.banker(hand)
             if any(
-                _surrendered_before(seat, other, unknown)
+                _surrendered_before(seat, other, if_unknown)
                 for other, its_owner in zip(hand.seats, hand.owners, strict=True)
                 if its_owner != owner and banker in (None, owner, its_owner)
             ):
@@ -220,12 +225,12 @@ class Judge:
         return _NOT_BORNE_OUT
 
 
-def _surrendered_before(seat: SeatHand, other: SeatHand, unknown: bool) -> bool:
-    """Return whether another seat had surrendered when a seat declared; `unknown` if the order is not given."""
+def _surrendered_before(seat: SeatHand, other: SeatHand, if_unknown: bool) -> bool:
+    """Return whether another seat had surrendered when a seat declared; `if_unknown` where the order is not given."""
     if not other.surrenders:
         return False
     if seat.acted is None or other.acted is None:
-        return unknown
+        return if_unknown
     return other.acted < seat.acted
 
 

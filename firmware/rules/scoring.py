@@ -191,8 +191,8 @@ class Scorer:
         points = sign * winner.bonuses[row]
         lines = [Line("bonus_in_place", points, winner, loser, row)]
         if self._profile.bonus.doubles_same_category:
-            category = self._profile.bonuses[row].category
-            if category(winner.strengths[row]) is category(loser.strengths[row]):
+            category_of = self._profile.bonuses[row].doubling_category
+            if category_of(winner.strengths[row]) is category_of(loser.strengths[row]):
                 lines.append(Line("bonus_doubled", points, winner, loser, row))
         return lines
 

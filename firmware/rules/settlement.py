@@ -94,7 +94,7 @@ def settle(hand: Hand, profile: Profile) -> Settlement:
     _check_offered(hand, profile)
     order = positions([seat.seat for seat in hand.seats], hand.button, profile)
     if hand.irregularities:
-        return Settlement(hand, profile, order, tuple(judge.hands(hand)), (), _NOBODY, _NOBODY)
+        return Settlement(hand, profile, order, tuple(judge.judge_irregular(hand)), (), _NOBODY, _NOBODY)
     hands = judge.judge(hand)
     till = Till(hand.stacks, profile)
     points = {judged.seat: 0 for judged in hands}

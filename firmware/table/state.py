@@ -185,7 +185,7 @@ class State(LastingState):
 
     def stack_of(self, player: str) -> int | None:
         """Return a player's stack in cents; before their first hand, the stack they came with. None: not tracked."""
-        came = next((seat.stack for seat in self.house.of(player)), None)
+        came = next((seat.stack for seat in self.house.seats_of(player)), None)
         return self.stacks.get(player, came)
 
     @property

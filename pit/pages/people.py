@@ -20,8 +20,8 @@ from flask import g, has_request_context
 from dealer_ui.text.i18n import NP_
 from dealer_ui.web.passphrases import (
     IDLE_S,
+    LONGEST_PASSPHRASE,
     LONGEST_S,
-    MOST,
     AccessError,
     check_name,
     check_passphrase,
@@ -108,10 +108,11 @@ class PitPeople:
             rows = connection.execute("SELECT name, role FROM person ORDER BY name").fetchall()
         return [Who(name, PitRole(role)) for name, role in rows]
 
-    def matches(self, name: str, passphrase: str) -> str | None:
+    def identify(self, name: str, passphrase: str) -> str | None:
         """Return the passphrase's id if it is this person's; None for a wrong one, or a name that is not listed.
 
-        Both cases take the same time. Checks run one at a time: each needs 32 MB. Raises DatabaseError.
+        A name that is not listed takes as long as a listed one. Checks run one at a time: each needs 32 MB.
+        Raises DatabaseError.
         """
         name = " ".join(name.split())
         found = None
@@ -122,7 +123,8 @@ class PitPeople:
                 ).fetchone()
         with self._one_at_a_time:
             right = matches_verifier(
-                json.loads(found[1]) if found else self._dummy_verifier, normalize(passphrase)[:MOST]
+                json.loads(found[1]) if found else self._dummy_verifier,
+                normalize(passphrase)[:LONGEST_PASSPHRASE],
             )
         return str(found[0]) if found and right else None
 

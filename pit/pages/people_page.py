@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 from dealer_ui.text.i18n import N_, pgettext
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.messages import say
-from dealer_ui.web.passphrases import LEAST, MOST, AccessError
+from dealer_ui.web.passphrases import LONGEST_PASSPHRASE, SHORTEST_PASSPHRASE, AccessError
 from pit.pages import guard, people_changes
 from pit.pages.people import OPEN_SESSION, ROLE_NAMES, PitRole
 from pit.pages.people_changes import LARGEST, NoOwner, PersonNotListed
@@ -163,7 +163,9 @@ def _role_of_form() -> PitRole:
 
 def _passphrase_of_form() -> tuple[str, str]:
     """Return the two passphrases typed in the form. Both are "" if the pit is to make one."""
-    return request.form.get("passphrase", "")[: MOST + 1], request.form.get("again", "")[: MOST + 1]
+    return request.form.get("passphrase", "")[: LONGEST_PASSPHRASE + 1], request.form.get("again", "")[
+        : LONGEST_PASSPHRASE + 1
+    ]
 
 
 def _typed_twice(typed: tuple[str, str]) -> str:
@@ -205,8 +207,8 @@ def _one(number: int, error: str = "") -> str:
         one=known,
         error=error,
         is_self=known.name == guard.who().name,
-        least=LEAST,
-        most=MOST,
+        least=SHORTEST_PASSPHRASE,
+        most=LONGEST_PASSPHRASE,
     )
 
 
@@ -230,8 +232,8 @@ def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
         owns=guard.who().role in OWNERS,
         asked=asked or {},
         error=error,
-        least=LEAST,
-        most=MOST,
+        least=SHORTEST_PASSPHRASE,
+        most=LONGEST_PASSPHRASE,
         done=next((act for act in found if str(act.number) == request.args.get("done")), None),
         acts=found[:PAGE],
         person=person,

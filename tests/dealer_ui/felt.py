@@ -114,7 +114,7 @@ class Felt:
     @property
     def house(self) -> House:
         """What the next hand opens with; a test may have configured it otherwise since."""
-        settings = self.state.house.under(self.configured.settings)
+        settings = self.state.house.over(self.configured.settings)
         return house_now(self.configured, settings, JournalReader(self.folder).content)
 
     @property

@@ -36,13 +36,14 @@ SAID: Final = {
     ),
     "hardware/assembly.toml": (f"at most {calibration.MAX_TILT_DEG:g} degrees",),
     "docs/technician/review.md": (
-        f"a passphrase of {passphrases.LEAST} letters or more",
+        f"a passphrase of {passphrases.SHORTEST_PASSPHRASE} letters or more",
         f"{WORDS[int(passphrases.IDLE_S / 60)]} minutes without a request",
         f"It lasts {tls.LASTS.days} days",
     ),
     "docs/security.md": (
         f"the screen waits {FIRST_WAIT_S:g} s, then {LONGEST_WAIT_S:g} s a try",
-        f"{passphrases.LEAST} letters or more; {WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
+        f"{passphrases.SHORTEST_PASSPHRASE} letters or more; "
+        f"{WORDS[log_in.TRIES_EACH[0]]} tries of an address, then one a minute; "
         f"one in {WORDS[round(1 / log_in.TRIES_OF_ALL[1])]} seconds of all together",
         f"{WORDS[int(passphrases.IDLE_S / 60)]} minutes without a request, "
         f"{WORDS[int(passphrases.LONGEST_S / 3600)]} hours in all",

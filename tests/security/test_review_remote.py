@@ -81,12 +81,12 @@ def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines:
     """Try 100,000 passphrases as often as it is allowed within a day; return how many were looked at, and success."""
     now, looked = 0.0, 0
 
-    def matches(_people: object, _name: str, passphrase: str) -> str | None:
+    def identify(_people: object, _name: str, passphrase: str) -> str | None:
         nonlocal looked
         looked += 1
         return "id" if passphrase == "99999" else None
 
-    monkeypatch.setattr(RemotePeople, "matches", matches)
+    monkeypatch.setattr(RemotePeople, "identify", identify)
     tries = Limit(log_in.TRIES_EACH, log_in.TRIES_OF_ALL, lambda: now)
     review_app.extensions["feltwatch-log-in"] = replace(remote.remote_access(review_app), tries=tries)
     door = remote.remote_access(review_app)
@@ -104,7 +104,7 @@ def tries_in_a_day(review_app: Flask, monkeypatch: pytest.MonkeyPatch, machines:
             now += wait + 0.001
             if now > 86_400:
                 return looked, False
-        if door.people.matches(NAME, f"{number:05}"):
+        if door.people.identify(NAME, f"{number:05}"):
             return looked, True
     return looked, False
 
@@ -126,11 +126,11 @@ def test_the_page_puts_tries_off_before_it_looks_at_them(
 ) -> None:
     looked = 0
 
-    def matches(*_: object) -> None:
+    def identify(*_: object) -> None:
         nonlocal looked
         looked += 1
 
-    monkeypatch.setattr(RemotePeople, "matches", matches)
+    monkeypatch.setattr(RemotePeople, "identify", identify)
 
     def codes() -> list[int]:
         client = visitor(review_app)

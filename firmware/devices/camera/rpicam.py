@@ -122,7 +122,7 @@ class RpicamCamera(TimedCamera):
             os.close(memory)
         for _ in range(FIRST_FRAMES):
             _, metadata = self._ask(0)
-            wrong = self._wrong(metadata)
+            wrong = self._find_fault(metadata)
             if wrong is None:
                 return
         raise SettingRefused(
@@ -153,7 +153,7 @@ class RpicamCamera(TimedCamera):
         assert self._memory is not None
         asleep_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - time.monotonic_ns()
         slot, metadata = self._ask(time.clock_gettime_ns(time.CLOCK_BOOTTIME))
-        if wrong := self._wrong(metadata):
+        if wrong := self._find_fault(metadata):
             raise SettingRefused(
                 "The camera took a picture without %(wrong)s: it is being started again.", wrong=wrong
             )
@@ -161,7 +161,7 @@ class RpicamCamera(TimedCamera):
         image = from_yuv420(raw, self._settings.width, self._settings.height)
         return Frame(image, (int(metadata["SensorTimestamp"]) - asleep_ns) / 1e9)
 
-    def _wrong(self, metadata: Mapping[str, str]) -> Message | None:
+    def _find_fault(self, metadata: Mapping[str, str]) -> Message | None:
         """Return the setting that a frame was not taken with, or None."""
         wanted = self._settings
         red, blue = (f"{gain:g}" for gain in wanted.colour_gains)

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY = 0.1
 """Seconds between two samples of the pins, so that a lost edge never leaves a button hanging."""
 BEEP = 0.08
-"""Seconds of a short beep, and between two."""
+"""Seconds that a short beep lasts, and seconds of silence between two beeps."""
 BLINK = 0.25
 """Seconds on and seconds off of a blinking lamp: 2 Hz, well below the rates that trouble people (3 Hz and more)."""
 
@@ -49,7 +49,7 @@ class GpioButtons:
         self._edges: queue.SimpleQueue[tuple[ButtonName, bool, float] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._bounces = Bounces()
-        self._bouncing = threading.Lock()
+        self._bounces_lock = threading.Lock()
         self.fault: Message | None = None
         """The current fault of the buttons as a message; None while they work."""
 
@@ -71,7 +71,7 @@ class GpioButtons:
 
     def take_bounces(self) -> list[Bounce]:
         """Return how the contacts bounced; see `Buttons.take_bounces`."""
-        with self._bouncing:
+        with self._bounces_lock:
             return self._bounces.take(self._clock())
 
     def close(self) -> None:
@@ -104,7 +104,9 @@ class GpioButtons:
             try:
                 return self._follow(put)
             except Exception as error:  # lgpio.error derives from Exception directly
-                self._mind(Message("The push-buttons cannot be read (%(error)s): use the page.", error=error))
+                self._set_fault(
+                    Message("The push-buttons cannot be read (%(error)s): use the page.", error=error)
+                )
                 time.sleep(LOOK_EVERY)
 
     def _follow(self, put: Callable[[Press], None]) -> None:
@@ -122,22 +124,23 @@ class GpioButtons:
                 if edge is None:
                     return
                 name, down, at = edge
-                with self._bouncing:
+                with self._bounces_lock:
                     self._bounces.edge(name, at)
-                # The kernel's timestamp if it is monotonic; old kernels use the wall clock.
+                # `at` is the kernel's timestamp. Old kernels take it from the wall clock: it is then far in the
+                # future, and is replaced by the time now.
                 last = min(max(at, last), self._clock())
                 presses = panel.edge(name, down, last)
             for press in presses:
                 put(press)
-            self._mind(_wrong(panel, last))
+            self._set_fault(_find_fault(panel, last))
 
-    def _mind(self, fault: Message | None) -> None:
+    def _set_fault(self, fault: Message | None) -> None:
         if fault != self.fault:
             log.warning("buttons: %s", fault or "working again")
             self.fault = fault
 
 
-def _wrong(panel: PressedButtons, now: float) -> Message | None:
+def _find_fault(panel: PressedButtons, now: float) -> Message | None:
     """Return the fault of the buttons as a message; None if there is none."""
     if stuck := ", ".join(sorted(panel.stuck(now))):
         return Message("Stuck down: %(stuck)s. Free the push-button; meanwhile use the page.", stuck=stuck)

@@ -42,7 +42,7 @@ def find_links(folder: Path, journal: str) -> Message | None:
     return None
 
 
-def in_memory(folder: Path, root: Path = Path("/")) -> Message | None:
+def find_memory(folder: Path, root: Path = Path("/")) -> Message | None:
     """Return what is wrong if a folder lies in memory: on a RAM file system, or on an overlay whose upper layer does.
 
     None also where that cannot be found out: without /proc, or on an overlay whose upper layer is not seen from here.

@@ -9,7 +9,10 @@ from firmware.rules.strength import Category, Scale
 
 
 class RowBonuses(dict[int, int]):
-    """One row's bonus points by strength; computed on first use."""
+    """One row's bonus points by strength; computed on first use.
+
+    `royal_doubles`: a royal flush that the table of bonuses does not name doubles over a straight flush.
+    """
 
     def __init__(self, scale: Scale, pairs: Pairs, *, front: bool, royal_doubles: bool = True) -> None:
         super().__init__()
@@ -19,22 +22,21 @@ class RowBonuses(dict[int, int]):
         self._royal_doubles = royal_doubles
 
     def __missing__(self, strength: int) -> int:
-        category, ranks = self._category(strength), self._scale.kind(strength).ranks
-        if category is Category.DEUCE_TO_SEVEN and strength == self._scale.size:
-            category, ranks = (
-                (category, (BEST,)) if Target(category, BEST) in self._points else (category, ranks)
-            )
+        category, rank = self._paid_category(strength), self._scale.kind(strength).ranks[0]
+        is_best_low = category is Category.DEUCE_TO_SEVEN and strength == self._scale.size
+        if is_best_low and Target(category, BEST) in self._points:
+            rank = BEST
         # A single rank ("QQ") takes precedence over its category.
-        points = self._points.get(Target(category, ranks[0]), self._points.get(Target(category, None), 0))
+        points = self._points.get(Target(category, rank), self._points.get(Target(category, None), 0))
         self[strength] = points
         return points
 
-    def category(self, strength: int) -> Category:
-        """Return the category that decides whether a bonus counts twice."""
-        return self._category(strength) if self._royal_doubles else self._scale.kind(strength).category
+    def doubling_category(self, strength: int) -> Category:
+        """Return the row's category for the question whether a bonus counts twice: both rows must have the same one."""
+        return self._paid_category(strength) if self._royal_doubles else self._scale.kind(strength).category
 
-    def _category(self, strength: int) -> Category:
-        """Return the category for bonuses: a royal flush is a straight flush unless the table names it."""
+    def _paid_category(self, strength: int) -> Category:
+        """Return the category whose bonus is paid: a royal flush without a bonus of its own is a straight flush."""
         category = self._scale.kind(strength).category
         if category is Category.ROYAL_FLUSH and not self._royal:
             return Category.STRAIGHT_FLUSH

@@ -108,7 +108,7 @@ def need_seated(player: str, house: House) -> None:
 
 def need_player(state: State, player: str) -> None:
     """Raise CommandRefused if this is not a player of the table."""
-    if not state.house.of(player):
+    if not state.house.seats_of(player):
         raise CommandRefused("%(player)s is no player of this table.", player=player)
 
 

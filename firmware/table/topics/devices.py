@@ -28,7 +28,7 @@ class TableStarted(Event, leads=EVERY_PHASE, in_doubt=True):
     without: tuple[str, ...] = ()
 
     def apply(self, state: State) -> State:
-        house = state.house if self.house is None else state.house.under(self.house)
+        house = state.house if self.house is None else state.house.over(self.house)
         return replace(
             with_puck(state, Puck()),
             faults={},

@@ -71,7 +71,7 @@ class HouseSet(Event, leads=stays(BETWEEN_HANDS)):
         if self.currency is not None:
             need_symbol(self.currency.symbol)
         settings = ("profile" if name in ("profile_hash", "options") else name for name in values)
-        house = replace(state.house, **values).saying(*settings)
+        house = replace(state.house, **values).marked_as_set(*settings)
         if self.seats is None:
             return replace(state, house=house)
         need_seats(self.seats)
@@ -191,7 +191,7 @@ def _setting(
 ) -> HouseSeat:
     """Return a seat to store; anyone who sits at the table already keeps the stack. `players` are of all seats."""
     name = _player(state, seat.player, players)
-    was = state.house.of(name)
+    was = state.house.seats_of(name)
     if was:
         if seat.stack not in (None, state.stack_of(name)):
             raise CommandRefused("%(player)s has a stack already; add to it or count it.", player=name)
@@ -201,11 +201,11 @@ def _setting(
 
 def _player(state: State, name: str, players: Sequence[str]) -> str:
     """Return a player's name to store: one who sits here stays, any other looks like nobody of these."""
-    if state.house.of(name):
+    if state.house.seats_of(name):
         return name
     name = check_name(name)
     others = {normal_spelling(player) for player in players} - {name}
-    return name if state.house.of(name) else check_name(name, sorted(others))
+    return name if state.house.seats_of(name) else check_name(name, sorted(others))
 
 
 def need_symbol(symbol: str) -> None:

@@ -35,7 +35,7 @@ class PlayerSeated(Event, leads=stays(BETWEEN_HANDS)):
     stack: int | None = None
 
     def apply(self, state: State) -> State:
-        was = state.house.of(self.player)
+        was = state.house.seats_of(self.player)
         if len(was) > 1:
             raise CommandRefused("%(player)s has two seats; leave and sit down again.", player=self.player)
         others = tuple(seat for seat in state.house.seats if seat not in was)
@@ -134,7 +134,7 @@ class SeatPlayer(Command, roles=AT_TABLE):
 
     def decide(self, context: Context) -> tuple[Event, ...]:
         name = check_name(self.player, sorted(at_table(context.state)))
-        if self.comes and (sits := context.state.house.of(name)):
+        if self.comes and (sits := context.state.house.seats_of(name)):
             raise CommandRefused(
                 "%(player)s sits at seat %(seat)s already. Move the player from there, or key another name.",
                 player=name,
@@ -236,7 +236,7 @@ def need_place(place: str) -> None:
 
 def _seat(state: State, seats: Iterable[HouseSeat]) -> HouseSettings:
     ordered = tuple(sorted(seats, key=lambda seat: seat.seat))
-    return replace(state.house, seats=ordered).saying("seats")
+    return replace(state.house, seats=ordered).marked_as_set("seats")
 
 
 def without(state: State, gone: Iterable[str]) -> State:

@@ -156,7 +156,7 @@ def remote_requests(rng: random.Random, folder: Path) -> Pieces:
     without = Limit((1 << 60, 1.0), (1 << 60, 1.0))
     app.extensions["feltwatch-log-in"] = replace(remote_access(app), tries=without)
     remote_access(app).people.add("Ines", "correct horse battery")
-    passphrase = remote_access(app).people.matches("Ines", "correct horse battery")
+    passphrase = remote_access(app).people.identify("Ines", "correct horse battery")
     assert passphrase
     token = remote_access(app).sessions.open("Ines", passphrase)
 

@@ -185,7 +185,7 @@ def test_a_person_listed_by_an_earlier_release_gets_another_passphrase_and_is_re
     path = secrets / "people.json"
     path.write_text(path.read_text().replace("Ines", "\u3164"))
     people = RemotePeople(secrets)
-    assert people.matches("\u3164", PASSPHRASE)
+    assert people.identify("\u3164", PASSPHRASE)
     assert people.add("\u3164", f"{PASSPHRASE} again") == "\u3164"
     people.remove("\u3164")
     assert people.names() == []
@@ -194,9 +194,9 @@ def test_a_person_listed_by_an_earlier_release_gets_another_passphrase_and_is_re
 def test_a_passphrase_is_known_however_its_accents_were_typed(secrets: Path) -> None:
     people = RemotePeople(secrets)
     people.add("Inés", "café con leche y más")
-    assert people.matches("Inés", "cafe\u0301 con leche y ma\u0301s ")
-    assert people.matches("Inés", "cafe con leche y mas") is None
-    assert people.matches("Nobody", "café con leche y más") is None
+    assert people.identify("Inés", "cafe\u0301 con leche y ma\u0301s ")
+    assert people.identify("Inés", "cafe con leche y mas") is None
+    assert people.identify("Nobody", "café con leche y más") is None
 
 
 def test_a_list_of_people_that_is_broken_lets_nobody_in(remote: Flask, secrets: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_list_of_people_that_is_broken_lets_nobody_in(remote: Flask, secrets: 
 def test_the_oldest_session_ends_where_there_are_too_many(secrets: Path) -> None:
     people = RemotePeople(secrets)
     people.add(NAME, PASSPHRASE)
-    known = people.matches(NAME, PASSPHRASE)
+    known = people.identify(NAME, PASSPHRASE)
     assert known
     sessions = RemoteSessions(people)
     tokens = [sessions.open(NAME, known) for _ in range(65)]

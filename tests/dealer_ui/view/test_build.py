@@ -452,7 +452,7 @@ def test_a_hand_that_is_not_being_paid_names_no_payment_as_due(felt: Felt) -> No
     felt.do("archive")
     closed = shown(felt)
     assert closed.payment is None
-    assert {pay.state for pay in closed.payments} <= {"paid", "later", "still"}
+    assert {pay.state for pay in closed.payments} <= {"paid", "later", "nothing"}
     assert closed.transferred is None
     reopen(felt)
     again = shown(felt)

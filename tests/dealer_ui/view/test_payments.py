@@ -37,7 +37,7 @@ SETTLED = settled(pair(1, 2, 0), pair(1, 3, 4), pair(2, 3, -2))
 
 def test_a_pair_of_nothing_is_even_and_never_waited_for() -> None:
     shown, current = payments(SETTLED, frozenset())
-    assert [pay.state for pay in shown] == ["still", "now", "later"]
+    assert [pay.state for pay in shown] == ["nothing", "now", "later"]
     assert shown[0].amount == "even"
     assert current == 1
 
@@ -77,7 +77,7 @@ def test_what_is_cut_off_is_said_and_the_rest_is_paid() -> None:
 def test_a_payment_cut_off_altogether_is_not_waited_for() -> None:
     (pay,), current = payments(settled(pair(1, 2, 9, paid=0)), frozenset())
     assert current is None
-    assert (pay.state, pay.amount) == ("still", "short")
+    assert (pay.state, pay.amount) == ("nothing", "short")
     assert pay.short == "$45 short of the $45 owed: the stakes end here"
     assert (pay.payer, pay.winner) == (2, 1)
 

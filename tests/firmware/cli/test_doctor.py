@@ -30,7 +30,7 @@ def doctor(data: Path, *args: str) -> tuple[int, dict[str, Any]]:
 
 
 def test_a_running_table_tells_of_its_devices(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ground, "in_memory", lambda _: None)  # where tests keep their files
+    monkeypatch.setattr(ground, "find_memory", lambda _: None)  # where tests keep their files
     _status, checks = doctor(table.config.data)
     assert checks["table"]["verdict"] == "ok"
     assert checks["buttons"]["verdict"] == "ok"

@@ -12,7 +12,7 @@ from firmware.cli.doctor import examine
 from firmware.cli.run import run
 from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import FOLDER
-from firmware.record.journal.ground import in_memory
+from firmware.record.journal.ground import find_memory
 from firmware.record.journal.journal import FILE, Journal
 from firmware.runtime.config import load_config
 from firmware.table import JournalError
@@ -76,7 +76,7 @@ def test_memory_is_told_from_a_disk_by_the_mounts(
         mounts = TABLE.format(upper=upper)
     (tmp_path / "proc/self/mountinfo").write_text(mounts)
     (tmp_path / "proc/cmdline").write_text(cmdline)
-    found = in_memory(Path(folder), tmp_path)
+    found = find_memory(Path(folder), tmp_path)
     assert (f"lies in memory ({kind})" in str(found)) if kind else found is None
 
 

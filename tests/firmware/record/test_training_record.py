@@ -70,7 +70,7 @@ def test_a_training_record_cannot_begin_in_the_middle(tmp_path: Path) -> None:
 def test_commands_of_a_table_refuse_a_training_record_in_a_sentence(
     training: Path, command: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ground, "in_memory", lambda _: None)  # where tests keep their files
+    monkeypatch.setattr(ground, "find_memory", lambda _: None)  # where tests keep their files
     answer = CliRunner().invoke(main, [*command, "--data", str(training)])
     assert answer.exit_code in (1, 2)
     assert "is a training record" in answer.output

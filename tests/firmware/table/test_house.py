@@ -306,7 +306,7 @@ def test_nobody_sits_down_under_a_name_that_looks_like_another_players(table: Ta
 def test_players_who_look_alike_since_an_earlier_release_stay_move_and_get_other_names(table: Table) -> None:
     table.state = fold([ev.PlayerRenamed("p2", "P1"), ev.PlayerRenamed("P1", "\u3164")], table.state)
     table.state = fold([ev.PlayerSeated(3, "P1", "C", 500)], table.state)
-    assert table.do("seat_player", seat=4, player="P1", place="D").house.of("P1")[0].seat == 4
+    assert table.do("seat_player", seat=4, player="P1", place="D").house.seats_of("P1")[0].seat == 4
     seats = [{"seat": one.seat, "player": one.player, "place": one.place} for one in table.state.house.seats]
     assert players(table.do("set_house", reason="same", seats=seats)) == ["p1", "\u3164", "P1"]
     assert "Bob" in players(table.do("rename_player", player="\u3164", name="Bob"))
@@ -529,5 +529,5 @@ def test_who_is_to_be_new_at_the_table_is_refused_where_they_sit_already(table: 
     with pytest.raises(CommandRefused, match="p1 sits at seat 1 already"):
         table.do("seat_player", seat=5, player="p1", comes=True)
     assert table.state == before
-    assert table.do("seat_player", seat=5, player="p1").house.of("p1")[0].seat == 5
-    assert table.do("seat_player", seat=1, player="p9", comes=True).house.of("p9")[0].seat == 1
+    assert table.do("seat_player", seat=5, player="p1").house.seats_of("p1")[0].seat == 5
+    assert table.do("seat_player", seat=1, player="p9", comes=True).house.seats_of("p9")[0].seat == 1

@@ -217,7 +217,7 @@ def test_passphrases_are_put_off_before_they_are_looked_at(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []
-    monkeypatch.setattr(PitPeople, "matches", lambda *sent: looked.append(sent))
+    monkeypatch.setattr(PitPeople, "identify", lambda *sent: looked.append(sent))
 
     def codes(forged: dict[str, str]) -> list[int]:
         form = {"name": "Ines", "passphrase": "a wrong passphrase"}
