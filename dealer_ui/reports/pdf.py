@@ -47,7 +47,7 @@ _LATIN: Final = (
 _OWN: Final = Path(__file__).parents[1] / "fonts"
 _SIMPLIFIED: Final = _OWN / "NotoSansCJKSC-Regular.ttf"
 _TRADITIONAL: Final = _OWN / "NotoSansCJKTC-Regular.ttf"
-"""Chinese letters, embedded: every reader shows the same. A document looks in its own language's font first."""
+"""Chinese characters, embedded: every reader shows the same. A document looks in its own language's font first."""
 _RARE: Final = (
     _FONTS / "wqy/wqy-zenhei.ttc",
     _FONTS / "wqy/wqy-microhei.ttc",

@@ -1,10 +1,10 @@
 // The on-screen keyboard (parts/letters.html), for names. `letters.ask(title, done, offers)` shows them and calls
-// `done(name)`; an offer is a whole name, one touch away. Chinese letters come by their pinyin (names/*.txt).
+// `done(name)`; an offer is a whole name, one touch away. Chinese characters come by their pinyin (names/*.txt).
 "use strict";
 // biome-ignore lint/correctness/noUnusedVariables: other scripts use it
 const letters = (() => {
   const LONGEST = 40; // the table's limit
-  const ABREAST = 8; // offers and Chinese letters shown at once
+  const ABREAST = 8; // offers and Chinese characters shown at once
   const dialog = document.getElementById("letters");
   const said = document.getElementById("lettered");
   const hand = document.getElementById("letters-done");
@@ -19,7 +19,7 @@ const letters = (() => {
   let other = false;
   let script = "";
   let syllable = "";
-  let first = 0; // index of the first Chinese letter shown
+  let first = 0; // index of the first Chinese character shown
 
   const upper = () => (capital === null ? /(^|[\s'-])$/.test(text) : capital) && !script;
 

@@ -49,7 +49,7 @@ def accented(page: Page) -> None:
 
 
 def pinyin(page: Page) -> None:
-    """Touch a free seat, take the key for Chinese letters, and spell a syllable that many have."""
+    """Touch a free seat, take the key for Chinese characters, and spell a syllable that many have."""
     touch(".players .free [data-name]")(page)
     page.locator("#letters [lang=zh-Hant][data-script]").tap()
     for key in "lin":
