@@ -64,6 +64,7 @@
     if (answer.job === undefined) return answer;
     const end = await follow(answer.job, ({ done, of }) => { progress.max = of; progress.value = done; });
     if (!end.ok) { feltwatch.complain(end.error); return null; }
+    if (end.state === "running") { feltwatch.complain(document.body.dataset.unreachable); return null; }
     return end;
   }
 

@@ -153,6 +153,24 @@ def lies_on_top(page: Page, selector: str) -> bool:
 
 
 @pytest.mark.sampled
+def test_a_camera_job_that_does_not_end_is_given_up_with_a_sentence(show: Show) -> None:
+    page = show(Panel, own=True, set_up=False).page
+    page.route("**/command", lambda route: route.fulfill(json={"ok": True, "job": 7}))
+    page.route("**/setup/look", lambda route: route.fulfill(json={"ok": False, "error": "no picture"}))
+    page.route(
+        "**/setup/job/7", lambda route: route.fulfill(json={"ok": True, "state": "running", "done": 1, "of": 3})
+    )
+    page.clock.install()
+    page.goto(page.url.partition("/set-up")[0] + "/setup/camera")
+    with page.expect_response("**/setup/job/7"):
+        page.locator("[data-order].go").tap()
+    expect(page.locator("#error")).to_be_hidden()
+    page.clock.fast_forward(121_000)
+    expect(page.locator("#error")).to_contain_text("could not reach the table")
+    expect(page.locator("body[data-sending]")).to_have_count(0)
+
+
+@pytest.mark.sampled
 def test_why_a_new_pin_is_refused_is_read_above_the_keypad_that_asks_again(
     fresh_window: FreshWindow, tmp_path: Path
 ) -> None:
