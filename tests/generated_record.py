@@ -51,12 +51,12 @@ def generate_record(
     seats: int = 4,
     pool: int = 200,
     key: DeviceKey | None = None,
-    done: Callable[[int], None] = lambda hands: None,
+    on_progress: Callable[[int], None] = lambda hands: None,
 ) -> int:
     """Write this many archived hands at the end of the record in a folder, and return the last row's number.
 
-    `seats`: 2 to 4; `pool`: the number of different hands; `key`: signs the head after each hand; `done` receives the
-    number of hands after each batch. Raises JournalError.
+    `seats`: 2 to 4; `pool`: the number of different hands; `key`: signs the head after each hand; `on_progress`
+    receives the number of hands after each batch. Raises JournalError.
     """
     rules = load_profile(PROFILE)
     before, _ = JournalReader(folder).recover()
@@ -75,7 +75,7 @@ def generate_record(
                 if key is not None:
                     rows.append(writer.signed(key, before.hand + 1 + number))
             journal.append_sealed(rows)
-            done(min(BATCH, hands - first))
+            on_progress(min(BATCH, hands - first))
         return journal.seq
 
 

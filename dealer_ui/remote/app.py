@@ -120,7 +120,7 @@ def _admit() -> AnyResponse | None:
 @guard.open_to(frozenset({Role.AUDITOR}))
 def home() -> AnyResponse:
     """Redirect to the list of past hands."""
-    return redirect(url_for("review.listed"))
+    return redirect(url_for("review.show_list"))
 
 
 @blueprint.get("/captures/<path:name>")

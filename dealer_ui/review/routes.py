@@ -108,7 +108,7 @@ def _sees_pictures(hand: int) -> bool:
 
 @blueprint.get("/review")
 @guard.open_to(guard.EVERYBODY)
-def listed() -> Any:
+def show_list() -> Any:
     """List past hands, the newest first: the last ten for the dealer, all of them for floor people and auditors."""
     try:
         wanted = filter_of(request.args)
@@ -183,7 +183,7 @@ def shown(template: str, recalled: PastHand, tab: str, **values: Any) -> str:
     return page(
         f"review/{template}.html",
         _("Hand %(hand)s, recalled", hand=f"{number:,}"),
-        back=url_for("review.listed"),
+        back=url_for("review.show_list"),
         hand=hand_view(
             recalled, _rules(recalled), (*state.paybacks, *(state.suspended_state or state).paybacks)
         ),

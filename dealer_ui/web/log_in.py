@@ -70,7 +70,7 @@ class Access:
     sessions: OpenSessions
     tries: Limit = field(default_factory=lambda: Limit(TRIES_EACH, TRIES_OF_ALL))
     warned: Limit = field(default_factory=lambda: Limit(ONCE_A_MINUTE, ONCE_A_MINUTE))
-    home: str = "review.listed"
+    home: str = "review.show_list"
     title: str = N_("Past hands")
     secure: bool = True
 

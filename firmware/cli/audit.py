@@ -59,7 +59,7 @@ def command(
                 hands,
                 pictures=not no_pictures,
                 processes=processes,
-                done=lambda gone, of: bar.update(task, completed=gone),
+                on_progress=lambda gone, of: bar.update(task, completed=gone),
             )
     except (TableError, VisionError) as error:
         raise click.ClickException(str(error)) from error

@@ -105,8 +105,8 @@ def _open_archive(data: Path) -> Archive:
 
 
 def _refresh(archive: Archive) -> None:
-    with progress_bar("looking through the record") as done:
-        archive.refresh(done)
+    with progress_bar("looking through the record") as on_progress:
+        archive.refresh(on_progress)
 
 
 @command.command("show")
@@ -295,8 +295,10 @@ def _verify_record(
     from firmware.record.evidence.verify import verify as verify_record
 
     slips = [Anchor.parse(text) for text in texts]
-    with progress_bar("rows") as done:
-        found = verify_record(data, anchors=slips, images=images, replayed=replay, settled=replay, done=done)
+    with progress_bar("rows") as on_progress:
+        found = verify_record(
+            data, anchors=slips, images=images, replayed=replay, settled=replay, on_progress=on_progress
+        )
     if is_json:
         say_json(_found_to_json(found))
         return found.holds

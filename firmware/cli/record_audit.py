@@ -90,12 +90,12 @@ def audit(
     *,
     pictures: bool = True,
     processes: int | None = None,
-    done: Callable[[int, int], None] = lambda hands, of: None,
+    on_progress: Callable[[int, int], None] = lambda hands, of: None,
 ) -> Audit:
     """Audit hands of the record in a data folder, by default all of them.
 
-    `processes`: by default as many as there are cores; 1 uses only this one. `done` receives the number of finished
-    hands and the total. Raises JournalError.
+    `processes`: by default as many as there are cores; 1 uses only this one. `on_progress` receives the number of
+    finished hands and the total. Raises JournalError.
     """
     reader = JournalReader(data)
     openings = reader.openings(limit=1)
@@ -109,7 +109,7 @@ def audit(
     for batch, result in _results(data, batches, pictures, many):
         found.append(result)
         finished += len(batch)
-        done(finished, len(hands))
+        on_progress(finished, len(hands))
     whole = reduce(Audit.__add__, found, Audit())
     ordered = tuple(sorted(whole.differences, key=lambda one: (one.hand, one.row)))
     return replace(whole, differences=ordered)

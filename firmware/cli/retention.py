@@ -67,14 +67,14 @@ def keep(
         return
     need_record(data)
     drops = _plan(data, rule)
-    done = "would go"
+    outcome = "would go"
     if really:
         order = {"do": "drop_images", "days": rule.days, "megabytes": rule.megabytes}
         answer = ask_table({name: value for name, value in order.items() if value}, by, data)
-        done = "go one by one, between hands" if answer else "are gone"
+        outcome = "go one by one, between hands" if answer else "are gone"
         if answer is None:
             drops = _drop_here(data, drops)
-    _print_deletions(drops, done, is_json)
+    _print_deletions(drops, outcome, is_json)
 
 
 def _plan(data: Path, rule: Rule) -> list[Deletion]:
@@ -126,14 +126,14 @@ def _no_rule(config_file: Path | None) -> str:
 
 
 def _print_deletions(
-    drops: list[Deletion], done: str, is_json: bool, none: str = "No image goes by that rule."
+    drops: list[Deletion], outcome: str, is_json: bool, none: str = "No image goes by that rule."
 ) -> None:
     size = sum(drop.size for drop in drops)
     if is_json:
         hands = [
             {"hand": d.hand, "images": len(d.images), "bytes": d.size, "reason": str(d.reason)} for d in drops
         ]
-        say_json({"done": done == "are gone", "bytes": size, "hands": hands})
+        say_json({"done": outcome == "are gone", "bytes": size, "hands": hands})
         return
     for drop in drops[:SHOWN]:
         say(f"hand {drop.hand}: {len(drop.images)} images, {drop.size / 1e6:.1f} MB: {drop.reason}")
@@ -142,8 +142,8 @@ def _print_deletions(
     if not drops:
         say(none)
         return
-    hint = " Do it with --do." if done == "would go" else ""
-    say(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {done}.{hint}")
+    hint = " Do it with --do." if outcome == "would go" else ""
+    say(f"{size / 1e6:,.1f} MB of {len(drops):,} hands {outcome}.{hint}")
 
 
 @click.command("backup")
@@ -158,8 +158,8 @@ def backup(folder: Path, data: Path) -> None:
     from firmware.record.backup import back_up
 
     need_record(data)
-    with progress_bar("verifying the copy") as done:
-        found = back_up(data, folder, done=done)
+    with progress_bar("verifying the copy") as on_progress:
+        found = back_up(data, folder, on_progress=on_progress)
     if not found.holds:
         say(found.verdict)
     say(f"{folder}: {found.entries:,} rows of {found.hands:,} hands, {found.images:,} images")
@@ -232,8 +232,8 @@ def restore(
         settings = load(enrolment)
         if settings is None:
             raise UplinkError("There is no enrolment in %(path)s.", path=str(enrolment))
-        with progress_bar("fetching from the pit") as done, closing(Client(settings)) as client:
-            fetch(client, Path(fetched), done)
+        with progress_bar("fetching from the pit") as on_progress, closing(Client(settings)) as client:
+            fetch(client, Path(fetched), on_progress)
         _put_back(Path(fetched), data, key_folder, yes, unproven)
 
 
@@ -272,9 +272,9 @@ def _put_back(folder: Path, data: Path, key_folder: Path, yes: bool, unproven: b
             click.confirm("Replace the record by this backup?", abort=True)
 
     try:
-        with progress_bar("verifying the backup") as done:
+        with progress_bar("verifying the backup") as on_progress:
             replaced, lost = put_back(
-                folder, data, box_clock(), key_folder=key_folder, agree=agreed, done=done
+                folder, data, box_clock(), key_folder=key_folder, agree=agreed, on_progress=on_progress
             )
     except JournalDamaged:
         say(

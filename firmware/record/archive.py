@@ -135,13 +135,13 @@ class Archive:
         self._data = data
         self._store = store or CaptureStore(data)
 
-    def refresh(self, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
+    def refresh(self, on_progress: Callable[[int, int], None] = lambda seq, of: None) -> None:
         """Bring the index that this process may write up to the journal's end.
 
-        `done` is called with the rows indexed and their total. Raises JournalError.
+        `on_progress` is called with the rows indexed and their total. Raises JournalError.
         """
         if self.reader.path.exists():
-            bring_up_to_date(self._data, done)
+            bring_up_to_date(self._data, on_progress)
 
     def hands(
         self, wanted: HandFilter = HandFilter(), before: int | None = None, limit: int = PAGE

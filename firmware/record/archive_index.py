@@ -29,11 +29,11 @@ _TYPES: Final = tuple(sorted(INDEXED.union(TOLD)))
 """The types of the journal rows that the index is made from."""
 
 
-def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, of: None) -> None:
+def bring_up_to_date(data: Path, on_progress: Callable[[int, int], None] = lambda seq, of: None) -> None:
     """Add the journal's new rows to its index. Make the index again if it is damaged or belongs to another journal.
 
-    `done` is called after each batch with the number of the last indexed row and of the last row. If another process is
-    writing the index, this returns without an error. Raises JournalError.
+    `on_progress` is called after each batch with the numbers of the last indexed row and of the last row. If another
+    process is writing the index, this returns without an error. Raises JournalError.
     """
     reader = JournalReader(data)
     for name in BEFORE:
@@ -41,14 +41,14 @@ def bring_up_to_date(data: Path, done: Callable[[int, int], None] = lambda seq, 
             (data / name).unlink(missing_ok=True)
     try:
         try:
-            _add_new_rows(reader, index_to_write(data), done)
+            _add_new_rows(reader, index_to_write(data), on_progress)
         except (sqlite3.Error, UnicodeDecodeError, JournalError) as error:
             if is_busy(error):
                 return
             if isinstance(error, JournalError):
                 raise
             forget_index(data)
-            _add_new_rows(reader, index_to_write(data), done)
+            _add_new_rows(reader, index_to_write(data), on_progress)
     except JournalError:
         raise
     except (sqlite3.Error, OSError) as error:
@@ -64,7 +64,7 @@ def is_busy(error: Exception) -> bool:
     )
 
 
-def _add_new_rows(reader: JournalReader, path: Path, done: Callable[[int, int], None]) -> None:
+def _add_new_rows(reader: JournalReader, path: Path, on_progress: Callable[[int, int], None]) -> None:
     """Add all rows that the index lacks. Start with an empty index if it has another format or another journal."""
     make_file(path)
     give_to_owner(path)
@@ -77,9 +77,9 @@ def _add_new_rows(reader: JournalReader, path: Path, done: Callable[[int, int], 
         with reader.opened() as journal:
             end = journal.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0] if journal else 0
             while journal and (at := _add_batch(db, journal, end)) < end:
-                done(at, end)
+                on_progress(at, end)
         db.execute(f"PRAGMA user_version = {SHAPE}")
-    done(end, end)
+    on_progress(end, end)
 
 
 def _is_of_journal(db: sqlite3.Connection, reader: JournalReader) -> bool:

@@ -41,7 +41,7 @@ class BackupError(TableError, OSError):
     """A backup could not be made or used; the record is unchanged."""
 
 
-def back_up(data: Path, to: Path, *, done: Progress = lambda rows, of: None) -> Verification:
+def back_up(data: Path, to: Path, *, on_progress: Progress = lambda rows, of: None) -> Verification:
     """Copy the record to a new folder, verify the copy, and return the result. The table may keep running.
 
     A record with problems is copied too, because it is evidence. A copy made by root gets the record's owner. What
@@ -56,7 +56,7 @@ def back_up(data: Path, to: Path, *, done: Progress = lambda rows, of: None) -> 
     with errors_as_sentences("The backup"), _part_beside(to) as part:
         part.chmod(FOLDER_MODE)
         _copy(data, part)
-        found = verify(part, replayed=False, done=done)
+        found = verify(part, replayed=False, on_progress=on_progress)
         if os.geteuid() == 0:
             with suppress(PermissionError):  # a stick's file system may have no owners
                 give_tree(part, data.stat())

@@ -64,7 +64,7 @@ def restore(
     *,
     key_folder: Path | None = None,
     agree: Callable[[tuple[Difference, ...]], None] = lambda found: None,
-    done: Progress = lambda rows, of: None,
+    on_progress: Progress = lambda rows, of: None,
 ) -> RestoreResult:
     """Replace the record by a backup.
 
@@ -78,7 +78,7 @@ def restore(
         with writing(data):
             staging = data / RESTORING
             if (ready := _read_ready(staging)) is None:
-                _prepare(source, staging, clock, key_folder, agree, done)
+                _prepare(source, staging, clock, key_folder, agree, on_progress)
                 ready = _read_ready(staging)
                 assert ready is not None
             name, seq = ready
@@ -112,7 +112,7 @@ def _prepare(
     clock: Clock,
     key_folder: Path | None,
     agree: Callable[[tuple[Difference, ...]], None],
-    done: Progress,
+    on_progress: Progress,
 ) -> None:
     shutil.rmtree(staging, ignore_errors=True)
     no_backup = BackupError("There is no backup in %(path)s.", path=str(source))
@@ -124,11 +124,11 @@ def _prepare(
     if os.path.lexists(source / CAPTURES):
         _need_plain(source / CAPTURES, folder=True)
     try:
-        _need_verified(verify(source, images=False, replayed=False, done=done), source)
+        _need_verified(verify(source, images=False, replayed=False, on_progress=on_progress), source)
         agree(differences(source, staging.parent, key_folder))
         hand = _insert(source, staging)
         copy_images(source, staging, hand)
-        found = verify(staging, replayed=False, done=done)
+        found = verify(staging, replayed=False, on_progress=on_progress)
         _need_verified(found, source)
         if not found.entries:
             raise no_backup

@@ -14,7 +14,9 @@ from firmware.uplink.errors import PitRefusal, UplinkError
 from firmware.uplink.wire import decode_rows, texts_named
 
 
-def fetch(client: Client, folder: Path, done: Callable[[int, int], None] = lambda rows, of: None) -> int:
+def fetch(
+    client: Client, folder: Path, on_progress: Callable[[int, int], None] = lambda rows, of: None
+) -> int:
     """Write this table's record, as the pit has it, into an empty folder; return the number of its last row.
 
     Raises UplinkError, JournalError.
@@ -29,7 +31,7 @@ def fetch(client: Client, folder: Path, done: Callable[[int, int], None] = lambd
                 named.update(texts_named(row.type, row.payload))
             match first:
                 case {"head": [int(end), str(_)]}:
-                    done(journal.seq, end)
+                    on_progress(journal.seq, end)
                 case _:
                     raise UplinkError("The pit gave an answer that this release does not understand.")
             if not rows or journal.seq >= end:

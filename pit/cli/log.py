@@ -51,7 +51,10 @@ def verify_command(url: str, folder: Path, log: str | None, files: tuple[Path, .
     with Database(url, connections=1, limits=LONG_JOB) as database, bar:
         task = bar.add_task("rows", total=None)
         found = verify(
-            database, public, given=given, done=lambda rows, of: bar.update(task, completed=rows, total=of)
+            database,
+            public,
+            given=given,
+            on_progress=lambda rows, of: bar.update(task, completed=rows, total=of),
         )
     if is_json:
         figures = {name: value for name, value in vars(found).items() if name != "problems"}

@@ -153,7 +153,7 @@ def list_people(is_json: bool, url: str) -> None:
     from pit.store.database import Database
 
     with Database(url, connections=1) as database:
-        people = PitPeople(database).listed()
+        people = PitPeople(database).list_people()
     if is_json:
         say_json([{"name": one.name, "role": one.role.value} for one in people])
         return

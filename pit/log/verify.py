@@ -56,9 +56,13 @@ class VerifyReport:
 
 
 def verify(
-    database: Database, log: bytes, *, given: Sequence[str] = (), done: Progress = lambda rows, of: None
+    database: Database,
+    log: bytes,
+    *,
+    given: Sequence[str] = (),
+    on_progress: Progress = lambda rows, of: None,
 ) -> VerifyReport:
-    """Check everything; `done` is called with the rows checked and their total. Raises DatabaseError.
+    """Check everything; `on_progress` is called with the rows checked and their total. Raises DatabaseError.
 
     `log`: the public key of the pit's log. `given`: checkpoints from elsewhere, such as slips of paper or what a table
     holds, as notes; each must be one of the log's.
@@ -73,14 +77,14 @@ def verify(
         ).fetchall()
         total = sum(row[3] for row in records)
         for row in records:
-            _Record(connection, found, *row).check(lambda rows: done(rows, total))
+            _Record(connection, found, *row).check(lambda rows: on_progress(rows, total))
         for epoch, origin, unknown in connection.execute(
             "SELECT epoch, origin, unknown FROM epoch ORDER BY epoch"
         ).fetchall():
             _check_epoch(connection, found, epoch, origin, unknown, log)
         for note in given:
             _compare_given(connection, found, note, log)
-        done(total, total)
+        on_progress(total, total)
     return found
 
 
@@ -112,7 +116,7 @@ class _Record:
         self._ends_before = 0
         """Hands that ended between that head and the one before it."""
 
-    def check(self, done: Callable[[int], None]) -> None:
+    def check(self, on_progress: Callable[[int], None]) -> None:
         """Read the rows in order. The first that does not hold is named; the others follow from it."""
         found = self._found
         found.records += 1
@@ -121,7 +125,7 @@ class _Record:
         for row in self._rows():
             found.rows += 1
             if found.rows % 1_000 == 0:
-                done(found.rows)
+                on_progress(found.rows)
             if is_whole:
                 is_whole = self._follows(row, before)
             before = row.seq, row.hash
@@ -142,7 +146,7 @@ class _Record:
                 hands=self._ends,
                 seq=self._signed,
             )
-        done(found.rows)
+        on_progress(found.rows)
 
     def _rows(self) -> Iterator[Entry]:
         with self._connection.cursor(f"rows_of_{self._id}") as cursor:

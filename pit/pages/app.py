@@ -62,14 +62,14 @@ SHARE: Final = 48
 """Streams that one person may hold: a wall of screens, and still a place for everybody else."""
 NAVIGATION: Final = (
     ("floor.page", N_("Floor"), frozenset(PitRole)),
-    ("hands.listed", N_("Past hands"), HANDS),
-    ("disputes.listed", N_("Disputes"), HANDS),
-    ("dealers.listed", N_("Dealers"), REPORTS),
+    ("hands.show_list", N_("Past hands"), HANDS),
+    ("disputes.show_list", N_("Disputes"), HANDS),
+    ("dealers.show_list", N_("Dealers"), REPORTS),
     ("reports.report", N_("Reports"), REPORTS),
-    ("tables.listed", N_("Tables"), frozenset(PitRole)),
+    ("tables.show_list", N_("Tables"), frozenset(PitRole)),
     ("channels.show", N_("Releases"), channels_page.KEEPERS),
     ("proof.show", N_("Proof"), proof.PROOF),
-    ("people.listed", N_("People"), people_page.AUDIT),
+    ("people.show_list", N_("People"), people_page.AUDIT),
 )
 
 

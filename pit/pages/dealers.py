@@ -47,7 +47,7 @@ class Dealer:
 
 @blueprint.get("/dealers")
 @guard.open_to(REPORTS)
-def listed() -> str:
+def show_list() -> str:
     """List the dealers with their downs."""
     of = form_of_address(frozenset({"dealer"}))
     covers = covered.coverage_of(of.span)

@@ -13,6 +13,6 @@ blueprint = Blueprint("disputes", __name__)
 
 @blueprint.get("/disputes")
 @guard.open_to(HANDS)
-def listed() -> str:
+def show_list() -> str:
     """Show the queue."""
     return page("disputes", _("Disputes"), disputes=disputes(pit().database))

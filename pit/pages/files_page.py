@@ -62,6 +62,6 @@ def take_back(table_id: int, sha256: str) -> Response:
     back = (
         url_for("tables.table", table_id=table_id, _anchor="files")
         if request.form.get("at") == "table"
-        else url_for("tables.listed", _anchor="files")
+        else url_for("tables.show_list", _anchor="files")
     )
     return redirect(back, 303)

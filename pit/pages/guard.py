@@ -25,7 +25,7 @@ HEADERS: Final = {
 }
 REVIEW: Final = frozenset(
     {
-        *("review.listed", "review.hand", "review.story", "review.look", "review.changes", "review.again"),
+        *("review.show_list", "review.hand", "review.story", "review.look", "review.changes", "review.again"),
         *("dispute.dispute", "dispute.dispute_file"),
     }
 )

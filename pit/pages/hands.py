@@ -116,7 +116,7 @@ def _key(given: Mapping[str, str]) -> Key | None:
 
 @blueprint.get("/hands")
 @guard.open_to(HANDS)
-def listed() -> str:
+def show_list() -> str:
     """List finished hands of all tables, the newest first."""
     try:
         asked = filter_of(request.args, request.args.getlist("with"))

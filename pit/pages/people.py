@@ -85,7 +85,7 @@ class PitPeople:
 
         Return the name as stored. Raises AccessError, DatabaseError.
         """
-        name = check_name(name, (one.name for one in self.listed()))
+        name = check_name(name, (one.name for one in self.list_people()))
         passphrase = check_passphrase(passphrase, name)
         with self._database.transaction() as connection:
             connection.execute(
@@ -102,7 +102,7 @@ class PitPeople:
             if not connection.execute("DELETE FROM person WHERE name = %s", (name,)).rowcount:
                 raise AccessError("%(name)s is not listed; see: feltwatch pit person list", name=name)
 
-    def listed(self) -> list[Who]:
+    def list_people(self) -> list[Who]:
         """Return all people by name. Raises DatabaseError."""
         with self._database.transaction() as connection:
             rows = connection.execute("SELECT name, role FROM person ORDER BY name").fetchall()

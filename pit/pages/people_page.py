@@ -90,7 +90,7 @@ class Act:
 
 @blueprint.get("/people")
 @guard.open_to(AUDIT)
-def listed() -> str:
+def show_list() -> str:
     """Show the people who may log in, and the acts, newest first."""
     return _list_page()
 
@@ -185,7 +185,7 @@ def _abort_if_gone(error: AccessError) -> None:
 
 def _redirect_done(act: int) -> Response:
     """Return to the list, which confirms the act with this number."""
-    return redirect(url_for("people.listed", done=act), 303)
+    return redirect(url_for("people.show_list", done=act), 303)
 
 
 def _show_once(name: str, passphrase: str) -> str:
@@ -221,7 +221,7 @@ def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
         abort(400, _("“%(value)s” is no number.", value=before[:40]))
     found = acts(pit().database, person, int(before or LARGEST), PAGE + 1)
     more = (
-        url_for("people.listed", person=person or None, before=found[PAGE - 1].number)
+        url_for("people.show_list", person=person or None, before=found[PAGE - 1].number)
         if len(found) > PAGE
         else ""
     )

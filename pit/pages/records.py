@@ -74,8 +74,8 @@ def _open_record() -> AnyResponse | None:
         abort(404, _("There is no such record."))
     g.of_record, g.root = found, f"/record/{number}"
     _services(found).attach_here()
-    if request.endpoint == "review.listed":
-        return redirect(url_for("hands.listed", table=found.table))
+    if request.endpoint == "review.show_list":
+        return redirect(url_for("hands.show_list", table=found.table))
     hand = request.view_args.get("hand") if request.view_args else None
     if hand is not None and request.endpoint != "records.pictures":
         record_act(pit().database, guard.who(), request.endpoint or "", number, number_of(hand))

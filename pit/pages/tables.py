@@ -49,7 +49,7 @@ def _rows() -> list[Row]:
 
 @blueprint.get("/tables")
 @guard.open_to(EVERYONE)
-def listed() -> str:
+def show_list() -> str:
     """List all tables."""
     made = backup.last(BACKUP_STATE)
     return page(

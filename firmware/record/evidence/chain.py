@@ -70,11 +70,14 @@ class Chain:
 
 
 def check_rows(
-    db: sqlite3.Connection, first: int, last: int, done: Callable[[int, int], None] = lambda rows, of: None
+    db: sqlite3.Connection,
+    first: int,
+    last: int,
+    on_progress: Callable[[int, int], None] = lambda rows, of: None,
 ) -> Chain:
     """Check the rows from `first` to `last`; errors of SQLite become problems.
 
-    `done` is called with the number of the row that was checked and with `last`.
+    `on_progress` is called with the number of the row that was checked and with `last`.
     """
     chain = Chain()
     before, following = "", first
@@ -96,7 +99,7 @@ def check_rows(
             elif kind == ev.HandOpened.type:
                 _open_hand(chain, row)
             if not seq % EVERY:
-                done(seq, last)
+                on_progress(seq, last)
     except sqlite3.Error as error:
         what = Message("The journal's file is damaged from this row on: %(error)s.", error=error)
         chain.problems.append((following, what))
@@ -104,7 +107,7 @@ def check_rows(
         if following <= last:
             chain.problems.append((following, Message("Rows from this one on are missing.")))
     chain.hash = str(before)
-    done(last, last)
+    on_progress(last, last)
     return chain
 
 

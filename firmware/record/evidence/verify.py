@@ -123,14 +123,14 @@ def verify(
     replayed: bool = True,
     settled: bool = False,
     is_open_here: bool = False,
-    done: Callable[[int, int], None] = lambda rows, of: None,
+    on_progress: Callable[[int, int], None] = lambda rows, of: None,
 ) -> Verification:
     """Check the whole record in a data folder.
 
     `anchors`: signed heads from elsewhere, such as paper slips; they reveal a record that was cut off or rewritten.
     `images`: also read every image. `replayed`: also run `replay`, if there are no other problems; `settled`: with
-    settling. `is_open_here`: this process has the journal open, so the file header is not read. `done` is called with
-    the rows checked and their total. Raises JournalError if the record cannot be read at all.
+    settling. `is_open_here`: this process has the journal open, so the file header is not read. `on_progress` is
+    called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
     reader = JournalReader(data)
     with as_journal_errors(could_not_be_read(reader.path)):
@@ -139,7 +139,7 @@ def verify(
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         strange += problems_of_file(db, data) if db else _no_journal(data)
         end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
-        chain = check_rows(db, 1, end, done) if db else Chain()
+        chain = check_rows(db, 1, end, on_progress) if db else Chain()
     found = _messages_of(chain)
     of_images, dropped, lost = _images(data, chain, found) if images else ([], 0, 0)
     problems = [

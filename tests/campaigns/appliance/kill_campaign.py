@@ -354,7 +354,7 @@ def campaign(
     times: int,
     seed: int,
     longest: float = 0.5,
-    done: Callable[[Campaign], None] = lambda _: None,
+    on_progress: Callable[[Campaign], None] = lambda _: None,
     within: float = WITHIN,
 ) -> Campaign:
     """Kill so many times and look after each. Raises Lost, naming the round."""
@@ -364,7 +364,7 @@ def campaign(
             played.round()
         except RecordError as error:
             raise RecordError(f"After {played.figures.kills} kills with seed {seed}: {error}") from error
-        done(played)
+        on_progress(played)
     return played
 
 
@@ -390,7 +390,7 @@ def main(times: int, seed: int | None, hands: int, longest: float, data: Path | 
         progress = stack.enter_context(Progress(console=console))
         if hands:
             bar = progress.add_task("generating", total=hands)
-            generate_record(folder, hands, seats=2, done=lambda more: progress.advance(bar, more))
+            generate_record(folder, hands, seats=2, on_progress=lambda more: progress.advance(bar, more))
         kills = progress.add_task("killing", total=times)
         try:
             played = campaign(folder, times, seed, longest, lambda _: progress.advance(kills))

@@ -241,7 +241,9 @@ def test_a_hand_on_the_table_is_left_alone_and_progress_is_told(tmp_path: Path) 
     felt.to_setting()
     felt.journal.close()
     told: list[tuple[int, int]] = []
-    found = audit(tmp_path, pictures=False, processes=1, done=lambda hands, of: told.append((hands, of)))
+    found = audit(
+        tmp_path, pictures=False, processes=1, on_progress=lambda hands, of: told.append((hands, of))
+    )
     assert (found.hands, told[-1]) == (1, (2, 2))
 
 

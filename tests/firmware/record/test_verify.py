@@ -297,7 +297,7 @@ def test_a_row_that_was_put_in_another_stretch_is_found(copy: Path) -> None:
 @pytest.mark.usefixtures("short_statements")
 def test_progress_is_reported_to_the_last_row(written: Path) -> None:
     seen: list[tuple[int, int]] = []
-    verify(written, done=lambda rows, of: seen.append((rows, of)))
+    verify(written, on_progress=lambda rows, of: seen.append((rows, of)))
     assert seen == [(4, 13), (8, 13), (12, 13), (13, 13)]
 
 

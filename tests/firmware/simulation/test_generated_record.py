@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 4])
 def test_a_generated_record_verifies_and_its_hands_settle_to_what_it_says(tmp_path: Path, seats: int) -> None:
     told: list[int] = []
-    seq = generate_record(tmp_path, 60, seats=seats, pool=25, done=told.append)
+    seq = generate_record(tmp_path, 60, seats=seats, pool=25, on_progress=told.append)
     found = verify(tmp_path)
     assert found.problems == ()
     assert (found.hands, found.entries, sum(told)) == (60, seq, 60)
